@@ -11,7 +11,8 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { Option } from 'commander';
 import type { StoreChoice } from '../config/config.ts';
-import { type BareCommand, refusal } from './command.ts';
+import { invalid } from '../domain/errors.ts';
+import type { BareCommand } from './command.ts';
 import { ProgressBar } from './output.ts';
 
 /** The endings of the files that SQLite keeps for one database. */
@@ -26,10 +27,10 @@ export const backup: BareCommand = {
   async runAlone({ positionals, options }, { store }) {
     const file = resolve(positionals[0] as string);
     if (store.engine === 'postgres') {
-      throw refusal('The store is PostgreSQL: use pg_dump, which copies a running database.');
+      throw invalid('The store is PostgreSQL: use pg_dump, which copies a running database.');
     }
     if (!existsSync(store.file)) {
-      throw refusal(`There is no store ${store.file} yet: set SKEIN_DATABASE_URL to the service's store.`);
+      throw invalid(`There is no store ${store.file} yet: set SKEIN_DATABASE_URL to the service's store.`);
     }
     rejectExisting(file, store, options.force === true);
     const bytes = await writeWhole(file, (partial) => copyAndCheck(store, partial));
@@ -38,11 +39,11 @@ export const backup: BareCommand = {
 };
 
 function rejectExisting(file: string, store: { file: string }, force: boolean): void {
-  if (belongsToStore(file, store.file)) throw refusal(`${file} is part of the store: choose another file.`);
+  if (belongsToStore(file, store.file)) throw invalid(`${file} is part of the store: choose another file.`);
   const there = statSync(file, { throwIfNoEntry: false });
   if (there === undefined) return;
-  if (!there.isFile()) throw refusal(`${file} is not a file: choose another path.`);
-  if (!force) throw refusal(`${file} already exists: choose another file, or add --force to replace it.`);
+  if (!there.isFile()) throw invalid(`${file} is not a file: choose another path.`);
+  if (!force) throw invalid(`${file} already exists: choose another file, or add --force to replace it.`);
 }
 
 /** Compares paths and inodes: SQLite would use a file with the name of a missing journal as that journal. */
@@ -85,7 +86,7 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
     sync(dirname(file));
     return size;
   } catch (error) {
-    throw refusal(`${file} could not be written (${(error as Error).message}): nothing was changed.`);
+    throw invalid(`${file} could not be written (${(error as Error).message}): nothing was changed.`);
   } finally {
     remove();
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);

@@ -1,7 +1,6 @@
 import { InvalidArgumentError, type Option } from 'commander';
 import type { Config } from '../config/config.ts';
 import type { Initiator } from '../domain/audit.ts';
-import { ServiceError } from '../domain/errors.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import type { Organization } from '../domain/organization.ts';
 import { findOrganization } from '../usecases/organization/organization.ts';
@@ -59,12 +58,13 @@ export interface OrganizationCall extends StoreCall {
   readonly organizationId: OrganizationId;
 }
 
-/** A command on one organization, which its first argument names. */
+/** A command on one organization, which its first argument names. `arguments` are those that follow. */
 export function onOrganization(
   command: CommandLine & { run(call: OrganizationCall, ...positionals: string[]): Promise<Result> },
 ): StoreCommand {
   return {
     ...command,
+    arguments: ['<ORG>', ...(command.arguments?.split(' ') ?? [])].join(' '),
     async run(call, idOrName = '', ...positionals) {
       const organization = await findOrganization(call.context, idOrName);
       return command.run({ ...call, organization, organizationId: organization.id }, ...positionals);
@@ -79,11 +79,6 @@ export interface BareCommand extends CommandLine {
 
 /** The command line is invalid; the message says what is expected. */
 export class UsageError extends Error {}
-
-/** The error of a command that cannot be carried out. The message says why, and what to do. */
-export function refusal(message: string): ServiceError {
-  return new ServiceError('INVALID_PARAMS', message);
-}
 
 /** A command that does everything itself and returns its exit code. It has no `--json`. */
 export interface ProcessCommand extends CommandLine {

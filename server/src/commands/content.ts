@@ -40,7 +40,7 @@ export const contentCommands: readonly StoreCommand[] = [
   publishing('unpublish', false, 'Show a thread to its creator only'),
   onOrganization({
     name: 'doc add',
-    arguments: '<ORG> <FILE...>',
+    arguments: '<FILE...>',
     options: [accountOption('Use them only in threads of this account')],
     summary: 'Add files or folders that replies use: Markdown, text, HTML, PDF',
     examples: ['doc add Acme handbook.pdf', 'doc add Acme docs/ --account acct_42'],
@@ -76,7 +76,6 @@ export const contentCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'doc list',
-    arguments: '<ORG>',
     summary: "Show an organization's documents",
     examples: ['doc list Acme'],
     async run({ context, organizationId }) {
@@ -96,7 +95,7 @@ export const contentCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'doc remove',
-    arguments: '<ORG> <DOC_ID>',
+    arguments: '<DOC_ID>',
     summary: 'Remove a document; replies that cite it stay unchanged',
     examples: ['doc remove Acme doc_01…'],
     async run(call, id = '') {
@@ -106,7 +105,7 @@ export const contentCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'doc search',
-    arguments: '<ORG> <QUESTION>',
+    arguments: '<QUESTION>',
     options: [
       accountOption('Search as in a thread of this account'),
       new Option('--limit <N>', 'How many passages; 5 by default').argParser(whole(1)),
@@ -133,7 +132,7 @@ export const contentCommands: readonly StoreCommand[] = [
 function publishing(verb: string, published: boolean, summary: string): StoreCommand {
   return onOrganization({
     name: `thread ${verb}`,
-    arguments: '<ORG> <THREAD_ID>',
+    arguments: '<THREAD_ID>',
     summary,
     examples: [`thread ${verb} Acme thr_01…`],
     async run(call, id = '') {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
+import { invalid } from '../domain/errors.ts';
 import type { CopyOutcome } from '../storage/copy-store.ts';
-import { type Arguments, type BareCommand, counted, optionText, refusal, UsageError } from './command.ts';
+import { type Arguments, type BareCommand, counted, optionText, UsageError } from './command.ts';
 import { ProgressBar } from './output.ts';
 
 export const copy: BareCommand = {
@@ -17,9 +18,9 @@ export const copy: BareCommand = {
   async runAlone(args) {
     const from = readOption(args, 'from');
     const to = readOption(args, 'to');
-    if (nameOf(from) === nameOf(to)) throw refusal('--from and --to name the same store.');
+    if (nameOf(from) === nameOf(to)) throw invalid('--from and --to name the same store.');
     if (from.engine === 'sqlite' && !existsSync(from.file)) {
-      throw refusal(`--from names ${from.file}, which does not exist.`);
+      throw invalid(`--from names ${from.file}, which does not exist.`);
     }
     const outcome = await copyBetween(from, to);
     return { json: outcome, text: describe(outcome) };
@@ -67,9 +68,9 @@ async function opened<T>(
   } catch (error) {
     const { StoreInUse } = await import('../compose.ts');
     if (error instanceof StoreInUse)
-      throw refusal(`${option} names ${named} is in use: stop the service and every command on it first.`);
+      throw invalid(`${option} names ${named} is in use: stop the service and every command on it first.`);
     const { message, code } = error as NodeJS.ErrnoException;
-    throw refusal(`${option} names ${named} cannot be opened (${message || code}).`);
+    throw invalid(`${option} names ${named} cannot be opened (${message || code}).`);
   }
 }
 

@@ -21,7 +21,6 @@ import { listing, table } from './output.ts';
 export const credentialCommands: readonly StoreCommand[] = [
   onOrganization({
     name: 'key create',
-    arguments: '<ORG>',
     options: [
       new Option('--user <EMAIL>', 'Create a personal key for this member, which can read and write'),
       new Option('--org-wide', 'Create an org-wide key, which can only read published threads'),
@@ -46,7 +45,7 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'key revoke',
-    arguments: '<ORG> <KEY_ID>',
+    arguments: '<KEY_ID>',
     summary: 'Revoke an API key immediately and permanently',
     examples: ['key revoke Acme key_01…'],
     async run(call, id = '') {
@@ -56,7 +55,7 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'key rotate',
-    arguments: '<ORG> <KEY_ID>',
+    arguments: '<KEY_ID>',
     options: [
       new Option(
         '--old-valid-for <TIME>',
@@ -77,7 +76,6 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'key list',
-    arguments: '<ORG>',
     summary: "Show an organization's API keys",
     examples: ['key list Acme'],
     async run({ context, organizationId }) {
@@ -111,7 +109,6 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'app create',
-    arguments: '<ORG>',
     options: [new Option('--name <NAME>', 'Name of the application').makeOptionMandatory()],
     summary: 'Create an application and show its secret once; it gets access tokens, machine to machine',
     examples: ['app create Acme --name "Nightly report"'],
@@ -119,14 +116,14 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'app rotate',
-    arguments: '<ORG> <CLIENT_ID>',
+    arguments: '<CLIENT_ID>',
     summary: 'Give an application a new secret; the old one and all its tokens stop working now',
     examples: ['app rotate Acme app_01…'],
     run: async (call, id = '') => showSecret(await rotateApplication(call, id)),
   }),
   onOrganization({
     name: 'app delete',
-    arguments: '<ORG> <CLIENT_ID>',
+    arguments: '<CLIENT_ID>',
     summary: 'Delete an application; its secret and all its tokens stop working now',
     examples: ['app delete Acme app_01…'],
     async run(call, id = '') {
@@ -136,7 +133,6 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'app list',
-    arguments: '<ORG>',
     summary: "Show an organization's applications",
     examples: ['app list Acme'],
     async run({ context, organizationId }) {

@@ -2,11 +2,12 @@ import { randomUUID, X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config, StoreChoice } from '../config/config.ts';
+import { invalid } from '../domain/errors.ts';
 import { trialQuestion } from '../domain/model-trial.ts';
 import type { Diagnosis } from '../storage/store.ts';
 import { surveyRetention } from '../usecases/organization/retention.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
-import { type BareCommand, refusal } from './command.ts';
+import type { BareCommand } from './command.ts';
 import { table } from './output.ts';
 
 export const doctor: BareCommand = {
@@ -59,7 +60,7 @@ export const mailTest: BareCommand = {
   summary: 'Send a test mail to an address; shows the error if the mail server does not accept it',
   examples: ['mail test you@example.com'],
   async runAlone({ positionals: [to = ''] }, { mail }) {
-    if (mail === undefined) throw refusal('No mail is sent: set SKEIN_SMTP_URL and SKEIN_MAIL_FROM.');
+    if (mail === undefined) throw invalid('No mail is sent: set SKEIN_SMTP_URL and SKEIN_MAIL_FROM.');
     const text = 'Skein can send mail from this address.';
     const { createMailer } = await import('../compose.ts');
     try {

@@ -46,7 +46,6 @@ export const organizationCommands: readonly StoreCommand[] = [
   },
   onOrganization({
     name: 'org set',
-    arguments: '<ORG>',
     options: settingOptions,
     summary: "Change an organization's API access or quota",
     examples: ['org set Acme --quota 50000', 'org set Acme --api off'],
@@ -78,7 +77,7 @@ export const organizationCommands: readonly StoreCommand[] = [
   },
   onOrganization({
     name: 'member add',
-    arguments: '<ORG> <EMAIL>',
+    arguments: '<EMAIL>',
     options: [
       new Option('--role <ROLE>', 'Role in the organization; member by default').choices(['admin', 'member']),
       new Option('--service', 'Add an account for automation, which cannot sign in'),
@@ -98,7 +97,7 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'member invite',
-    arguments: '<ORG> <EMAIL>',
+    arguments: '<EMAIL>',
     summary:
       'Create a new sign-in link for a member; it also resets the password, and earlier links become invalid',
     examples: ['member invite Acme ada@example.com'],
@@ -110,7 +109,7 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'member remove',
-    arguments: '<ORG> <EMAIL>',
+    arguments: '<EMAIL>',
     summary: 'Remove a member and revoke their personal keys',
     examples: ['member remove Acme ada@example.com'],
     async run(call, email = '') {
@@ -122,7 +121,6 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'member list',
-    arguments: '<ORG>',
     summary: "Show an organization's members",
     examples: ['member list Acme'],
     async run({ context, organizationId }) {

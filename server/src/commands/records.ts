@@ -32,7 +32,6 @@ example a backup. It is emptied by the next purge, or when the last process that
 export const recordCommands: readonly StoreCommand[] = [
   onOrganization({
     name: 'usage',
-    arguments: '<ORG>',
     options: [new Option('--days <N>', 'How many days back; 30 by default').argParser(whole(1, 366))],
     summary: "Show an organization's quota and requests; by day, credential, operation and outcome",
     examples: ['usage Acme --days 7'],
@@ -59,7 +58,6 @@ export const recordCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'audit',
-    arguments: '<ORG>',
     options: [
       new Option('--trace <ID>', 'Only the entries of the request or command with this trace id'),
       new Option('--limit <N>', 'How many entries; 50 by default').argParser(whole(1, 1000)),
@@ -84,7 +82,6 @@ export const recordCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'purge',
-    arguments: '<ORG>',
     options: [
       new Option('--user <EMAIL>', 'Remove only the data of this person'),
       new Option('--dry-run', 'Only show what would be removed'),

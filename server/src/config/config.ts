@@ -17,25 +17,7 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
 export type RemoteConfig = Readonly<ReturnType<typeof readRemoteConfig>>;
 
 /** The OpenID provider for single sign-on. */
-export interface SsoChoice {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Shown on the sign-in page. */
-  readonly name: string;
-}
-
-/** The model that writes replies. `name` is the text of the variable. */
-export type ModelChoice =
-  | { readonly kind: 'extractive' | 'scripted'; readonly name: string }
-  | {
-      readonly kind: 'language';
-      readonly name: string;
-      readonly provider: 'openai-compatible' | 'anthropic';
-      readonly model: string;
-      readonly baseUrl: string | undefined;
-      readonly apiKey: string | undefined;
-    };
+export type SsoChoice = NonNullable<Config['sso']>;
 
 type Read = <Name extends VariableName>(name: Name) => VariableValue<Name>;
 
@@ -114,9 +96,10 @@ export function listeningUrl({ host, port, tls }: Pick<Config, 'host' | 'port' |
   return `${tls ? 'https' : 'http'}://${written}:${port}`;
 }
 
-function readModel(read: Read): ModelChoice {
+/** The model that writes replies. `name` is the text of the variable. */
+function readModel(read: Read) {
   const name = read('SKEIN_MODEL');
-  if (name === 'extractive' || name === 'scripted') return { kind: name, name };
+  if (name === 'extractive' || name === 'scripted') return { kind: name, name } as const;
   const [, provider, model] = /^(openai-compatible|anthropic)\/(.+)$/.exec(name) ?? [];
   if (model === undefined || (provider !== 'openai-compatible' && provider !== 'anthropic')) {
     throw new ConfigError(
@@ -135,10 +118,10 @@ function readModel(read: Read): ModelChoice {
   if (provider === 'anthropic' && apiKey === undefined) {
     throw new ConfigError('SKEIN_MODEL_API_KEY', `must be set for ${name}`);
   }
-  return { kind: 'language', name, provider, model, baseUrl, apiKey };
+  return { kind: 'language', name, provider, model, baseUrl, apiKey } as const;
 }
 
-function readSso(read: Read, issuerText: string | undefined): SsoChoice | undefined {
+function readSso(read: Read, issuerText: string | undefined) {
   const issuer = read('SKEIN_OIDC_ISSUER');
   const clientId = read('SKEIN_OIDC_CLIENT_ID');
   const clientSecret = read('SKEIN_OIDC_CLIENT_SECRET');

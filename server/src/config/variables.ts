@@ -30,6 +30,11 @@ function variable<T>(fallback: string, parse: Parser<T>, meaning: string): Varia
   return { default: fallback, parse, meaning };
 }
 
+/** A variable without a default. */
+function unset<T>(parse: Parser<T>, meaning: string): Variable<T | undefined> {
+  return variable('', optional(parse), meaning);
+}
+
 /** Timers hold at most this many milliseconds. */
 const timerMsMax = 2 ** 31 - 1;
 const port = wholeNumber(0, 65_535);
@@ -44,9 +49,8 @@ const limitVariables = Object.fromEntries(
 export const variables = {
   SKEIN_HOST: variable('127.0.0.1', anyText, 'Address to listen on'),
   SKEIN_PORT: variable('8080', port, 'Port to listen on; 0 picks a free one'),
-  SKEIN_METRICS_PORT: variable(
-    '',
-    optional(port),
+  SKEIN_METRICS_PORT: unset(
+    port,
     'Port for `/metrics`, in the Prometheus format; 0 picks a free one. Default: none',
   ),
   SKEIN_DATABASE_URL: variable(
@@ -64,14 +68,12 @@ export const variables = {
     wholeNumber(0, 2 ** 40),
     'Memory for threads and pages that have not changed since they were read, with the embedded store; 0 turns this cache off',
   ),
-  SKEIN_BASE_URL: variable(
-    '',
-    optional(rootUrl),
+  SKEIN_BASE_URL: unset(
+    rootUrl,
     'Public URL of the service; every `threadUrl` starts with it. Default: the listening address',
   ),
-  SKEIN_AUTH_URL: variable(
-    '',
-    optional(urlWithPlainPath),
+  SKEIN_AUTH_URL: unset(
+    urlWithPlainPath,
     'URL at which applications exchange their credentials, followed by `/oauth2/token`. Default: the base URL',
   ),
   SKEIN_MODEL: variable(
@@ -79,29 +81,22 @@ export const variables = {
     anyText,
     'The model that writes replies: `extractive`, `openai-compatible/NAME`, `anthropic/NAME`, or `scripted` for tests',
   ),
-  SKEIN_MODEL_BASE_URL: variable(
-    '',
-    optional(httpUrl),
+  SKEIN_MODEL_BASE_URL: unset(
+    httpUrl,
     "URL of the language model's provider, as in `http://127.0.0.1:11434/v1`",
   ),
-  SKEIN_MODEL_API_KEY: variable(
-    '',
-    optional(asciiWord),
-    'API key for the provider; never logged and never shown',
-  ),
+  SKEIN_MODEL_API_KEY: unset(asciiWord, 'API key for the provider; never logged and never shown'),
   SKEIN_REPLY_LEASE_MS: variable(
     '15000',
     wholeNumber(100, timerMsMax),
     'How long a worker holds a reply without renewing its lease',
   ),
-  SKEIN_REPLY_THREADS: variable(
-    '',
-    optional(wholeNumber(1, 64)),
+  SKEIN_REPLY_THREADS: unset(
+    wholeNumber(1, 64),
     'Threads for the embedded model, ranking and corroboration. Default: the number of processors minus 1, from 1 to 4',
   ),
-  SKEIN_DRAIN_MS: variable(
-    '',
-    optional(wholeNumber(0, 600_000)),
+  SKEIN_DRAIN_MS: unset(
+    wholeNumber(0, 600_000),
     'How long `/readyz` answers 503 before the service stops listening; up to twice as long while requests still arrive. Default: 5000 if `/readyz` was ever requested, otherwise 0',
   ),
   SKEIN_TRUSTED_PROXIES: variable(
@@ -109,22 +104,19 @@ export const variables = {
     networks,
     'Proxies whose `X-Forwarded-For` is trusted, as in `10.0.0.7,10.1.0.0/16`. Default: none',
   ),
-  SKEIN_OIDC_ISSUER: variable(
-    '',
-    optional(httpUrl),
+  SKEIN_OIDC_ISSUER: unset(
+    httpUrl,
     'The OpenID provider for single sign-on, as in `https://login.example`. Default: none',
   ),
   SKEIN_OIDC_CLIENT_ID: variable('', anyText, 'Client id of Skein at the provider'),
   SKEIN_OIDC_CLIENT_SECRET: variable('', anyText, 'Its client secret; never logged and never shown'),
   SKEIN_OIDC_NAME: variable('single sign-on', line(60), 'Name of the provider on the sign-in page'),
-  SKEIN_SMTP_URL: variable(
-    '',
-    optional(smtpUrl),
+  SKEIN_SMTP_URL: unset(
+    smtpUrl,
     'Mail server that sends invitations: `smtps://USER:PASSWORD@HOST:PORT`, or `smtp://…` for STARTTLS. Default: none',
   ),
-  SKEIN_MAIL_FROM: variable(
-    '',
-    optional(mailSender),
+  SKEIN_MAIL_FROM: unset(
+    mailSender,
     'Sender of these mails, as in `Skein <skein@example.org>`; required with `SKEIN_SMTP_URL`',
   ),
   SKEIN_RETENTION_DELETED_THREADS_DAYS: variable(
@@ -169,17 +161,15 @@ export const variables = {
     'Certificate file (PEM); with `SKEIN_TLS_KEY` the service uses HTTPS',
   ),
   SKEIN_TLS_KEY: variable('', anyText, 'Private key file (PEM)'),
-  SKEIN_API_KEY: variable(
-    '',
-    optional(asciiWord),
+  SKEIN_API_KEY: unset(
+    asciiWord,
     'Only for `skein ask`, `skein threads` and `skein mcp`: the API key to use at `SKEIN_BASE_URL`',
   ),
-  SKEIN_CLIENT_ID: variable(
-    '',
-    optional(asciiWord),
+  SKEIN_CLIENT_ID: unset(
+    asciiWord,
     'Only for them, instead of a key: the client id of an application, which can only read',
   ),
-  SKEIN_CLIENT_SECRET: variable('', optional(asciiWord), "The application's client secret"),
+  SKEIN_CLIENT_SECRET: unset(asciiWord, "The application's client secret"),
   ...limitVariables,
 };
 

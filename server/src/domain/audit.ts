@@ -13,37 +13,14 @@ export interface Initiator {
 }
 
 export type AuditAction =
-  | 'organization.created'
-  | 'organization.changed'
-  | 'member.added'
-  | 'member.invited'
-  | 'member.mail-failed'
-  | 'member.joined'
-  | 'member.role-changed'
-  | 'member.removed'
-  | 'session.started'
-  | 'session.refused'
-  | 'session.ended-everywhere'
-  | 'password.changed'
-  | 'password.link-requested'
-  | 'password.voided'
-  | 'key.created'
-  | 'key.requested'
-  | 'key.approved'
-  | 'key.declined'
-  | 'key.revealed'
-  | 'key.rotated'
-  | 'key.revoked'
-  | 'application.created'
-  | 'application.rotated'
-  | 'application.deleted'
-  | 'document.added'
-  | 'document.replaced'
-  | 'document.removed'
-  | 'thread.published'
-  | 'thread.unpublished'
-  | 'thread.deleted'
-  | 'thread.restored'
+  | `organization.${'created' | 'changed'}`
+  | `member.${'added' | 'invited' | 'mail-failed' | 'joined' | 'role-changed' | 'removed'}`
+  | `session.${'started' | 'refused' | 'ended-everywhere'}`
+  | `password.${'changed' | 'link-requested' | 'voided'}`
+  | `key.${'created' | 'requested' | 'approved' | 'declined' | 'revealed' | 'rotated' | 'revoked'}`
+  | `application.${'created' | 'rotated' | 'deleted'}`
+  | `document.${'added' | 'replaced' | 'removed'}`
+  | `thread.${'published' | 'unpublished' | 'deleted' | 'restored'}`
   | 'reply.failed';
 
 /** Details for people: names, scopes, counts. Never a secret, never a prompt. */

@@ -52,21 +52,18 @@ export interface Application {
   readonly lastUsedAt: number | null;
 }
 
-export function generateApiKey(
-  randomBytes: (size: number) => Uint8Array,
-  crc32: (text: string) => number,
-): string {
+type RandomBytes = (size: number) => Uint8Array;
+type Crc32 = (text: string) => number;
+
+export function generateApiKey(randomBytes: RandomBytes, crc32: Crc32): string {
   return withChecksum(apiKeyPrefix + randomText(randomBytes), crc32);
 }
 
-export function generateClientSecret(
-  randomBytes: (size: number) => Uint8Array,
-  crc32: (text: string) => number,
-): string {
+export function generateClientSecret(randomBytes: RandomBytes, crc32: Crc32): string {
   return withChecksum(clientSecretPrefix + randomText(randomBytes), crc32);
 }
 
-function randomText(randomBytes: (size: number) => Uint8Array): string {
+function randomText(randomBytes: RandomBytes): string {
   let text = '';
   while (text.length < secretLength) {
     for (const byte of randomBytes(secretLength)) {
@@ -78,7 +75,7 @@ function randomText(randomBytes: (size: number) => Uint8Array): string {
 }
 
 /** Whether the text can be a key: rejects mistyped and truncated keys without asking the store. */
-export function isWellFormedApiKey(text: string, crc32: (text: string) => number): boolean {
+export function isWellFormedApiKey(text: string, crc32: Crc32): boolean {
   if (!apiKeyPattern.test(text)) return false;
   const body = text.slice(0, -checksumLength);
   return checksum(body, crc32) === text.slice(-checksumLength);
@@ -89,11 +86,11 @@ export function apiKeyHint(key: string): string {
   return `${key.slice(0, apiKeyPrefix.length + 4)}…${key.slice(-4)}`;
 }
 
-function withChecksum(body: string, crc32: (text: string) => number): string {
+function withChecksum(body: string, crc32: Crc32): string {
   return body + checksum(body, crc32);
 }
 
-function checksum(body: string, crc32: (text: string) => number): string {
+function checksum(body: string, crc32: Crc32): string {
   let rest = crc32(body);
   let text = '';
   for (let place = 0; place < checksumLength; place += 1) {

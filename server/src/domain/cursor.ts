@@ -1,4 +1,4 @@
-import { ServiceError } from './errors.ts';
+import { invalid, type ServiceError } from './errors.ts';
 import type { ThreadId } from './id.ts';
 
 /** A thread's position in a listing: most recent activity first, the id breaking ties (§4.3.1). */
@@ -29,6 +29,19 @@ export interface Seal {
   open(listing: ListingName, sealed: string): string | undefined;
 }
 
+/** Seals a value that a browser keeps until `until`. */
+export function sealValue(seal: Seal, purpose: string, value: object, until: number): string {
+  return seal.seal(purpose, JSON.stringify({ ...value, until }));
+}
+
+/** Undefined for anything that `sealValue` did not create for this purpose, and for values that have expired. */
+export function openValue<T>(seal: Seal, purpose: string, sealed: string | undefined, now: number) {
+  const text = sealed === undefined ? undefined : seal.open(purpose, sealed);
+  if (text === undefined) return undefined;
+  const { until, ...value } = JSON.parse(text) as T & { readonly until: number };
+  return until > now ? value : undefined;
+}
+
 /** A place in a log, whose entries are in the order of their times, ids breaking ties. */
 interface LogPosition {
   readonly at: number;
@@ -46,7 +59,7 @@ export function openPosition(seal: Seal, listing: ListingName, cursor: string): 
 }
 
 export function foreignCursor(): ServiceError {
-  return new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this listing.');
+  return invalid('cursor: was not returned by this listing.');
 }
 
 const version = '1';

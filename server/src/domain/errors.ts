@@ -33,7 +33,16 @@ export class ServiceError extends Error {
   }
 }
 
+/** The error for input that cannot be accepted. */
+export function invalid(message: string, options?: { cause?: unknown; logMessage?: string }): ServiceError {
+  return new ServiceError('INVALID_PARAMS', message, options);
+}
+
+export function notFound(message: string): ServiceError {
+  return new ServiceError('NOT_FOUND', message);
+}
+
 /** The same error for missing, deleted, hidden and foreign threads: callers must not be able to distinguish them (§7). */
 export function threadNotFound(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'No such thread.');
+  return notFound('No such thread.');
 }

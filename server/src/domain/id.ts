@@ -11,19 +11,7 @@ export type DocumentId = Branded<'DocumentId'>;
 export type KeyRequestId = Branded<'KeyRequestId'>;
 export type PasswordId = Branded<'PasswordId'>;
 
-export interface IdGenerator {
-  organization(): OrganizationId;
-  user(): UserId;
-  key(): KeyId;
-  thread(): ThreadId;
-  message(): MessageId;
-  application(): ApplicationId;
-  document(): DocumentId;
-  password(): PasswordId;
-  keyRequest(): KeyRequestId;
-  /** The id of an event in the audit log. */
-  event(): string;
-}
+export type IdGenerator = ReturnType<typeof createIdGenerator>;
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const timeLength = 10;
@@ -33,7 +21,7 @@ const randomLength = 16;
  * Ids are a prefix and 128 bits in base 32: 48 bits of time and 80 random bits. They sort in order of creation, even
  * within one millisecond and when the clock steps back: the random part is then incremented instead of drawn again.
  */
-export function createIdGenerator(now: () => number, randomBytes: (size: number) => Uint8Array): IdGenerator {
+export function createIdGenerator(now: () => number, randomBytes: (size: number) => Uint8Array) {
   let lastMs = -1;
   let timePart = '';
   let digits = new Uint8Array(randomLength);
@@ -63,23 +51,19 @@ export function createIdGenerator(now: () => number, randomBytes: (size: number)
     document: () => `doc_${next()}` as DocumentId,
     password: () => `pwd_${next()}` as PasswordId,
     keyRequest: () => `req_${next()}` as KeyRequestId,
+    /** The id of an event in the audit log. */
     event: () => `evt_${next()}`,
   };
 }
 
-/** Whether `text` could be the id of a thread. Any other text is treated as a thread that does not exist. */
-export function isThreadId(text: string): text is ThreadId {
-  return /^thr_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
-}
+/** Whether a text could be an id of this kind. Any other text is treated as an id that does not exist. */
+export const isThreadId = idTest<ThreadId>('thr');
+export const isOrganizationId = idTest<OrganizationId>('org');
+export const isApplicationId = idTest<ApplicationId>('app');
 
-/** Whether `text` could be the id of an organization. Any other text is treated as one that does not exist. */
-export function isOrganizationId(text: string): text is OrganizationId {
-  return /^org_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
-}
-
-/** Whether `text` could be the id of an application. Any other text is treated as one that does not exist. */
-export function isApplicationId(text: string): text is ApplicationId {
-  return /^app_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
+function idTest<Id extends string>(prefix: string) {
+  const pattern = new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
+  return (text: string): text is Id => pattern.test(text);
 }
 
 function encodeTime(ms: number): string {

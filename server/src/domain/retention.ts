@@ -18,14 +18,9 @@ export const retentionKinds = [
 export type RetentionKind = (typeof retentionKinds)[number];
 
 /** The operator's settings in days; undefined if the data is kept forever. */
-interface RetentionDays {
-  readonly deletedThreads: number | undefined;
-  readonly audit: number | undefined;
-  readonly usage: number | undefined;
-  readonly requests: number | undefined;
-  readonly idempotency: number | undefined;
-  readonly sessions: number | undefined;
-}
+type RetentionDays = Readonly<
+  Record<'deletedThreads' | 'audit' | 'usage' | 'requests' | 'idempotency' | 'sessions', number | undefined>
+>;
 
 /** How long each kind is kept; undefined if forever. */
 export type Kept = Readonly<Record<RetentionKind, number | undefined>>;

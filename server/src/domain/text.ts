@@ -1,3 +1,6 @@
+import { invalid } from './errors.ts';
+import { limits } from './limits.ts';
+
 /** Whether a text can be stored and shown unchanged: PostgreSQL does not allow NUL, and UTF-8 no lone surrogates. */
 export function isKeepable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
@@ -29,6 +32,12 @@ export function shortened(text: string, lengthMax: number): string {
 /** Control characters, and characters that reverse the direction of text: a name with them could imitate another name. */
 const deceptive = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 const visible = /[^\p{Cf}\p{Z}]/u;
+
+/** Throws if the name of a key, an application or an organization cannot be used. */
+export function checkName(subject: string, name: string, lengthMin: number): void {
+  const fault = nameFault(name, lengthMin, limits.nameLengthMax.default);
+  if (fault !== undefined) throw invalid(`${subject} ${fault}.`);
+}
 
 /** Why a name cannot be used, or `undefined` if it can. */
 export function nameFault(name: string, lengthMin: number, lengthMax: number): string | undefined {

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, ServiceError } from '../domain/errors.ts';
+import { type ErrorCode, invalid, notFound, ServiceError } from '../domain/errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,7 +23,7 @@ export function errorBody(code: ErrorCode, message: string, traceId: string): st
 
 /** The error for an address without a route. */
 export function nothingHere(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'There is nothing at this address.');
+  return notFound('There is nothing at this address.');
 }
 
 /**
@@ -75,14 +75,14 @@ function toServiceError(error: FastifyError): ServiceError | undefined {
   if (error instanceof ServiceError) return error;
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ServiceError('INVALID_PARAMS', 'body: is too large.');
+      return invalid('body: is too large.');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServiceError('INVALID_PARAMS', 'Content-Type: must be application/json, in UTF-8.');
+      return invalid('Content-Type: must be application/json, in UTF-8.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ServiceError('INVALID_PARAMS', 'body: does not have the length that Content-Length says.');
+      return invalid('body: does not have the length that Content-Length says.');
     default:
       if (typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500) {
-        return new ServiceError('INVALID_PARAMS', 'The request is malformed.', { cause: error });
+        return invalid('The request is malformed.', { cause: error });
       }
       return undefined;
   }

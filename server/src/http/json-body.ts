@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { MIMEType } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ServiceError } from '../domain/errors.ts';
+import { invalid, type ServiceError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 
 /** Accepts only JSON in UTF-8. Rejects bodies that JSON.parse would change silently. */
@@ -45,10 +45,6 @@ function isJson(contentType = ''): boolean {
 
 function isEncoded({ headers }: FastifyRequest): boolean {
   return (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
-}
-
-function invalid(message: string, options?: { cause?: unknown; logMessage?: string }): ServiceError {
-  return new ServiceError('INVALID_PARAMS', message, options);
 }
 
 function withoutKey(fault: string): { logMessage: string } | undefined {

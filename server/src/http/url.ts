@@ -1,4 +1,4 @@
-import { ServiceError } from '../domain/errors.ts';
+import { invalid } from '../domain/errors.ts';
 
 /**
  * The request target for the router. In a path that cannot be decoded, `%` is replaced by a character that no id has, so
@@ -32,9 +32,9 @@ export function parseQuery(raw: string, { properties }: QuerySchema): Record<str
     const separator = pair.indexOf('=');
     const name = decode(separator === -1 ? pair : pair.slice(0, separator));
     if (name === undefined || !Object.hasOwn(properties, name)) continue;
-    if (Object.hasOwn(query, name)) throw invalid(name, 'must not be repeated');
+    if (Object.hasOwn(query, name)) throw invalid(`${name}: must not be repeated.`);
     const value = decode(separator === -1 ? '' : pair.slice(separator + 1));
-    if (value === undefined) throw invalid(name, 'is not valid percent-encoded UTF-8');
+    if (value === undefined) throw invalid(`${name}: is not valid percent-encoded UTF-8.`);
     query[name] =
       properties[name]?.type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
   }
@@ -47,8 +47,4 @@ function decode(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function invalid(name: string, fault: string): ServiceError {
-  return new ServiceError('INVALID_PARAMS', `${name}: ${fault}.`);
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { FastifyServerOptions } from 'fastify';
-import { ServiceError } from '../domain/errors.ts';
+import { invalid } from '../domain/errors.ts';
 import { isKeepable } from '../domain/text.ts';
 import { shownKey } from './json-body.ts';
 import { textFormat } from './schema.ts';
@@ -79,8 +79,7 @@ export const formatFaults: SchemaErrorFormatter = ([fault], part) => {
   const message = `${fault ? describe(fault, part) : `${part}: is not valid`}.`;
   // The caller chose the name of an unknown field.
   const isUnknownField = fault?.keyword === 'additionalProperties';
-  return new ServiceError(
-    'INVALID_PARAMS',
+  return invalid(
     message,
     isUnknownField ? { logMessage: `${part}: has a field that cannot be set here.` } : undefined,
   );

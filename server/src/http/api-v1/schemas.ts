@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { errorCodes } from '../../domain/errors.ts';
 import { messageStatuses } from '../../domain/message.ts';
-import { nullable, Type } from '../schema.ts';
+import { nullable, object, Type } from '../schema.ts';
 
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-11-15T09:30:00.000Z'] });
@@ -13,81 +13,66 @@ const reference = <T extends TSchema>(schema: T & { $id: string }) =>
 
 const threadDefinition = named(
   'Thread',
-  Type.Object(
-    {
-      id: Type.String({ description: 'Stable thread identifier, prefixed `thr_`.' }),
-      title: Type.String({ description: 'Human-readable title.' }),
-      createdAt: time('Creation time (UTC).'),
-      updatedAt: nullable(time('Null if the thread was never updated.')),
-      accountId: nullable(Type.String({ description: 'Associated account id.' })),
-      secondaryId: nullable(Type.String({ description: 'Secondary linkage, settable only at creation.' })),
-      published: Type.Boolean({ description: 'Whether the thread is published to the organization.' }),
-      deleted: Type.Boolean({ description: 'True after a soft delete.' }),
-      threadUrl: nullable(
-        Type.String({ description: 'Deep link to the thread. Null in the create response.' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  object({
+    id: Type.String({ description: 'Stable thread identifier, prefixed `thr_`.' }),
+    title: Type.String({ description: 'Human-readable title.' }),
+    createdAt: time('Creation time (UTC).'),
+    updatedAt: nullable(time('Null if the thread was never updated.')),
+    accountId: nullable(Type.String({ description: 'Associated account id.' })),
+    secondaryId: nullable(Type.String({ description: 'Secondary linkage, settable only at creation.' })),
+    published: Type.Boolean({ description: 'Whether the thread is published to the organization.' }),
+    deleted: Type.Boolean({ description: 'True after a soft delete.' }),
+    threadUrl: nullable(
+      Type.String({ description: 'Deep link to the thread. Null in the create response.' }),
+    ),
+  }),
 );
 
 const messageDefinition = named(
   'ThreadMessage',
-  Type.Object(
-    {
-      id: Type.String({ description: 'Message identifier, prefixed `msg_`.' }),
-      threadId: Type.String(),
-      role: Type.Enum(['user', 'assistant']),
-      content: Type.String(),
-      status: nullable(Type.Enum([...messageStatuses])),
-      createdAt: time('Creation time (UTC).'),
-      completedAt: nullable(time('When the message reached a terminal state.')),
-      steps: nullable(Type.Array(Type.Object({ description: Type.String() }))),
-      sources: nullable(
-        Type.Array(
-          Type.Object({
-            id: Type.String(),
-            title: Type.String(),
-            url: nullable(Type.String()),
-            snippet: Type.String(),
-          }),
-        ),
+  object({
+    id: Type.String({ description: 'Message identifier, prefixed `msg_`.' }),
+    threadId: Type.String(),
+    role: Type.Enum(['user', 'assistant']),
+    content: Type.String(),
+    status: nullable(Type.Enum([...messageStatuses])),
+    createdAt: time('Creation time (UTC).'),
+    completedAt: nullable(time('When the message reached a terminal state.')),
+    steps: nullable(Type.Array(Type.Object({ description: Type.String() }))),
+    sources: nullable(
+      Type.Array(
+        Type.Object({
+          id: Type.String(),
+          title: Type.String(),
+          url: nullable(Type.String()),
+          snippet: Type.String(),
+        }),
       ),
-      attachments: nullable(Type.Array(Type.Unknown())),
-      model: nullable(Type.String({ description: 'Identifier of the model that produced the message.' })),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    attachments: nullable(Type.Array(Type.Unknown())),
+    model: nullable(Type.String({ description: 'Identifier of the model that produced the message.' })),
+  }),
 );
 
 const statusDefinition = named(
   'ThreadStatus',
-  Type.Object(
-    {
-      state: Type.Enum(['idle', 'in_progress', 'error']),
-      activeMessageId: nullable(Type.String()),
-      latestUpdate: nullable(Type.String()),
-      stepCount: Type.Integer({ minimum: 0 }),
-    },
-    { additionalProperties: false },
-  ),
+  object({
+    state: Type.Enum(['idle', 'in_progress', 'error']),
+    activeMessageId: nullable(Type.String()),
+    latestUpdate: nullable(Type.String()),
+    stepCount: Type.Integer({ minimum: 0 }),
+  }),
 );
 
 const errorDefinition = named(
   'Failure',
-  Type.Object(
-    {
-      error: Type.Object(
-        {
-          code: Type.Enum([...errorCodes]),
-          message: Type.String(),
-          trace_id: Type.String({ description: 'Unique id of the request; also in X-Request-Id.' }),
-        },
-        { additionalProperties: false },
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  object({
+    error: object({
+      code: Type.Enum([...errorCodes]),
+      message: Type.String(),
+      trace_id: Type.String({ description: 'Unique id of the request; also in X-Request-Id.' }),
+    }),
+  }),
 );
 
 export const definitions = [threadDefinition, messageDefinition, statusDefinition, errorDefinition];

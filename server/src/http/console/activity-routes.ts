@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import { utcDate } from '../../domain/quota.ts';
 import { hourMs } from '../../domain/traffic.ts';
@@ -93,8 +93,8 @@ const usage = defineConsoleRoute('GET /usage', 'member', {
       quota: { ...quota, resetsAt: iso(quota.resetsAt) },
       ...shown,
       traffic: traffic && {
-        operations: [...traffic.operations],
-        errors: [...traffic.errors],
+        operations: traffic.operations,
+        errors: traffic.errors,
         replies: traffic.replies,
       },
     };
@@ -154,6 +154,6 @@ function timesOf({ from, to }: { from: string | undefined; to: string | undefine
 
 function startOf(field: string, day: string): number {
   const at = Date.parse(day);
-  if (Number.isNaN(at)) throw new ServiceError('INVALID_PARAMS', `${field}: is not a day.`);
+  if (Number.isNaN(at)) throw invalid(`${field}: is not a day.`);
   return at;
 }

@@ -1,5 +1,5 @@
 import type { Application } from '../../domain/credential.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import {
   type AddressedApiKey,
@@ -65,7 +65,7 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
       async handle(call) {
         const { name, scope, ownerId } = call.body;
         if (scope === 'org-wide' && ownerId !== undefined) {
-          throw new ServiceError('INVALID_PARAMS', 'ownerId: an org-wide key has no owner.');
+          throw invalid('ownerId: an org-wide key has no owner.');
         }
         const userId = scope === 'org-wide' ? null : (ownerId ?? call.principal.userId);
         const { id, key } = await createApiKey(call, { userId, name });

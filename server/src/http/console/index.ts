@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
@@ -188,7 +188,7 @@ function acceptFiles(scope: FastifyInstance, { limits }: ConsoleOptions): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', async ({ headers }: FastifyRequest, body: IncomingMessage) => {
     if (headers['content-type'] !== 'application/octet-stream') {
-      throw new ServiceError('INVALID_PARAMS', 'Content-Type: must be application/octet-stream.');
+      throw invalid('Content-Type: must be application/octet-stream.');
     }
     if (Number(headers['content-length'] ?? 0) > limits.documentBytesMax) {
       throw tooLarge(limits.documentBytesMax);

@@ -1,6 +1,6 @@
 import { FailedAttempts } from '../../domain/attempts.ts';
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import {
   addDocument,
@@ -140,7 +140,7 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
         const file = { name, source, accountId, confirm: call.recheck };
         const added = await addDocument(call, file).catch((error: unknown) => {
           if (!(error instanceof UnreadableDocument)) throw error;
-          throw new ServiceError('INVALID_PARAMS', `${name} ${error.message}.`, { cause: error });
+          throw invalid(`${name} ${error.message}.`, { cause: error });
         });
         const { id, title, passageCount, replaced } = added;
         return { id, title, passages: passageCount, replaced };

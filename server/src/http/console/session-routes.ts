@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { ServiceError } from '../../domain/errors.ts';
-import type { Limits } from '../../domain/limits.ts';
+import { notFound } from '../../domain/errors.ts';
 import {
   acceptInvitation,
   acceptMembership,
@@ -31,6 +30,7 @@ import {
   invitationBody,
   invitationSchema,
   type LimitsJson,
+  limitNames,
   passwordBody,
   passwordLinkBody,
   type SessionJson,
@@ -88,7 +88,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     defineConsoleRoute('POST /password-link', 'anyone', {
       body: passwordLinkBody,
       async handle({ context, body, address, traceId, reply }) {
-        if (context.mailer === undefined) throw new ServiceError('NOT_FOUND', 'No mail is configured.');
+        if (context.mailer === undefined) throw notFound('No mail is configured.');
         await countAttempt(context, address, traceId);
         // Not awaited: neither the answer nor its time says whether the account exists.
         sendPasswordLink(context, body.email, traceId).catch(({ message: reason }: Error) =>
@@ -168,7 +168,7 @@ async function presentSession(
     user: { id: userId, email },
     csrfToken: csrfTokenOf(context, own),
     proof: access.proof,
-    limits: pageLimits(context.limits),
+    limits: Object.fromEntries(limitNames.map((name) => [name, context.limits[name]])) as LimitsJson,
     organizations: entered.map(({ organizationId, organizationName, role, apiEnabled }) => ({
       id: organizationId,
       name: organizationName,
@@ -179,19 +179,5 @@ async function presentSession(
       id: organizationId,
       name: organizationName,
     })),
-  };
-}
-
-/** The limits that the page checks or shows. */
-function pageLimits(limits: Limits): LimitsJson {
-  const { promptLengthMax, titleLengthMax, linkLengthMax, nameLengthMax } = limits;
-  const { ratingCommentLengthMax, documentBytesMax } = limits;
-  return {
-    promptLengthMax,
-    titleLengthMax,
-    linkLengthMax,
-    nameLengthMax,
-    ratingCommentLengthMax,
-    documentBytesMax,
   };
 }

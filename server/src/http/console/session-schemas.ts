@@ -51,18 +51,17 @@ const organizationSchema = object({
 });
 export type OrganizationJson = Json<typeof organizationSchema>;
 
-/** The limits that the page checks or shows. Lengths are in code points. */
+/** The limits that the page checks or shows. Lengths are in code points: of an account, of a key or application, … */
 const limitsSchema = object({
   promptLengthMax: Type.Integer(),
   titleLengthMax: Type.Integer(),
-  /** Of an account. */
   linkLengthMax: Type.Integer(),
-  /** Of a key or an application. */
   nameLengthMax: Type.Integer(),
   ratingCommentLengthMax: Type.Integer(),
   documentBytesMax: Type.Integer(),
 });
 export type LimitsJson = Json<typeof limitsSchema>;
+export const limitNames = Object.keys(limitsSchema.properties) as readonly (keyof LimitsJson)[];
 
 export const sessionSchema = object({
   user: object({ id: Type.String(), email: Type.String() }),

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { ServiceError } from '../../domain/errors.ts';
+import { notFound } from '../../domain/errors.ts';
 import { type IdentityProvider, ProviderError } from '../../domain/identity-provider.ts';
 import {
   beginSingleSignOn,
@@ -58,7 +58,7 @@ export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
 
 function providerOf({ identityProvider }: SurfaceContext): IdentityProvider {
   if (identityProvider === undefined) {
-    throw new ServiceError('NOT_FOUND', 'Single sign-on is not configured.');
+    throw notFound('Single sign-on is not configured.');
   }
   return identityProvider;
 }

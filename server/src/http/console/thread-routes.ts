@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { formerMember } from '../../domain/organization.ts';
 import { addPrompt, cancelReply, retryReply } from '../../usecases/replies/change-reply.ts';
@@ -192,7 +192,7 @@ function idempotencyKeyOf({ reply }: Pick<AnyCall, 'reply'>, lengthMax: number):
   const key = reply.request.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key.length >= 1 && key.length <= lengthMax) return key;
-  throw new ServiceError('INVALID_PARAMS', `Idempotency-Key: must have 1 to ${lengthMax} characters.`);
+  throw invalid(`Idempotency-Key: must have 1 to ${lengthMax} characters.`);
 }
 
 /** Ratings of replies, and what admins do about questions that the documents do not answer. */

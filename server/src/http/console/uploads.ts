@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, ServiceError } from '../../domain/errors.ts';
 import { formatBytes } from '../../domain/limits.ts';
 
 const nameOf = (pid: number) => `.skein-upload-${pid}-${randomUUID()}`;
@@ -60,7 +60,7 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
     // Not destroyed if it is too long: that would close the connection before the response.
     yield* body.iterator({ destroyOnReturn: false });
   } catch (cause) {
-    throw new ServiceError('INVALID_PARAMS', 'body: ended before it was complete.', { cause });
+    throw invalid('body: ended before it was complete.', { cause });
   }
 }
 
@@ -84,7 +84,7 @@ function isRunning(pid: number): boolean {
 }
 
 export function tooLarge(bytesMax: number): ServiceError {
-  return new ServiceError('INVALID_PARAMS', `The file is larger than ${formatBytes(bytesMax)}.`);
+  return invalid(`The file is larger than ${formatBytes(bytesMax)}.`);
 }
 
 /** How many uploads of each organization this process has in progress. */

@@ -1,11 +1,11 @@
 import type { Initiator } from '../../domain/audit.ts';
 import { type ApiKey, apiKeyHint, generateApiKey } from '../../domain/credential.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, notFound, ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import { nameFault } from '../../domain/text.ts';
+import { checkName } from '../../domain/text.ts';
 import type { KeySecret } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
@@ -18,8 +18,7 @@ export async function createApiKey(
   { userId, name }: { userId: string | null; name: string },
 ): Promise<{ id: KeyId; key: string }> {
   const { context, organizationId, initiator } = change;
-  const fault = nameFault(name, 0, 255);
-  if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `The key's name ${fault}.`);
+  checkName("The key's name", name, 0);
   const owner = userId === null ? null : await findMemberById(context, organizationId, userId);
   if (owner !== null) assertMayOwnKey(initiator, owner);
   const { key, secret } = newKey(context);
@@ -38,10 +37,7 @@ export async function createApiKey(
     case 'api-disabled':
       throw apiDisabled(organizationId, initiator);
     case 'not-a-member':
-      throw new ServiceError(
-        'NOT_FOUND',
-        'The owner of a personal key must be a member of the organization.',
-      );
+      throw notFound('The owner of a personal key must be a member of the organization.');
   }
 }
 
@@ -141,12 +137,11 @@ function creatorOf({ actor }: Initiator): UserId | null {
   return actor.kind === 'user' ? actor.userId : null;
 }
 
-async function findApiKey(change: Change, keyId: string, owners: KeyOwners): Promise<ApiKey> {
-  const {
-    context: { store },
-    organizationId,
-    initiator,
-  } = change;
+async function findApiKey(
+  { context: { store }, organizationId, initiator }: Change,
+  keyId: string,
+  owners: KeyOwners,
+): Promise<ApiKey> {
   const key = await store.findApiKey(organizationId, keyId);
   if (key === undefined || (owners !== 'all' && key.userId !== owners)) {
     throw keyNotFound(organizationId, initiator, keyId);
@@ -156,14 +151,11 @@ async function findApiKey(change: Change, keyId: string, owners: KeyOwners): Pro
 
 function keyNotFound(organizationId: OrganizationId, initiator: Initiator, keyId: string): ServiceError {
   const fact = `The organization has no key ${keyId}`;
-  return new ServiceError(
-    'NOT_FOUND',
-    withCommand(initiator, fact, `'skein key list ${organizationId}' shows its keys`),
-  );
+  return notFound(withCommand(initiator, fact, `'skein key list ${organizationId}' shows its keys`));
 }
 
 function alreadyEnded(): ServiceError {
-  return new ServiceError('INVALID_PARAMS', 'The key was already rotated or revoked: create a new one.');
+  return invalid('The key was already rotated or revoked: create a new one.');
 }
 
 /** A selection of keys: all of the organization, or those of one member. */

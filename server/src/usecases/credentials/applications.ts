@@ -5,9 +5,9 @@ import {
   accessTokenSeconds,
   generateClientSecret,
 } from '../../domain/credential.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { notFound, type ServiceError } from '../../domain/errors.ts';
 import { type ApplicationId, isApplicationId, type OrganizationId } from '../../domain/id.ts';
-import { nameFault } from '../../domain/text.ts';
+import { checkName } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
@@ -18,8 +18,7 @@ export async function createApplication(
   name: string,
 ): Promise<{ id: ApplicationId; clientSecret: string }> {
   const { context, organizationId, initiator } = change;
-  const fault = nameFault(name, 1, 255);
-  if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `The application's name ${fault}.`);
+  checkName("The application's name", name, 1);
   const { store, ids, randomBytes, crc32, sha256 } = context;
   const id = ids.application();
   const clientSecret = generateClientSecret(randomBytes, crc32);
@@ -56,12 +55,10 @@ export async function deleteApplication(change: Change, applicationId: string): 
   if (outcome === 'missing') throw applicationNotFound(applicationId, initiator);
 }
 
-async function findApplication(change: Change, applicationId: string): Promise<Application> {
-  const {
-    context: { store },
-    organizationId,
-    initiator,
-  } = change;
+async function findApplication(
+  { context: { store }, organizationId, initiator }: Change,
+  applicationId: string,
+): Promise<Application> {
   const application = await store.findApplication(organizationId, applicationId);
   if (application === undefined) throw applicationNotFound(applicationId, initiator);
   return application;
@@ -69,7 +66,7 @@ async function findApplication(change: Change, applicationId: string): Promise<A
 
 function applicationNotFound(applicationId: string, initiator: Initiator): ServiceError {
   const fact = `The organization has no application ${applicationId}`;
-  return new ServiceError('NOT_FOUND', withCommand(initiator, fact, "'skein app list' shows those it has"));
+  return notFound(withCommand(initiator, fact, "'skein app list' shows those it has"));
 }
 
 /** In order of creation. */

@@ -1,5 +1,5 @@
 import { type AccessClaims, apiKeyPrefix, isWellFormedApiKey } from '../../domain/credential.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { notFound, ServiceError } from '../../domain/errors.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import { type QuotaUse, secondsUntilReset, utcDay } from '../../domain/quota.ts';
@@ -74,7 +74,7 @@ export function revoked({ kind }: Credential): ServiceError {
 }
 
 function outsideTheBeta(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'The public API is not enabled for this organization.');
+  return notFound('The public API is not enabled for this organization.');
 }
 
 const accessTokenPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/;

@@ -1,7 +1,7 @@
 import type { KeyRequest, KeyRequestId } from '../../domain/credential.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId } from '../../domain/id.ts';
-import { nameFault } from '../../domain/text.ts';
+import { checkName } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type UserChange } from '../organization/audit-log.ts';
 import { apiDisabled } from '../organization/organization.ts';
@@ -14,8 +14,7 @@ const keepMs = 7 * 24 * 60 * 60 * 1000;
 export async function requestApiKey(change: UserChange, name: string): Promise<KeyRequestId> {
   const { context, principal, initiator } = change;
   const { organizationId, userId } = principal;
-  const fault = nameFault(name, 1, context.limits.nameLengthMax);
-  if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `name: ${fault}.`);
+  checkName('name:', name, 1);
   const id = context.ids.keyRequest();
   const waitingMax = context.limits.keyRequestsMax;
   const outcome = await context.store.createKeyRequest(
@@ -31,8 +30,7 @@ export async function requestApiKey(change: UserChange, name: string): Promise<K
     case 'api-disabled':
       throw apiDisabled(organizationId, initiator);
     case 'too-many':
-      throw new ServiceError(
-        'INVALID_PARAMS',
+      throw invalid(
         `You have ${waitingMax} open requests: reveal an approved key, or wait for an admin to decide.`,
       );
   }
@@ -108,5 +106,5 @@ async function findRequest(
 }
 
 function requestNotFound(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'The request does not exist, was already decided or has expired.');
+  return notFound('The request does not exist, was already decided or has expired.');
 }

@@ -1,6 +1,6 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { type Document, type FileSource, UnreadableDocument } from '../../domain/document.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { type FileSource, UnreadableDocument } from '../../domain/document.ts';
+import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import type { Library } from '../../domain/library.ts';
 import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
@@ -84,26 +84,12 @@ function rejectLongNames(name: string, accountId: string | null): void {
     throw new UnreadableDocument(`has a path of more than ${nameLengthMax} characters`);
   }
   if (accountId !== null && [...accountId].length > nameLengthMax) {
-    throw new ServiceError('INVALID_PARAMS', `An account id has at most ${nameLengthMax} characters.`);
+    throw invalid(`An account id has at most ${nameLengthMax} characters.`);
   }
 }
 
-interface ListedDocuments {
-  /** In order of their names. */
-  readonly documents: readonly Document[];
-  /** How much the organization stores, and how much it may store. Bytes are of text, not of files. */
-  readonly storage: {
-    readonly documents: number;
-    readonly documentsMax: number;
-    readonly bytes: number;
-    readonly bytesMax: number;
-  };
-}
-
-export async function listDocuments(
-  { store, limits }: Context,
-  organizationId: OrganizationId,
-): Promise<ListedDocuments> {
+/** The documents in order of their names, and how much the organization stores and may store. Bytes are of text. */
+export async function listDocuments({ store, limits }: Context, organizationId: OrganizationId) {
   const documents = await store.listDocuments(organizationId);
   const storage = {
     documents: documents.length,
@@ -127,7 +113,7 @@ export async function removeDocument(change: Change, documentId: string): Promis
 
 function documentNotFound(initiator: Initiator, documentId: string): ServiceError {
   const fact = `The organization has no document ${documentId}`;
-  return new ServiceError('NOT_FOUND', withCommand(initiator, fact, "'skein doc list' shows those it has"));
+  return notFound(withCommand(initiator, fact, "'skein doc list' shows those it has"));
 }
 
 const passagesMax = 5;

@@ -1,5 +1,5 @@
 import type { Document, PassageText } from '../../domain/document.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { notFound } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
 import { nextTurn } from '../turns.ts';
@@ -7,26 +7,22 @@ import { nextTurn } from '../turns.ts';
 /** What a citation says about the passage it cites, most precise first: words of the passage, or of the reply. */
 export type CitedTexts = readonly string[];
 
-interface OpenedDocument {
-  readonly document: Document;
-  /** The first headings, each with the position of its first passage, counted from 0. */
-  readonly headings: readonly { readonly heading: string; readonly position: number }[];
-  /** The position of the cited passage. Null if the document does not contain it, or no longer. */
-  readonly citedPosition: number | null;
-}
-
 /** Limits what is sent: real documents have fewer. */
 const headingsMax = 500;
 /** On SQLite, the event loop reads this many passages in half a millisecond. */
 const passagesPerRead = 100;
 
-/** Every member may read the organization's documents. Reads the document in parts, so that no other request waits long. */
+/**
+ * The document, its first headings with the positions of their first passages, counted from 0, and the position of the
+ * cited passage: null if the document does not contain it, or no longer. Every member may read the organization's
+ * documents. Reads the document in parts, so that no other request waits long.
+ */
 export async function openDocument(
   { store }: Context,
   organizationId: OrganizationId,
   documentId: string,
   citedTexts: CitedTexts,
-): Promise<OpenedDocument> {
+) {
   const document = await findDocument(store, organizationId, documentId);
   const fragments = citedTexts.map(fragmentOf);
   const found = fragments.map((): number | undefined => undefined);
@@ -66,7 +62,7 @@ async function findDocument(
   documentId: string,
 ): Promise<Document> {
   const document = await store.findDocument(organizationId, documentId);
-  if (document === undefined) throw new ServiceError('NOT_FOUND', 'There is no such document.');
+  if (document === undefined) throw notFound('There is no such document.');
   return document;
 }
 

@@ -5,11 +5,6 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import type { AuditNote } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
-export interface AuditPage {
-  readonly events: readonly AuditEvent[];
-  readonly nextCursor: string | null;
-}
-
 export interface AuditSearch {
   /** Only what this request or command did. The other filters are ignored. */
   readonly traceId?: string | undefined;
@@ -29,7 +24,7 @@ export async function listAudit(
   { store, seal }: Context,
   organizationId: OrganizationId,
   { cursor, limit, ...search }: AuditSearch & { cursor?: string; limit: number },
-): Promise<AuditPage> {
+): Promise<{ events: AuditEvent[]; nextCursor: string | null }> {
   const { traceId, actor, action, from = 0, to = Number.MAX_SAFE_INTEGER - 1 } = search;
   const listing = JSON.stringify(['audit', organizationId, traceId ?? null, actor, action, from, to]);
   const before = cursor === undefined ? { at: to + 1, id: '' } : openPosition(seal, listing, cursor);

@@ -1,8 +1,8 @@
 import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { LoggedRequest, RequestFilter } from '../../storage/store.ts';
+import type { RequestFilter } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { type NamedCredential, nameCredentials } from './read-usage.ts';
+import { nameCredentials } from './read-usage.ts';
 
 export interface RequestSearch extends RequestFilter {
   readonly traceId?: string | undefined;
@@ -13,22 +13,11 @@ export interface RequestSearch extends RequestFilter {
   readonly limit: number;
 }
 
-interface RequestPage {
-  readonly requests: readonly (LoggedRequest & { readonly credential: NamedCredential })[];
-  readonly nextCursor: string | null;
-  /** How far the search went back; null if it reached the end. */
-  readonly searchedTo: number | null;
-}
-
 /**
  * The organization's API requests, newest first. Those of the last second may be missing. A page may have fewer entries
  * than asked for, or none, and still have a next one: a filter searches a bounded part of the log at a time.
  */
-export async function listRequests(
-  context: Context,
-  organizationId: OrganizationId,
-  search: RequestSearch,
-): Promise<RequestPage> {
+export async function listRequests(context: Context, organizationId: OrganizationId, search: RequestSearch) {
   const { seal } = context;
   const { from = 0, to = Number.MAX_SAFE_INTEGER - 1, cursor, limit, traceId, ...filter } = search;
   const listing = JSON.stringify(['requests', organizationId, filter, from, to]);
@@ -47,6 +36,7 @@ export async function listRequests(
       return { ...request, credential: nameOf(request.credentialId) };
     }),
     nextCursor: last && sealPosition(seal, listing, { at: last.at, id: last.traceId }),
+    /** How far the search went back; null if it reached the end. */
     searchedTo: last?.at ?? null,
   };
 }

@@ -1,9 +1,9 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { notFound, ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import { nameFault } from '../../domain/text.ts';
+import { checkName } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, withCommand } from './audit-log.ts';
 
@@ -20,8 +20,7 @@ export async function createOrganization(
     dailyQuota?: number | undefined;
   },
 ): Promise<OrganizationId> {
-  const fault = nameFault(name, 1, 255);
-  if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `The organization's name ${fault}.`);
+  checkName("The organization's name", name, 1);
   const { store, ids } = context;
   const id = ids.organization();
   const organization = { name, apiEnabled, dailyQuota };
@@ -46,8 +45,7 @@ export async function findOrganization({ store }: Context, idOrName: string): Pr
   const organization = await store.findOrganization(idOrName);
   if (organization !== undefined) return organization;
   const ids = (await store.listOrganizations()).flatMap(({ id, name }) => (name === idOrName ? [id] : []));
-  throw new ServiceError(
-    'NOT_FOUND',
+  throw notFound(
     ids.length === 0
       ? `No organization has the name or id ${idOrName}: 'skein org list' shows all.`
       : `${ids.length} organizations are called ${idOrName}: use an id instead of the name. 'skein org list' shows the ids.`,
@@ -60,7 +58,7 @@ export function listOrganizations({ store }: Context): Promise<Organization[]> {
 }
 
 export function organizationNotFound(organizationId: OrganizationId): ServiceError {
-  return new ServiceError('NOT_FOUND', `There is no organization ${organizationId}.`);
+  return notFound(`There is no organization ${organizationId}.`);
 }
 
 /** Credentials are issued only to organizations in the beta (§1). */

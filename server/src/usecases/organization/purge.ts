@@ -1,5 +1,5 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { notFound } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
 import type { AuditPosition, PurgeCounts, PurgedPerson, PurgeStep } from '../../storage/store.ts';
@@ -83,8 +83,7 @@ export async function findPurgedPerson(
 ): Promise<PurgedPerson> {
   const address = normalizeEmail(email);
   const userId = address && (await store.findUser(address));
-  if (!address || !userId)
-    throw new ServiceError('NOT_FOUND', `${email} is unknown: no data of this person is stored.`);
+  if (!address || !userId) throw notFound(`${email} is unknown: no data of this person is stored.`);
   return { userId, email: address };
 }
 

@@ -4,36 +4,18 @@ import { hourMs, percentile, replyOperation } from '../../domain/traffic.ts';
 import type { TrafficCount } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
-/** Milliseconds, estimated from buckets; null without requests. */
-export interface Percentiles {
-  readonly p50: number | null;
-  readonly p95: number | null;
-  readonly p99: number | null;
-}
+export type Traffic = Awaited<ReturnType<typeof readTraffic>>;
 
-export interface Traffic {
-  /** Hours or days since 1970. */
-  readonly first: number;
-  readonly last: number;
-  readonly counts: readonly Omit<TrafficCount, 'bucket'>[];
-  readonly operations: readonly (Percentiles & {
-    readonly operation: string;
-    readonly requests: number;
-    readonly errors: number;
-  })[];
-  /** By error code, most frequent first. */
-  readonly errors: readonly { readonly code: string; readonly requests: number }[];
-  /** Durations are those of completed replies. */
-  readonly replies: Percentiles & Record<'completed' | 'failed' | 'cancelled', number>;
-}
-
-/** How the organization's requests and replies of the last `length` hours or days went, including the current one. */
+/**
+ * How the organization's requests and replies of the last `length` hours or days went, including the current one.
+ * Durations are in milliseconds, estimated from buckets. Those of replies are of completed ones.
+ */
 export async function readTraffic(
   { store, now }: Context,
   organizationId: OrganizationId,
   unit: 'hour' | 'day',
   length: number,
-): Promise<Traffic> {
+) {
   const last = unit === 'hour' ? Math.floor(now() / hourMs) : utcDay(now());
   const first = last - length + 1;
   const all = await store.listTraffic(organizationId, unit, first, last);
@@ -41,6 +23,7 @@ export async function readTraffic(
   const replies = all.filter(({ operation }) => operation === replyOperation);
   const ended = (state: string) => total(replies.filter(({ outcome }) => outcome === state));
   return {
+    /** Hours or days since 1970. */
     first,
     last,
     counts: requests,
@@ -73,7 +56,7 @@ function total(counts: readonly TrafficCount[]): number {
   return counts.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-function percentilesOf(counts: readonly TrafficCount[]): Percentiles {
+function percentilesOf(counts: readonly TrafficCount[]) {
   const buckets: number[] = [];
   for (const { bucket, requests } of counts) buckets[bucket] = (buckets[bucket] ?? 0) + requests;
   const filled = Array.from(buckets, (count) => count ?? 0);

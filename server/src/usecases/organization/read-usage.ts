@@ -1,16 +1,8 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { quotaResetAt, utcDay } from '../../domain/quota.ts';
-import type { UsageCount } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { type KeyOwners, listApiKeys } from '../credentials/api-keys.ts';
 import { organizationNotFound } from './organization.ts';
-
-interface UsageOverview {
-  readonly quota: { readonly limit: number; readonly used: number; readonly resetsAt: number };
-  readonly firstDay: number;
-  readonly lastDay: number;
-  readonly counts: readonly (UsageCount & { readonly credential: NamedCredential })[];
-}
 
 export interface NamedCredential {
   readonly id: string;
@@ -28,7 +20,7 @@ export async function readUsage(
   organizationId: OrganizationId,
   owners: KeyOwners,
   days: number,
-): Promise<UsageOverview> {
+) {
   const { store } = context;
   const now = context.now();
   const lastDay = utcDay(now);

@@ -23,24 +23,17 @@ export async function enforceRetention(
   telemetry.retentionPassed();
 }
 
-interface SurveyedRule {
-  readonly kind: RetentionKind;
-  /** Undefined: kept forever. */
-  readonly days: number | undefined;
-  /** How many rows are due for removal, up to 10,000. */
-  readonly due: number;
-}
-
-export async function surveyRetention({
-  store,
-  kept,
-}: Pick<Context, 'store' | 'kept'>): Promise<SurveyedRule[]> {
-  const rules: SurveyedRule[] = [];
+/** The retention settings, and how many rows are due for removal, up to 10,000 of each kind. */
+export async function surveyRetention({ store, kept }: Pick<Context, 'store' | 'kept'>) {
+  const rules = [];
   for (const kind of retentionKinds) {
     const keepMs = kept[kind];
-    const due = keepMs === undefined ? 0 : await store.countExpired(kind, keepMs);
-    const days = keepMs === undefined ? undefined : keepMs / 86_400_000;
-    rules.push({ kind, days, due });
+    rules.push({
+      kind,
+      /** Undefined: kept forever. */
+      days: keepMs === undefined ? undefined : keepMs / 86_400_000,
+      due: keepMs === undefined ? 0 : await store.countExpired(kind, keepMs),
+    });
   }
   return rules;
 }

@@ -1,6 +1,6 @@
 import type { Acceptance, Password } from '../../domain/account.ts';
 import type { Initiator } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId } from '../../domain/id.ts';
 import { isInvitationToken, passwordFault } from '../../domain/sign-in.ts';
 import type { Invitation } from '../../storage/store.ts';
@@ -42,16 +42,13 @@ export async function acceptInvitation(
   };
   const accepted = await store.acceptInvitation(sha256(token), acceptance, notes);
   if (accepted.outcome === 'refused') {
-    throw new ServiceError('INVALID_PARAMS', 'A password was set in the meantime: open the link again.');
+    throw invalid('A password was set in the meantime: open the link again.');
   }
   if (accepted.outcome !== 'accepted') throw gone();
   const passwordHash = acceptance.kind === 'proven' ? acceptance.hash : acceptance.password.hash;
   const started = await startSession(context, userId, { proof: 'password', passwordHash }, traceId);
   if (started === undefined) {
-    throw new ServiceError(
-      'INVALID_PARAMS',
-      'The password was changed in the meantime: sign in with the new one.',
-    );
+    throw invalid('The password was changed in the meantime: sign in with the new one.');
   }
   return started;
 }
@@ -68,7 +65,7 @@ export async function acceptMembership(
     access.proof === 'sso' && isOrganizationId(organizationId)
       ? await context.store.acceptMembership(organizationId, userId, note)
       : 'missing';
-  if (outcome === 'missing') throw new ServiceError('NOT_FOUND', 'There is no invitation to accept.');
+  if (outcome === 'missing') throw notFound('There is no invitation to accept.');
 }
 
 async function findInvitation({ store, sha256 }: Context, token: string): Promise<Invitation | undefined> {
@@ -89,7 +86,7 @@ async function acceptanceOf(
   const { ids, passwords } = context;
   const hashes = known.map(hashOf);
   if (terms === 'sso') {
-    throw new ServiceError('INVALID_PARAMS', 'You have no password here: sign in through your provider.');
+    throw invalid('You have no password here: sign in through your provider.');
   }
   if (!resets && hashes.length > 0) {
     // A known device may only prove its own password: choosing one is a guess at the others.
@@ -100,7 +97,7 @@ async function acceptanceOf(
     if (hash !== undefined) return { kind: 'proven', hash };
     // Not UNAUTHORIZED: the console would treat that as an ended session.
     if (terms === 'prove') {
-      throw new ServiceError('INVALID_PARAMS', 'password: is not the one you sign in with.');
+      throw invalid('password: is not the one you sign in with.');
     }
   }
   const hash = await passwords.hash(checked(password, email), resets ? undefined : hashes[0]);
@@ -113,10 +110,10 @@ function hashOf({ hash }: Password): string {
 
 function checked(password: string, email: string): string {
   const fault = passwordFault(password, email);
-  if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `password: ${fault}.`);
+  if (fault !== undefined) throw invalid(`password: ${fault}.`);
   return password;
 }
 
 function gone(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'This link has been used or has expired: ask for a new one.');
+  return notFound('This link has been used or has expired: ask for a new one.');
 }

@@ -1,5 +1,6 @@
 import { placeOf } from '../../domain/address.ts';
 import type { FailedAttempts } from '../../domain/attempts.ts';
+import { openValue, sealValue } from '../../domain/cursor.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { PasswordId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
@@ -104,23 +105,16 @@ interface KnownDevice {
   readonly passwordId: PasswordId;
 }
 
-interface Sealed extends KnownDevice {
-  readonly until: number;
-}
-
 export const knownDeviceMs = 365 * 24 * 60 * 60 * 1000;
 const sealedFor = 'known device';
 
 /** The value the browser keeps. It names no person, and only this service can create or read it. */
 export function sealDevice({ seal, now, sha256, randomBytes }: Context, passwordId: PasswordId): string {
   const id = sha256(randomBytes(16).join());
-  const sealed: Sealed = { id, passwordId, until: now() + knownDeviceMs };
-  return seal.seal(sealedFor, JSON.stringify(sealed));
+  const device: KnownDevice = { id, passwordId };
+  return sealValue(seal, sealedFor, device, now() + knownDeviceMs);
 }
 
 export function openDevice({ seal, now }: Context, sealed: string | undefined): KnownDevice | undefined {
-  const text = sealed === undefined ? undefined : seal.open(sealedFor, sealed);
-  if (text === undefined) return undefined;
-  const { until, ...device } = JSON.parse(text) as Sealed;
-  return until > now() ? device : undefined;
+  return openValue<KnownDevice>(seal, sealedFor, sealed, now());
 }

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../domain/audit.ts';
 import { type ApiKey, isLive } from '../../domain/credential.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import { generateInvitationToken, invitationLink } from '../../domain/sign-in.ts';
@@ -26,7 +26,7 @@ export async function addMember(
 ): Promise<AddedMember> {
   const { context, organizationId, initiator } = change;
   const address = normalizeEmail(email);
-  if (address === undefined) throw new ServiceError('INVALID_PARAMS', `${email} is not an email address.`);
+  if (address === undefined) throw invalid(`${email} is not an email address.`);
   const { store, ids } = context;
   const candidateUserId = ids.user();
   const detail = { email: address, role, service };
@@ -48,8 +48,7 @@ export async function addMember(
     case 'already-member':
       throw alreadyMember(address);
     case 'has-threads':
-      throw new ServiceError(
-        'INVALID_PARAMS',
+      throw invalid(
         `${address} has threads here from an earlier membership: use another address for the service account.`,
       );
     case 'organization-missing':
@@ -58,7 +57,7 @@ export async function addMember(
 }
 
 function alreadyMember(address: string): ServiceError {
-  return new ServiceError('INVALID_PARAMS', `${address} is already a member.`);
+  return invalid(`${address} is already a member.`);
 }
 
 /** Takes effect with the member's next request. */
@@ -111,7 +110,7 @@ export async function findMemberById(
 ): Promise<Member> {
   const member = await store.findMemberById(organizationId, userId as UserId);
   if (member === undefined) {
-    throw new ServiceError('NOT_FOUND', `${userId} is not a member of the organization.`);
+    throw notFound(`${userId} is not a member of the organization.`);
   }
   return member;
 }
@@ -149,14 +148,11 @@ function stateOf({ service, opened, invitedUntil }: Member, now: number): Listed
 }
 
 function noSuchMember(email: string): ServiceError {
-  return new ServiceError('NOT_FOUND', `${email} is not a member: 'skein member list ORG' shows who is.`);
+  return notFound(`${email} is not a member: 'skein member list ORG' shows who is.`);
 }
 
 function lastAdmin(): ServiceError {
-  return new ServiceError(
-    'INVALID_PARAMS',
-    'This is the only person who is an admin: make another member an admin first.',
-  );
+  return invalid('This is the only person who is an admin: make another member an admin first.');
 }
 
 export interface IssuedInvitation {
@@ -237,12 +233,9 @@ async function issueInvitation(
     case 'created':
       return { link: mailed && !byOperator ? null : link, mailed, expiresAt };
     case 'not-a-member':
-      throw new ServiceError('NOT_FOUND', 'There is no such member.');
+      throw notFound('There is no such member.');
     case 'service-account':
-      throw new ServiceError(
-        'INVALID_PARAMS',
-        'A service account cannot sign in: create a key for it instead.',
-      );
+      throw invalid('A service account cannot sign in: create a key for it instead.');
   }
 }
 
@@ -254,8 +247,7 @@ async function rejectJoined(
 ): Promise<void> {
   const member = await store.findMemberById(organizationId, userId);
   if (member?.opened !== true) return;
-  throw new ServiceError(
-    'INVALID_PARAMS',
+  throw invalid(
     `${member.email} has already joined. The operator of this service can create a link to reset their password.`,
   );
 }

@@ -1,5 +1,5 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, ServiceError } from '../../domain/errors.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
 import { passwordFault } from '../../domain/sign-in.ts';
 import type { Context } from '../context.ts';
@@ -41,15 +41,15 @@ export async function changePassword(
   const all = (await store.findPerson(email))?.passwords ?? [];
   const own = all.find(({ id, proven }) => (access.proof === 'sso' ? proven : id === access.passwordId));
   if (own === undefined) {
-    throw new ServiceError('INVALID_PARAMS', 'You have no password here: you sign in through your provider.');
+    throw invalid('You have no password here: you sign in through your provider.');
   }
   const attempted = { person: email, ...from, traceId: initiator.traceId };
   const proven = await attempt(context, attempted, (only = own.id) =>
     passwords.find(only === own.id ? [own.hash] : [], current),
   );
-  if (proven === undefined) throw new ServiceError('INVALID_PARAMS', 'current: is not your password.');
+  if (proven === undefined) throw invalid('current: is not your password.');
   const fault = passwordFault(next, email);
-  if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `next: ${fault}.`);
+  if (fault !== undefined) throw invalid(`next: ${fault}.`);
   const siblings = all.filter(({ id }) => id !== own.id).map(({ hash }) => hash);
   if (siblings.length > 0) await rejectSibling(context, attempted, siblings, next);
   const outcome = await store.changePassword(
@@ -58,7 +58,7 @@ export async function changePassword(
     auditNote(context, initiator, 'password.changed', userId),
   );
   if (outcome === 'refused') {
-    throw new ServiceError('INVALID_PARAMS', 'current: the password was changed in the meantime.');
+    throw invalid('current: the password was changed in the meantime.');
   }
 }
 
@@ -78,9 +78,6 @@ async function rejectSibling(
     context.passwords.find(siblings, next),
   );
   if (found !== undefined) {
-    throw new ServiceError(
-      'INVALID_PARAMS',
-      'next: choose a password that you do not use for another organization here.',
-    );
+    throw invalid('next: choose a password that you do not use for another organization here.');
   }
 }

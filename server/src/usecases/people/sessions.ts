@@ -1,5 +1,5 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { notFound, ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
 import type { MemberRole } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -71,7 +71,7 @@ export async function enterOrganization(
   const known = isOrganizationId(organizationId) ? organizationId : undefined;
   const session = await currentSession(context, tokenHash, known, extend);
   const { membership, userId } = session;
-  if (membership === undefined) throw new ServiceError('NOT_FOUND', 'No such organization.');
+  if (membership === undefined) throw notFound('No such organization.');
   return { session, tokenHash, membership, principal: personIn(membership.organizationId, userId) };
 }
 

@@ -1,3 +1,4 @@
+import { openValue, sealValue } from '../../domain/cursor.ts';
 import {
   type Identity,
   type IdentityProvider,
@@ -24,7 +25,6 @@ const bySso = { proof: 'sso', passwordHash: null } as const;
 interface StartedSignIn {
   readonly checks: SignInChecks;
   readonly returnTo: string;
-  readonly until: number;
 }
 
 /** Returns the provider's address, and a sealed value for the browser to keep, valid for ten minutes. */
@@ -35,8 +35,8 @@ export async function beginSingleSignOn(
   returnTo: string,
 ): Promise<{ address: string; sealed: string }> {
   const { address, checks } = await provider.begin(returnAddress);
-  const signIn: StartedSignIn = { checks, returnTo, until: now() + ssoTimeoutMs };
-  return { address, sealed: seal.seal(sealedFor, JSON.stringify(signIn)) };
+  const signIn: StartedSignIn = { checks, returnTo };
+  return { address, sealed: sealValue(seal, sealedFor, signIn, now() + ssoTimeoutMs) };
 }
 
 /** Starts a session for the person whom the provider names, if the provider has verified their address. */
@@ -46,7 +46,7 @@ export async function finishSingleSignOn(
   { callback, sealed }: { callback: string; sealed: string | undefined },
   traceId: string,
 ): Promise<SsoOutcome> {
-  const signIn = openSignIn(context, sealed);
+  const signIn = openValue<StartedSignIn>(context.seal, sealedFor, sealed, context.now());
   if (signIn === undefined) return refused('expired', 'started too long ago, or in another browser');
   if (new URL(callback).searchParams.get('state') !== signIn.checks.state) {
     return refused('expired', 'the state does not match');
@@ -73,13 +73,6 @@ async function startFor(
   const started = person && (await startSession(context, person.userId, bySso, traceId));
   if (started === undefined) return refused('unknown-person', 'no person here has this identity');
   return { outcome: 'signed-in', started, returnTo };
-}
-
-function openSignIn({ seal, now }: Context, sealed: string | undefined): StartedSignIn | undefined {
-  const text = sealed === undefined ? undefined : seal.open(sealedFor, sealed);
-  if (text === undefined) return undefined;
-  const signIn = JSON.parse(text) as StartedSignIn;
-  return signIn.until > now() ? signIn : undefined;
 }
 
 function refused(problem: SsoProblem, reason: string): SsoOutcome {

@@ -1,4 +1,4 @@
-import { ServiceError, threadNotFound } from '../../domain/errors.ts';
+import { invalid, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes, type Limits } from '../../domain/limits.ts';
 import { changeRefused, isCreator } from '../../domain/principal.ts';
@@ -47,11 +47,11 @@ async function addReply(
       threadSignals.changed(threadId);
       return;
     case 'running':
-      throw new ServiceError('INVALID_PARAMS', 'A reply is still running: wait until it ends, or stop it.');
+      throw invalid('A reply is still running: wait until it ends, or stop it.');
     case 'outdated':
-      throw new ServiceError('INVALID_PARAMS', 'Only the last prompt of a thread can be edited.');
+      throw invalid('Only the last prompt of a thread can be edited.');
     case 'full':
-      throw new ServiceError('INVALID_PARAMS', fullText(result.exceeded, limits));
+      throw invalid(fullText(result.exceeded, limits));
     case 'missing':
       throw threadNotFound();
     case 'refused':

@@ -2,7 +2,7 @@ import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import { threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import type { NewRating, Rating, UnansweredReply } from '../../storage/store.ts';
+import type { NewRating, Rating } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
 /** Sets or (null) removes the person's rating of a reply. Whoever may read the thread may rate its replies. */
@@ -27,11 +27,6 @@ export async function listRatings(
   return isThreadId(threadId) ? store.listRatings(organizationId, threadId, userId) : [];
 }
 
-export interface UnansweredPage {
-  readonly replies: readonly UnansweredReply[];
-  readonly nextCursor: string | null;
-}
-
 /**
  * Replies that found no answer or were rated down, latest first, in threads that the person may read: being an admin
  * does not open other people's threads (§4.2). A page may be empty although more follow.
@@ -40,7 +35,7 @@ export async function listUnanswered(
   { store, seal }: Context,
   { organizationId, userId }: UserPrincipal,
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },
-): Promise<UnansweredPage> {
+) {
   const listing = JSON.stringify(['unanswered', organizationId, userId]);
   const position = cursor === undefined ? undefined : openPosition(seal, listing, cursor);
   const before = position && { at: position.at, messageId: position.id as MessageId };

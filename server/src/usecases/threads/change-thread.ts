@@ -1,4 +1,4 @@
-import { ServiceError, threadNotFound } from '../../domain/errors.ts';
+import { notFound, type ServiceError, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type ThreadId } from '../../domain/id.ts';
 import { changeRefused, isCreator, type UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -61,16 +61,13 @@ export async function restoreThread(change: UserChange, threadId: string): Promi
 /** The same error in every case, whether the thread never existed or was removed for good. */
 function cannotRestore(): ServiceError {
   const sentence = 'There is no such thread, or its deletion can no longer be undone.';
-  return new ServiceError('NOT_FOUND', sentence);
+  return notFound(sentence);
 }
 
 /** For the operator: publishes or unpublishes any thread. It does not change `updatedAt` (§2.1). */
 export async function publishThread(change: Change, threadId: string, published: boolean): Promise<void> {
   if (!isThreadId(threadId) || !(await setPublished(change, threadId, published))) {
-    throw new ServiceError(
-      'NOT_FOUND',
-      `The organization has no thread ${threadId}: check the id and the organization.`,
-    );
+    throw notFound(`The organization has no thread ${threadId}: check the id and the organization.`);
   }
 }
 

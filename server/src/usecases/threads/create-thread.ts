@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { type Thread, titleFromPrompt } from '../../domain/thread.ts';
@@ -54,7 +54,7 @@ export async function createThread(
   });
   if (result.outcome === 'revoked') return refuseWrite(context, principal);
   if (result.outcome === 'key-reused') {
-    throw new ServiceError('INVALID_PARAMS', 'Idempotency-Key: was used before with another body.');
+    throw invalid('Idempotency-Key: was used before with another body.');
   }
   // A repetition answers as the first time did: everything but ids and time follows from the body, which is the same.
   const { threadId, messageId, replyId } = result.outcome === 'repeated' ? result : made;

@@ -1,4 +1,4 @@
-import { ServiceError, threadNotFound } from '../../domain/errors.ts';
+import { notFound, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
 import { deriveThreadStatus, type ThreadStatus } from '../../domain/message.ts';
 import { canRead, type Principal, type UserPrincipal } from '../../domain/principal.ts';
@@ -90,7 +90,7 @@ export async function findHome(
   { session: { userId, access } }: Pick<SignedIn, 'session'>,
   id: string,
 ): Promise<OrganizationId> {
-  if (!/^\w+$/.test(id)) throw new ServiceError('NOT_FOUND', 'No such thread or document.');
+  if (!/^\w+$/.test(id)) throw notFound('No such thread or document.');
   const { entered } = await store.listMemberships(userId, access);
   for (const { organizationId } of entered) {
     const found = isThreadId(id)
@@ -98,7 +98,7 @@ export async function findHome(
       : await store.findDocument(organizationId, id);
     if (found !== undefined) return organizationId;
   }
-  throw new ServiceError('NOT_FOUND', 'No such thread or document.');
+  throw notFound('No such thread or document.');
 }
 
 export function readerOf(principal: Principal): Reader {

@@ -1,5 +1,5 @@
 import { foreignCursor, openWalk, sealWalk, type Walk } from '../../domain/cursor.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -117,7 +117,7 @@ async function readPage(context: Context, walk: ThreadWalk, limit: number): Prom
   if (done !== undefined) {
     const page = await context.store.continueWalk(organizationId, listing, count, done);
     if (page === 'expired') {
-      throw new ServiceError('INVALID_PARAMS', 'cursor: is more than a day old: start again without it.');
+      throw invalid('cursor: is more than a day old: start again without it.');
     }
     return { ...page, start: done.start, truncated: done.truncated, walk, stored: page };
   }

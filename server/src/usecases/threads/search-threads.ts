@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import { HitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
 import type { Message, ThreadState } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -53,8 +53,7 @@ export async function searchThreads(
   if (words === undefined && input.search.trim() !== '') return { rows: [], nextCursor: null };
   const listing = JSON.stringify(['search', organizationId, userId, input]);
   const after = cursor === undefined ? undefined : seal.open(listing, cursor);
-  if (cursor !== undefined && after === undefined)
-    throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this search.');
+  if (cursor !== undefined && after === undefined) throw invalid('cursor: was not returned by this search.');
   const query = { ...input, userId, terms: words?.terms ?? [], last: words?.last };
   // One more, to know whether another page follows.
   const found = await searches.run(organizationId, signal, () =>
