@@ -12,7 +12,7 @@ function notice(error: Error): void {
   if (error instanceof ApiError && error.status === 401) onRefused();
 }
 
-/** A request without a session gets 401 here, which is expected. */
+/** The first request of a page without a session gets 401, which is expected. */
 function isFirstLook(key: QueryKey, known: unknown): boolean {
   return key[0] === 'session' && known === undefined;
 }

@@ -78,7 +78,7 @@ export function AccountMenu() {
   );
 }
 
-/** Leaves the page altogether: nothing that was read stays in the window's memory. */
+/** Loads a new page, so that nothing that was read stays in memory. */
 export function useSignOut() {
   return useMutation({
     mutationFn: () => request('POST', '/sign-out'),

@@ -8,7 +8,7 @@ interface CopyButtonProps {
   readonly value: string;
   /** What it copies, as in "Copy trace ID". */
   readonly label: string;
-  /** The icon alone, where space is short; the label is then its name. */
+  /** Shows only the icon. The label is then its accessible name. */
   readonly compact?: boolean;
 }
 

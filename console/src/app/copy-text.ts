@@ -1,18 +1,18 @@
-/** Whether it worked. Without TLS browsers have no clipboard to offer but the old one. */
+/** Returns whether it worked. Browsers offer the clipboard API only over TLS, so there is a fallback. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copyOldWay(text);
+    return copyBySelection(text);
   }
 }
 
-function copyOldWay(text: string): boolean {
+function copyBySelection(text: string): boolean {
   const focused = document.activeElement;
   const field = document.createElement('textarea');
   field.value = text;
-  // Within a dialog, which keeps the focus to itself.
+  // Inside the dialog if there is one, because it traps the focus.
   (focused?.closest('[role="dialog"]') ?? document.body).append(field);
   field.select();
   const copied = document.execCommand('copy');

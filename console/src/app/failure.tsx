@@ -10,7 +10,7 @@ interface FailureProps {
   readonly onRetry?: () => void;
 }
 
-/** A failure as people see it: what happened, what to quote to support, and another try. */
+/** Shows what happened, the trace ID for support, and a button to try again. */
 export function Failure({ error, title = 'Something went wrong', onRetry }: FailureProps) {
   const traceId = error instanceof ApiError ? error.traceId : null;
   return (
@@ -39,7 +39,7 @@ export function Failure({ error, title = 'Something went wrong', onRetry }: Fail
   );
 }
 
-/** The service's own sentences are written for people; others (of a bug) are not. */
+/** The message of the service, which is written for people. Other errors are bugs and get a general sentence. */
 export function failureText(error: unknown): string {
   return error instanceof ApiError
     ? error.message

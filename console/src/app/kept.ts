@@ -1,4 +1,4 @@
-/** What the browser keeps between visits. A browser that keeps nothing (or is full) costs the convenience, not the page. */
+/** Reads a value that the browser keeps between visits. Null if it has none, or if its storage is blocked. */
 export function readKept(name: string): string | null {
   try {
     return localStorage.getItem(`skein.${name}`);
@@ -7,12 +7,12 @@ export function readKept(name: string): string | null {
   }
 }
 
-/** An empty text is forgotten. */
+/** An empty text removes the value. */
 export function keep(name: string, text: string): void {
   try {
     if (text === '') localStorage.removeItem(`skein.${name}`);
     else localStorage.setItem(`skein.${name}`, text);
   } catch {
-    // Nothing to be done: see above.
+    // The storage is full or blocked. The page works without it.
   }
 }

@@ -6,7 +6,7 @@ import { switchOrganization, useOrganization, useSession } from './session.tsx';
 import classes from './sidebar.module.css';
 import { SkeinMark } from './skein-mark.tsx';
 
-/** The organization's name; a menu where the person has several. */
+/** Shows the name of the organization, with a menu if the person has several. */
 export function OrganizationSwitcher() {
   const { organizations } = useSession();
   const current = useOrganization();
@@ -43,7 +43,7 @@ export function OrganizationSwitcher() {
   );
 }
 
-/** Settings stay where they are, as far as the person may see them there; a thread belongs to one organization. */
+/** An admin stays on a settings page. Everyone else goes to the thread list, because a thread belongs to one organization. */
 function useChoose() {
   const { organizations } = useSession();
   const { pathname } = useLocation();

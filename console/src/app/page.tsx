@@ -14,7 +14,7 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-/** A page of the application: its one `h1`, the window's title, and its contents in a column. */
+/** The frame of a page: its `h1`, the title of the window, and its contents in a column. */
 export function Page({ title, description, actions, width = 'text', children }: PageProps) {
   useDocumentTitle(`${title} · Skein`);
   return (

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { exactTime, relativeTime } from './time-words.ts';
 
-/** "5 min ago", kept true; the exact time on pointing at it, and for machines. */
+/** "5 min ago", updated every minute. Hover shows the exact time. */
 export function RelativeTime({ at }: { at: string }) {
   const now = useSyncExternalStore(everyMinute, () => minute);
   const date = new Date(at);

@@ -1,9 +1,9 @@
 const here = 'http://skein.invalid';
 
-/** Only a path of this application: whatever a browser would take for another place is not one. */
+/** Returns the path if it is on this site. Anything that a browser could read as another site is rejected. */
 export function safeReturn(path: unknown): string | undefined {
   if (typeof path !== 'string' || !path.startsWith('/') || !URL.canParse(path, here)) return undefined;
   const { origin, pathname, search, hash } = new URL(path, here);
-  // What dots have led to may begin with two slashes, and be another's address after all.
+  // After dots are resolved, the path may start with two slashes, which names another host.
   return origin === here && !pathname.startsWith('//') ? `${pathname}${search}${hash}` : undefined;
 }

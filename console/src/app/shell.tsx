@@ -35,7 +35,7 @@ export function Shell() {
   );
 }
 
-/** Loaded when they are first asked for. */
+/** Loaded when they are first opened. */
 function Overlays() {
   const overlay = useOverlay();
   const palette = useWanted(overlay === 'palette');
@@ -67,14 +67,14 @@ function PhoneBar() {
   );
 }
 
-/** Whether it was ever so: what was loaded then stays, and closes smoothly. */
+/** Whether `now` has ever been true. What was loaded stays mounted, so that it can close with an animation. */
 function useWanted(now: boolean): boolean {
   const [wanted, setWanted] = useState(now);
   if (now && !wanted) setWanted(true);
   return wanted;
 }
 
-/** A link that vanishes with its page takes the focus with it: it then goes to the new page, not to the beginning. */
+/** If the focused link disappears with its page, moves the focus to the new page instead of the start of the document. */
 function useFocusOfPage(main: React.RefObject<HTMLElement | null>): void {
   const { pathname } = useLocation();
   const shown = useRef(pathname);

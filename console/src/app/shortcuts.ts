@@ -30,7 +30,7 @@ export function useShortcuts(): void {
   useWindowEvent('keydown', (event) => {
     if (event.defaultPrevented || event.altKey || event.isComposing) return;
     const withControl = event.ctrlKey || event.metaKey;
-    // Also from within a text, where Ctrl-K means nothing.
+    // Also works in text fields, where Ctrl-K has no meaning.
     if (withControl && event.key.toLowerCase() === 'k') {
       event.preventDefault();
       openOverlay('palette');
@@ -43,7 +43,7 @@ export function useShortcuts(): void {
   });
 }
 
-/** Texts, and whatever lies over the page: their keys are their own. */
+/** Text fields, dialogs and menus handle their own keys. */
 function takesKeys(target: EventTarget | null): boolean {
   return (
     target instanceof Element &&
@@ -53,7 +53,7 @@ function takesKeys(target: EventTarget | null): boolean {
 
 async function searchThreads(navigate: ReturnType<typeof useRouter>['navigate']): Promise<void> {
   const field = () => document.getElementById(searchFieldId);
-  // At once where it can be: the next key that is typed belongs to the search.
+  // Focus at once if possible, because the next key belongs to the search.
   if (field() !== null) return field()?.focus();
   await navigate({ to: '/' });
   requestAnimationFrame(() => field()?.focus());

@@ -9,7 +9,7 @@ import { settingsFor, threadPlaces } from './places.ts';
 import { useOrganization } from './session.tsx';
 import classes from './sidebar.module.css';
 
-/** `onClose`: it lies over the page, on a phone. */
+/** `onClose` is set on a phone, where the sidebar covers the page. */
 export function Sidebar({ onClose }: { onClose?: () => void }) {
   const { role } = useOrganization();
   return (

@@ -1,4 +1,4 @@
-/** What the log's actions are in words; one that is not known yet is shown as it is. */
+/** The actions of the audit log in words. An unknown action is shown as it is. */
 export const actions: Record<string, string> = {
   'organization.created': 'Created the organization',
   'organization.changed': 'Changed the organization',

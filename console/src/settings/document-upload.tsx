@@ -18,7 +18,7 @@ interface DocumentUploadProps {
   readonly endings: readonly string[];
 }
 
-/** One file on its way, or how it ended. */
+/** A file that is being uploaded, or its outcome. */
 interface Upload {
   readonly id: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export function DocumentUpload({ endings }: DocumentUploadProps) {
         onDrop={add}
         onReject={(rejections) => refuse(rejections, sizeMax)}
         maxSize={bytesMax}
-        // The name decides: browsers know no type for Markdown.
+        // Checks the name, because browsers have no type for Markdown.
         validator={({ name }) => (hasEnding(name, endings) ? null : unreadable(endings))}
         inputProps={{ 'aria-label': 'Add files' }}
         aria-label="Drop files here or click to choose"
@@ -134,7 +134,7 @@ function useUploads(account: string) {
     }
   }
 
-  /** One after the other: the service reads one file at a time in any case. */
+  /** Sends one file after the other, because the service reads one at a time anyway. */
   async function add(files: readonly File[]): Promise<void> {
     const begun = files.map((file) => ({ file, uploadId: begin(file.name, null) }));
     for (const { file, uploadId } of begun) await send(uploadId, file);
@@ -154,7 +154,7 @@ function useUploads(account: string) {
 }
 
 function hasEnding(name: string | undefined, endings: readonly string[]): boolean {
-  // While files are only dragged over the page, browsers do not tell their names.
+  // Browsers hide the names of files that are only being dragged over the page.
   return name === undefined || endings.some((ending) => name.toLowerCase().endsWith(ending));
 }
 

@@ -1,7 +1,7 @@
 import { Paper, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** Where there is nothing yet: what would be here, and how it gets here. */
+/** Says what an empty page will show, and how to fill it. */
 export function EmptyState({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Paper withBorder p="xl" ta="center">

@@ -1,5 +1,6 @@
 import { Anchor, Badge, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { Fragment } from 'react';
 import type { RequestJson } from '../api/contract.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { momentOf } from '../app/time-words.ts';
@@ -29,39 +30,36 @@ export function RequestDetails({ request, onClose }: RequestDetailsProps) {
 function Details(request: RequestJson) {
   const { id, at, method, status, ms, credential, error } = request;
   const envelope = error && { error: { code: error.code, message: error.message, trace_id: id } };
+  const facts = {
+    Status: (
+      <Badge variant="light" color={statusColor(status)} radius="sm">
+        {status}
+      </Badge>
+    ),
+    Method: method,
+    Latency: latencyText(ms),
+    Answered: <time dateTime={at}>{momentOf(new Date(at))}</time>,
+    Credential: (
+      <Anchor component={Link} to={credential.kind === 'key' ? '/settings/keys' : '/settings/applications'}>
+        {credential.name}
+      </Anchor>
+    ),
+    'Trace ID': (
+      <Group gap={4} wrap="nowrap">
+        <Code>{id}</Code>
+        <CopyButton compact value={id} label="Copy trace ID" />
+      </Group>
+    ),
+  };
   return (
     <Stack gap="lg">
       <dl className={classes.facts}>
-        <dt>Status</dt>
-        <dd>
-          <Badge variant="light" color={statusColor(status)} radius="sm">
-            {status}
-          </Badge>
-        </dd>
-        <dt>Method</dt>
-        <dd>{method}</dd>
-        <dt>Latency</dt>
-        <dd>{latencyText(ms)}</dd>
-        <dt>Answered</dt>
-        <dd>
-          <time dateTime={at}>{momentOf(new Date(at))}</time>
-        </dd>
-        <dt>Credential</dt>
-        <dd>
-          <Anchor
-            component={Link}
-            to={credential.kind === 'key' ? '/settings/keys' : '/settings/applications'}
-          >
-            {credential.name}
-          </Anchor>
-        </dd>
-        <dt>Trace ID</dt>
-        <dd>
-          <Group gap={4} wrap="nowrap">
-            <Code>{id}</Code>
-            <CopyButton compact value={id} label="Copy trace ID" />
-          </Group>
-        </dd>
+        {Object.entries(facts).map(([name, fact]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{fact}</dd>
+          </Fragment>
+        ))}
       </dl>
       {envelope && (
         <section aria-labelledby="envelope">

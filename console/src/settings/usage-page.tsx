@@ -8,8 +8,9 @@ import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { EmptyState } from './empty-state.tsx';
+import classes from './usage-page.module.css';
 import { type Dimension, dimensions, type Series, toSeries } from './usage-series.ts';
-import { Traffic } from './usage-traffic.tsx';
+import { Heads, Traffic } from './usage-traffic.tsx';
 
 /** Loaded separately: the charts are half the size of the rest of the page. */
 const UsageChart = lazy(() =>
@@ -166,28 +167,15 @@ interface TotalsProps {
 function Totals({ series, heading, latest }: TotalsProps) {
   const all = series.reduce((total, one) => total + one.total, 0);
   return (
-    <Table mt="md" horizontalSpacing={4}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">{heading}</Table.Th>
-          <Table.Th scope="col" ta="end">
-            Requests
-          </Table.Th>
-          <Table.Th scope="col" ta="end">
-            {latest}
-          </Table.Th>
-          <Table.Th scope="col" ta="end">
-            Share
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
+    <Table mt="md" horizontalSpacing={4} className={classes.figures}>
+      <Heads names={[heading, 'Requests', latest, 'Share']} />
       <Table.Tbody>
         {series.map(({ name, total, requests }) => (
           <Table.Tr key={name}>
             <Table.Td style={{ overflowWrap: 'anywhere' }}>{name}</Table.Td>
-            <Table.Td ta="end">{total.toLocaleString()}</Table.Td>
-            <Table.Td ta="end">{(requests.at(-1) ?? 0).toLocaleString()}</Table.Td>
-            <Table.Td ta="end">{Math.round((total / all) * 100)} %</Table.Td>
+            <Table.Td>{total.toLocaleString()}</Table.Td>
+            <Table.Td>{(requests.at(-1) ?? 0).toLocaleString()}</Table.Td>
+            <Table.Td>{Math.round((total / all) * 100)} %</Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>

@@ -16,7 +16,7 @@ const seriesMax = 6;
 export const othersName = 'Other';
 export const successName = 'Success';
 
-/** The largest first; what is left over is one series of its own. */
+/** The largest first. The rest is combined into one series. */
 export function toSeries(
   { periods, counts }: Pick<UsageJson, 'periods' | 'counts'>,
   dimension: Dimension,

@@ -131,7 +131,7 @@ function Replies({ completed, failed, cancelled, p50, p95 }: TrafficJson['replie
   );
 }
 
-function Heads({ names }: { names: readonly string[] }) {
+export function Heads({ names }: { names: readonly string[] }) {
   return (
     <Table.Thead>
       <Table.Tr>

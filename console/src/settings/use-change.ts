@@ -20,7 +20,7 @@ export function useChange<Answer = unknown>(): UseMutationResult<Answer, ApiErro
   });
 }
 
-/** All of the organization, since one change shows in many places: a removed member's keys are gone, and the log knows. */
+/** Refetches everything of the organization: removing a member also revokes keys and adds an audit entry. */
 export function useRefresh(): () => Promise<void> {
   const { id } = useOrganization();
   const client = useQueryClient();

@@ -23,8 +23,8 @@ export function PublishDialog({ opened, onClose, isPublished, publish }: Publish
     >
       {isPublished ? (
         <Text size="sm">
-          Only you will be able to see it. Others in {name}, org-wide keys and applications cannot open it any
-          more, with the link neither.
+          Only you will be able to see it. Other people in {name}, org-wide keys and applications lose access,
+          even with the link.
         </Text>
       ) : (
         <>

@@ -13,7 +13,7 @@ interface AccountFieldProps
   readonly onAccount: (account: string) => void;
 }
 
-/** An account's id, with those that exist as suggestions. Any other is as good: accounts come to be by being named. */
+/** The id of an account, with existing ones as suggestions. Any other id is valid, too: using it creates the account. */
 export function AccountField({ account, onAccount, ...texts }: AccountFieldProps) {
   const [text, setText] = useState(account);
   useEffect(() => setText(account), [account]);
@@ -35,7 +35,7 @@ export function AccountField({ account, onAccount, ...texts }: AccountFieldProps
       rightSection={
         text !== '' && <CloseButton size="sm" aria-label="Clear the account" onClick={() => apply('')} />
       }
-      // The service has matched them by the beginning already.
+      // The service has already filtered them by prefix.
       filter={({ options }) => options}
       onChange={setText}
       onOptionSubmit={apply}

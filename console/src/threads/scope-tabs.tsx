@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { threadPlaces } from '../app/places.ts';
 import classes from './threads.module.css';
 
-/** Mine and Published. They are pages, with addresses of their own; the filter goes along. */
+/** Links to both lists of threads. They keep the filter. */
 export function ScopeTabs() {
   return (
     <nav aria-label="Which threads" className={classes.tabs}>

@@ -6,9 +6,9 @@ import { useOrganization } from '../app/session.tsx';
 
 export interface ThreadList {
   readonly threads: readonly ThreadRowJson[];
-  /** Nothing is known yet. */
+  /** Nothing has been loaded yet. */
   readonly isPending: boolean;
-  /** More is being read, or will be at once. */
+  /** More is being loaded, or is about to be. */
   readonly isSearching: boolean;
   readonly hasMore: boolean;
   readonly isTruncated: boolean;
@@ -17,10 +17,7 @@ export interface ThreadList {
   readonly retry: () => void;
 }
 
-/**
- * A listing, page after page. A page that a search left empty though more follow asks for the next one by itself: people
- * see results, not pages.
- */
+/** Loads a listing page by page. If a search returns an empty page although more follow, the next one is loaded at once. */
 export function useThreadList(filter: ThreadFilter, limit?: number): ThreadList {
   const organization = useOrganization();
   const query = useInfiniteQuery(threadsOptions(organization.id, filter, limit));
@@ -45,7 +42,7 @@ export function useThreadList(filter: ThreadFilter, limit?: number): ThreadList 
   };
 }
 
-/** Rows as the sidebar knows them, if it has read them after the list. */
+/** Uses the rows of the sidebar if it loaded them after the list. */
 function useRecentRows(organizationId: string, listedAt: number): (row: ThreadRowJson) => ThreadRowJson {
   const { data, dataUpdatedAt } = useQuery({ ...recentOptions(organizationId), enabled: false });
   return (row) => {

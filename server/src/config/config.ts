@@ -128,7 +128,7 @@ function readSso(read: Read, issuerText: string | undefined) {
   const name = read('SKEIN_OIDC_NAME');
   if (issuer === undefined) {
     if (clientId === '' && clientSecret === '') return undefined;
-    throw new ConfigError('SKEIN_OIDC_ISSUER', 'must be set together with SKEIN_OIDC_CLIENT_ID');
+    throw needed('SKEIN_OIDC_ISSUER', 'SKEIN_OIDC_CLIENT_ID');
   }
   if (issuer.startsWith('http:') && !isLoopback(new URL(issuer).hostname)) {
     throw new ConfigError(
@@ -148,18 +148,15 @@ function readMail(read: Read) {
   const server = read('SKEIN_SMTP_URL');
   const from = read('SKEIN_MAIL_FROM');
   if (server === undefined && from === undefined) return undefined;
-  if (from === undefined)
-    throw new ConfigError('SKEIN_MAIL_FROM', 'must be set together with SKEIN_SMTP_URL');
-  if (server === undefined) {
-    throw new ConfigError('SKEIN_SMTP_URL', 'must be set together with SKEIN_MAIL_FROM');
-  }
+  if (from === undefined) throw needed('SKEIN_MAIL_FROM', 'SKEIN_SMTP_URL');
+  if (server === undefined) throw needed('SKEIN_SMTP_URL', 'SKEIN_MAIL_FROM');
   return { ...server, from };
 }
 
 function readTls(cert: string, key: string): { readonly cert: Buffer; readonly key: Buffer } | undefined {
   if (cert === '' && key === '') return undefined;
-  if (key === '') throw new ConfigError('SKEIN_TLS_KEY', 'must be set together with SKEIN_TLS_CERT');
-  if (cert === '') throw new ConfigError('SKEIN_TLS_CERT', 'must be set together with SKEIN_TLS_KEY');
+  if (key === '') throw needed('SKEIN_TLS_KEY', 'SKEIN_TLS_CERT');
+  if (cert === '') throw needed('SKEIN_TLS_CERT', 'SKEIN_TLS_KEY');
   const pair = { cert: readPem('SKEIN_TLS_CERT', cert), key: readPem('SKEIN_TLS_KEY', key) };
   try {
     createSecureContext(pair);
@@ -170,6 +167,10 @@ function readTls(cert: string, key: string): { readonly cert: Buffer; readonly k
     );
   }
   return pair;
+}
+
+function needed(name: VariableName, other: VariableName): ConfigError {
+  return new ConfigError(name, `must be set together with ${other}`);
 }
 
 function readPem(name: VariableName, file: string): Buffer {

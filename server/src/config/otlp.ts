@@ -6,7 +6,7 @@ export interface OtlpChoice {
   readonly samplerArgument: string;
   readonly spanDelayMs: number;
   readonly metricsEveryMs: number;
-  /** A protocol that was asked for and is not supported. */
+  /** A configured protocol that is not supported. */
   readonly unsupportedProtocol: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export function readOtlp(environment: NodeJS.ProcessEnv): OtlpChoice | undefined
   };
 }
 
-/** As the standard asks, a value that makes no sense is ignored. */
+/** Invalid values are ignored, as OpenTelemetry requires. */
 function msOf(text: string | undefined, usual: number): number {
   const ms = Number(text);
   return ms >= 1 && ms < 2 ** 31 ? ms : usual;

@@ -6,7 +6,7 @@ export interface Findings {
   /** The number of passages that were searched. */
   readonly searched: number;
   readonly passages: readonly FoundPassage[];
-  /** By passage, from 0: how much of the question it has. Missing where nobody needs it. */
+  /** By passage, from 0: how much of the question it contains. Missing if it was not requested. */
   readonly scores?: readonly number[];
 }
 
@@ -26,7 +26,7 @@ export interface Library {
   ): Promise<Findings>;
 }
 
-/** What example questions are suggested by. */
+/** The part of a document that example questions are made from. */
 export interface DocumentHeadings {
   readonly organizationId: OrganizationId;
   readonly accountId: string | null;

@@ -7,7 +7,7 @@ import type { RetentionKind } from '../domain/retention.ts';
  */
 export interface Telemetry {
   requestBegan(): void;
-  /** `route` is the pattern, never the address itself. */
+  /** `route` is the pattern of the route, never the requested path. */
   requestEnded(method: string, route: string, status: number, ms: number): void;
   /** Malformed HTTP. */
   requestRefused(): void;
@@ -63,7 +63,7 @@ export interface RequestSpan {
 
 /** Records what a request causes as spans of one trace. Attributes never contain prompts, documents or credentials. */
 export interface Tracing {
-  /** Absent where nothing is traced. */
+  /** Undefined if nothing is traced. */
   readonly request?: (
     traceId: string,
     method: string,

@@ -4,7 +4,7 @@ import type { Api } from '../api.ts';
 import { eventually } from '../eventually.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
 import { assertFails, createThread } from '../world.ts';
-import { repliesOnTheirWay, SharedStore } from './shared-store.ts';
+import { countRunningReplies, SharedStore } from './shared-store.ts';
 
 /** A second is promised; the rest is for a machine that is busy. */
 const promptlyMs = 2500;
@@ -74,7 +74,7 @@ describe('Deleting a thread whose reply is being written', { concurrency: true }
       deleteAborts(api, 'begun there', '!stall'),
     ]);
     const calls = (await callsWith(' there')).length;
-    assert.equal(await repliesOnTheirWay(door), 0);
+    assert.equal(await countRunningReplies(door), 0);
     assert.equal(await worker.end('SIGKILL'), 'SIGKILL');
     const next = await store.start('worker');
     const { thread } = await createThread(api, { prompt: 'after the restart' });

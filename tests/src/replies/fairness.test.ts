@@ -4,7 +4,7 @@ import type { Api } from '../api.ts';
 import { sendMany } from '../load.ts';
 import { makeMember, makeOrganization } from '../tenants.ts';
 import { createThread } from '../world.ts';
-import { repliesOnTheirWay, SharedStore } from './shared-store.ts';
+import { countRunningReplies, SharedStore } from './shared-store.ts';
 
 const floodCount = 500;
 const promptlyMs = 5000;
@@ -35,12 +35,12 @@ describe('An organization that asks for more than there are places', () => {
       ]);
     }
     assert.equal((await eve.get(flood.at(-1)!)).body.messages[1].content, '');
-    assert.equal(await repliesOnTheirWay(service), floodCount);
+    assert.equal(await countRunningReplies(service), floodCount);
 
     await sendMany(floodCount, 16, async (place) => {
       assert.equal((await eve.delete(flood[place]!)).status, 200);
     });
-    assert.equal(await repliesOnTheirWay(service), 0);
+    assert.equal(await countRunningReplies(service), 0);
     await Promise.all(Array.from({ length: 10 }, (_, place) => answersPromptly(eve, place)));
     assert.equal(await service.end(), 0);
   });

@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { sendMany } from '../load.ts';
 import { type Asked, askForPieces, Observations } from './observations.ts';
-import { repliesOnTheirWay, SharedStore } from './shared-store.ts';
+import { countRunningReplies, SharedStore } from './shared-store.ts';
 
 const rounds = 5;
 const askedPerRound = 60;
@@ -43,7 +43,7 @@ describe('A service that is killed in the middle of replies', () => {
     assert.deepEqual(seen.statuses(), ['completed']);
     assert.equal(seen.ended.size, rounds * askedPerRound);
     await assertAllListed(store.as('ada', service), asked);
-    assert.equal(await repliesOnTheirWay(service), 0);
+    assert.equal(await countRunningReplies(service), 0);
     assert.equal(await service.end(), 0);
     t.diagnostic(`${asked.length} replies, ${cutOff} times one was cut off`);
   });

@@ -50,9 +50,9 @@ export class SharedStore {
 }
 
 /** The number of replies in progress, as reported by doctor. */
-export async function repliesOnTheirWay(service: Service): Promise<number> {
+export async function countRunningReplies(service: Service): Promise<number> {
   const { healthy, findings } = await service.skein('doctor');
-  if (!healthy) throw new Error(`The doctor is not content: ${JSON.stringify(findings)}`);
+  if (!healthy) throw new Error(`doctor reported problems: ${JSON.stringify(findings)}`);
   const { detail } = findings.find(({ check }: { check: string }) => check === 'replies');
   return Number.parseInt(detail, 10);
 }

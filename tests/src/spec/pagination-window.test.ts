@@ -20,7 +20,7 @@ describe('The pagination window of GET /threads', () => {
     return ids;
   }
 
-  /** Every page of a walk: its ids, and what it says of the whole. */
+  /** The ids of each page of a walk, and whether it is truncated. */
   async function pages(api: Api, query: Record<string, string | number>) {
     const shown: { ids: string[]; truncated: boolean }[] = [];
     let cursor: string | null = null;
@@ -33,7 +33,7 @@ describe('The pagination window of GET /threads', () => {
     return shown;
   }
 
-  it('leaves a listing that just fits untruncated, on every page', async () => {
+  it('reports no page as truncated if the listing just fits', async () => {
     const ids = await createMany(world.ada, window, 'acc_fits');
     const shown = await pages(world.ada, { accountId: 'acc_fits', limit: 2 });
     assert.deepEqual(
@@ -43,7 +43,7 @@ describe('The pagination window of GET /threads', () => {
     assert.ok(shown.every(({ truncated }) => truncated === false));
   });
 
-  it('ends the walk at the window, and says on every page that there is more', async () => {
+  it('ends the walk at the window, and reports every page as truncated', async () => {
     const ids = await createMany(world.ada, window + 2, 'acc_exceeds');
     const shown = await pages(world.ada, { accountId: 'acc_exceeds', limit: 2 });
     assert.deepEqual(
@@ -59,7 +59,7 @@ describe('The pagination window of GET /threads', () => {
     assert.deepEqual(shown, [{ ids: ids.slice(0, window), truncated: true }]);
   });
 
-  it('lets an account reach what the whole listing cannot', async () => {
+  it('reaches older threads with an account filter', async () => {
     const old = await createMany(world.ben, 2, 'acc_old');
     await createMany(world.ben, window, 'acc_new');
     const everything = await pages(world.ben, {});
@@ -67,7 +67,7 @@ describe('The pagination window of GET /threads', () => {
     assert.deepEqual(await pages(world.ben, { accountId: 'acc_old' }), [{ ids: old, truncated: false }]);
   });
 
-  it('counts what the caller may see, and nothing else', async () => {
+  it('counts only threads that the caller may see', async () => {
     const accountId = 'acc_visible';
     const ids = await createMany(world.ada, window + 1, accountId);
     await world.publish(...ids.slice(0, 2));
@@ -106,7 +106,7 @@ describe('The pagination window of GET /threads', () => {
     assert.equal(rest.nextCursor, null);
   });
 
-  it('refuses a cursor that is more than a day old, and goes on with a younger one', async () => {
+  it('rejects a cursor that is more than a day old, and accepts a newer one', async () => {
     await createMany(world.ada, 3, 'acc_old');
     const query = { accountId: 'acc_old', limit: 1 };
     const { nextCursor } = (await world.ada.list(query)).body;

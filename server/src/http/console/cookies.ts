@@ -32,23 +32,10 @@ export function clearCookie(reply: FastifyReply, security: Security, name: strin
   reply.clearCookie(cookieName(security, name), attributes(security));
 }
 
-const sessionCookie = 'skein';
+export const sessionCookie = 'skein';
 
 /** The token of the caller's session. Undefined if it does not have the form of a token. */
 export function sessionToken(request: FastifyRequest, security: Security): string | undefined {
   const token = readCookie(request, security, sessionCookie);
   return token !== undefined && /^[\w-]{43}$/.test(token) ? token : undefined;
-}
-
-export function keepSessionToken(
-  reply: FastifyReply,
-  security: Security,
-  token: string,
-  lifeMs: number,
-): void {
-  setCookie(reply, security, sessionCookie, token, lifeMs);
-}
-
-export function dropSessionToken(reply: FastifyReply, security: Security): void {
-  clearCookie(reply, security, sessionCookie);
 }

@@ -46,7 +46,7 @@ export class EventStream {
     this.#isSending = true;
     for await (const chunk of chunksInTurns(this.#organizationId, eventPieces(event, data))) {
       if (!this.#isClosed) await this.#write(chunk);
-      // The next chunk would be loaded for nobody.
+      // Do not load another chunk that nobody reads.
       if (this.#isClosed) return;
     }
     this.#isSending = false;

@@ -51,26 +51,20 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
     app.setErrorHandler((error, request, reply) => sendError(error, request, reply, false));
     // Makes the hooks above apply to unknown paths. The handler is never called: app.ts answers them before reading a body.
     app.setNotFoundHandler(() => {});
-    for (const route of consoleRoutes(options)) mountConsoleRoute(app, context, options, route);
+    for (const route of consoleRoutes(options)) {
+      if (!route.takesFile) mount(app, context, options, route);
+      else {
+        // In its own scope, because other routes take JSON.
+        app.register(async (scope) => {
+          acceptFiles(scope, options);
+          mount(scope, context, options, route);
+        });
+      }
+    }
   };
 }
 
 /** Registers the route: its checks, validation and response derive from the value. */
-function mountConsoleRoute(
-  app: FastifyInstance,
-  context: SurfaceContext,
-  options: ConsoleOptions,
-  route: ConsoleRoute,
-): void {
-  if (route.takesFile) {
-    // In its own scope, because other routes take JSON.
-    app.register(async (scope) => {
-      acceptFiles(scope, options);
-      mount(scope, context, options, route);
-    });
-  } else mount(app, context, options, route);
-}
-
 function mount(
   app: FastifyInstance,
   context: SurfaceContext,

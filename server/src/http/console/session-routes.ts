@@ -23,7 +23,7 @@ import {
 } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { csrfTokenOf } from './check-caller.ts';
-import { dropSessionToken, keepSessionToken, readCookie, sessionToken, setCookie } from './cookies.ts';
+import { clearCookie, readCookie, sessionCookie, sessionToken, setCookie } from './cookies.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import {
   acceptInvitationBody,
@@ -69,13 +69,13 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     defineConsoleRoute('POST /sign-out', 'person', {
       async handle({ context, session, reply }) {
         await endSession(context, session.tokenHash);
-        dropSessionToken(reply, options);
+        clearCookie(reply, options, sessionCookie);
       },
     }),
     defineConsoleRoute('POST /sign-out-everywhere', 'person', {
       async handle({ context, session, initiator, reply }) {
         await signOutEverywhere(context, session, initiator);
-        dropSessionToken(reply, options);
+        clearCookie(reply, options, sessionCookie);
       },
     }),
     defineConsoleRoute('POST /password', 'person', {
@@ -138,7 +138,7 @@ export async function keepSession(
   const { request } = reply;
   const replaced = sessionToken(request, options);
   if (replaced !== undefined) await endSession(context, context.sha256(replaced));
-  keepSessionToken(reply, options, token, context.limits.sessionLifeMs);
+  setCookie(reply, options, sessionCookie, token, context.limits.sessionLifeMs);
   request.personId = userId;
 }
 

@@ -21,7 +21,7 @@ export async function loadReplyDetails(
   return new Map(details.map((one) => [one.messageId, one]));
 }
 
-/** All for the creator of the thread; for others what everybody who reads it may see. */
+/** The creator of the thread sees all details. Other readers see only the verdicts. */
 export function visibleDetails(mine: boolean, details: DetailsByReply): DetailsByReply {
   if (mine) return details;
   return new Map([...details].map(([messageId, { verdict }]) => [messageId, { verdict: verdict ?? null }]));

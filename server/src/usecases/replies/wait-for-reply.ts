@@ -5,7 +5,7 @@ import type { ReplyName } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { readerOf } from '../threads/get-thread.ts';
 
-/** The reply that is being written in a thread that the principal may read; undefined where none is. */
+/** The running reply of a thread that the principal may read; undefined if none is running. */
 export async function findRunningReply(
   { store }: Context,
   principal: Principal,
@@ -18,7 +18,7 @@ export async function findRunningReply(
   return messageId === null ? undefined : { organizationId, threadId, messageId };
 }
 
-/** Waits until the reply has ended, or `until` aborts. Nothing is held meanwhile but a note in memory. */
+/** Waits until the reply has ended, or `until` aborts. Waiting costs only an entry in memory. */
 export async function waitForReply(
   { store, replySignals, telemetry }: Context,
   reply: ReplyName,

@@ -17,7 +17,7 @@ export type ThreadEvent =
     }
   /** What was added to the running reply since the event before. */
   | ({ readonly type: 'progress' } & ReplyChange)
-  /** The thread cannot be read any more. The last event. */
+  /** The thread can no longer be read. This is the last event. */
   | { readonly type: 'gone' };
 
 /**
@@ -38,7 +38,7 @@ export async function* followThread(
     threadId as ThreadId,
     wakeup.wake,
   );
-  // Also when the consumer never asks for another event.
+  // The consumer may never request another event.
   until.addEventListener('abort', leave);
   try {
     await poller.reach(version);
