@@ -9,6 +9,11 @@ export interface QuotaUse {
   readonly remaining: number;
 }
 
+/** The state after the request with this number among those of its day, from 1. */
+export function quotaUse(limit: number, number: number): QuotaUse {
+  return { granted: number <= limit, limit, remaining: Math.max(0, limit - number) };
+}
+
 /** The UTC calendar day, as days since 1970. The quota resets with it. */
 export function utcDay(ms: number): number {
   return Math.floor(ms / dayMs);

@@ -1,4 +1,5 @@
 import type { OrganizationId } from '../../domain/id.ts';
+import { quotaUse } from '../../domain/quota.ts';
 import { keyIsLive } from '../sql/api-keys.ts';
 import { statement, type Values } from '../sql/sql.ts';
 import type { Admission, Admissions } from '../store.ts';
@@ -110,8 +111,6 @@ function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): voi
 
 function toAdmission(row: AdmissionRow): Admission {
   const { organizationId, userId, credentialId, apiEnabled, dailyQuota, number } = row;
-  if (!apiEnabled || number === null) return { organizationId, userId, credentialId, use: undefined };
-  const left = dailyQuota - number;
-  const use = { granted: left >= 0, limit: dailyQuota, remaining: Math.max(0, left) };
+  const use = apiEnabled && number !== null ? quotaUse(dailyQuota, number) : undefined;
   return { organizationId, userId, credentialId, use };
 }

@@ -1,10 +1,18 @@
 import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { insertNotes, noteCalls, noteValues } from '../sql/audit.ts';
-import { isRunning, type MessageRow, messageBytes, messageColumns, toMessage } from '../sql/messages.ts';
+import { isRunning, messageBytes, messageColumns } from '../sql/messages.ts';
 import { opaque, sql, statement } from '../sql/sql.ts';
 import { nextVersion, repeatedCreate, type ThreadDialect, threadChanges } from '../sql/thread-changes.ts';
-import { isRevoked, outcomeOfNoWrite, threadColumns, threadOf, threadReads } from '../sql/thread-reads.ts';
+import {
+  isRevoked,
+  outcomeOfNoWrite,
+  threadColumns,
+  threadOf,
+  threadReads,
+  type WholeThreadRow,
+  wholeThread,
+} from '../sql/thread-reads.ts';
 import type { Replies, Threads } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
 import { adjustSizes, isGranted, isOwnThread } from './thread-row.ts';
@@ -177,9 +185,8 @@ export function postgresThreads(
     batchesMax: 1,
     callsMax: 32,
   });
-  type FoundRow = Thread & MessageRow & { version: number };
   /** Without a message, if the thread does not fit or has none. */
-  type GetRow = FoundRow | (Thread & { version: number; messageId: null });
+  type GetRow = WholeThreadRow | (Thread & { messageId: null });
   const batchGets = database.batched<GetRow>(get, getColumns, { batchesMax: 2 });
   const getWhole = database.batched<GetRow>(get, getColumns, { batchesMax: 4, callsMax: 1 });
   const batchRenames = database.batched<Thread>(rename, renameColumns, { batchesMax: 1, key: 'threadId' });
@@ -215,10 +222,7 @@ export function postgresThreads(
       const values = { organizationId, threadId, userId, anyReader: reader === undefined, bytesMax };
       let rows = await batchGets({ ...values, whole: false });
       if (rows[0]?.messageId === null) rows = await getWhole({ ...values, whole: true });
-      const [first] = rows;
-      if (first === undefined || first.messageId === null) return undefined;
-      const messages = (rows as FoundRow[]).map((row) => toMessage(threadId, row));
-      return { thread: threadOf(first), version: first.version, messages };
+      return rows[0]?.messageId === null ? undefined : wholeThread(rows as WholeThreadRow[]);
     },
 
     async renameThread(organizationId, threadId, writer, title) {

@@ -2,7 +2,7 @@ import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
-import type { ReplyDetails, Threads, Writer } from '../store.ts';
+import type { ReplyDetails, Threads, WholeThread, Writer } from '../store.ts';
 import { keyIsLive } from './api-keys.ts';
 import {
   inOrderOfCreation,
@@ -113,6 +113,17 @@ export function threadOf(row: Thread): Thread {
     published,
     deletedAt,
   };
+}
+
+/** A thread with one of its messages. */
+export type WholeThreadRow = Thread & MessageRow & { version: number };
+
+/** Of rows in the order of creation. */
+export function wholeThread(rows: readonly WholeThreadRow[]): WholeThread | undefined {
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const messages = rows.map((each) => toMessage(first.id, each));
+  return { thread: threadOf(first), version: first.version, messages };
 }
 
 /** Reads of a thread that load few of its messages, or none. */

@@ -1,9 +1,9 @@
 import type { OrganizationId } from '../../domain/id.ts';
-import type { QuotaUse } from '../../domain/quota.ts';
+import { type QuotaUse, quotaUse } from '../../domain/quota.ts';
 import { findKeyGrant } from '../sql/api-keys.ts';
 import { findApplicationGrant } from '../sql/applications.ts';
 import type { Work } from '../sql/work.ts';
-import type { Admission, Admissions, ApiKeys, ApplicationGrant, Applications, KeyGrant } from '../store.ts';
+import type { Admission, Admissions, ApiKeys, Applications } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
@@ -35,8 +35,16 @@ export function sqliteAdmissions(
   commits: CommitQueue,
   cache: ObjectCache,
 ): Admissions & Pick<ApiKeys & Applications, 'findKeyGrant' | 'findApplicationGrant'> {
-  const keys = keyGrants(database, commits, cache);
-  const applications = grantReader<ApplicationGrant>(database, commits, cache, findApplicationGrant);
+  const isEndless = database.prepare('SELECT 1 FROM api_key WHERE hash = ? AND revoked_at IS NULL');
+  // A key that was rotated ends by the clock, without a write.
+  const keys = grantReader(
+    database,
+    commits,
+    cache,
+    findKeyGrant,
+    (hash) => isEndless.get(hash) !== undefined,
+  );
+  const applications = grantReader(database, commits, cache, findApplicationGrant);
   const quota = quotaCounter(database);
   let waiting: Batch | undefined;
 
@@ -125,18 +133,6 @@ function grantReader<Grant extends object>(
   };
 }
 
-function keyGrants(database: Database, commits: CommitQueue, cache: ObjectCache) {
-  const isEndless = database.prepare('SELECT 1 FROM api_key WHERE hash = ? AND revoked_at IS NULL');
-  // A key that was rotated ends by the clock, without a write.
-  return grantReader<KeyGrant>(
-    database,
-    commits,
-    cache,
-    findKeyGrant,
-    (hash) => isEndless.get(hash) !== undefined,
-  );
-}
-
 interface UseRow {
   used: number;
   limit: number;
@@ -175,8 +171,7 @@ function quotaCounter(database: Database) {
         one(organizationId: OrganizationId, day: number): QuotaUse {
           const tally = tallyOf(organizationId, day);
           tally.requests += 1;
-          const left = tally.limit - tally.used - tally.requests;
-          return { granted: left >= 0, limit: tally.limit, remaining: Math.max(0, left) };
+          return quotaUse(tally.limit, tally.used + tally.requests);
         },
         write(): void {
           for (const { organizationId, day, used, limit, requests } of tallies) {

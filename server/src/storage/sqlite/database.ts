@@ -73,12 +73,3 @@ function migrate(database: Database, migrations: Migrations): void {
     })
     .immediate();
 }
-
-/** A row as SQLite returns it: flags are 0 or 1. */
-export type Stored<Row> = { readonly [Name in keyof Row]: boolean extends Row[Name] ? number : Row[Name] };
-
-export function withFlags<Row extends object>(row: Stored<Row>, ...flags: (keyof Row)[]): Row {
-  const read: Partial<Record<keyof Row, unknown>> = { ...row };
-  for (const flag of flags) read[flag] = row[flag] === 1;
-  return read as Row;
-}

@@ -49,7 +49,7 @@ export function openSqliteStore(
   const store: Store = {
     ...sharedStore(transactions),
     ...sqliteAdmissions(database, commits, cache),
-    ...sqliteThreads(database, transactions, cache),
+    ...sqliteThreads(transactions, cache),
     ...sqliteWalks(database, commits, cache),
     ...sqliteThreadSearch(database, commits, transactions, reads),
     ...sqliteReplies(transactions, commits, workerLock),

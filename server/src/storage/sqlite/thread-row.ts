@@ -1,7 +1,5 @@
-import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import type { Message, MessageStatus } from '../../domain/message.ts';
+import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { toMessage as messageOf } from '../sql/messages.ts';
 
 /** `threadColumns`, read with `.raw()`: a page of rows as arrays costs a quarter less than as objects. */
 export type ThreadRow = [
@@ -32,32 +30,4 @@ export function toThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
     published: row[8] === 1,
     deletedAt: row[9],
   };
-}
-
-/** `messageColumns` as an array. */
-export type MessageRow = [
-  id: MessageId,
-  content: string,
-  createdAt: number,
-  status: MessageStatus | null,
-  completedAt: number | null,
-  steps: string | null,
-  sources: string | null,
-  model: string | null,
-  replaces: MessageId | null,
-];
-
-export function toMessage(threadId: ThreadId, row: MessageRow): Message {
-  const [messageId, content, messageCreatedAt, status, completedAt, steps, sources, model, replaces] = row;
-  return messageOf(threadId, {
-    messageId,
-    content,
-    messageCreatedAt,
-    status,
-    completedAt,
-    steps,
-    sources,
-    model,
-    replaces,
-  });
 }

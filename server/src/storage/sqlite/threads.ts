@@ -4,7 +4,7 @@ import { canBeReadBy } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { writeNote } from '../sql/audit.ts';
 import { inOrderOfCreation, messageBytes, messageColumns } from '../sql/messages.ts';
-import { sql, statement } from '../sql/sql.ts';
+import { type Sql, sql, statement } from '../sql/sql.ts';
 import {
   adjustSizes,
   cancelRunning,
@@ -18,23 +18,24 @@ import {
 } from '../sql/thread-changes.ts';
 import {
   findThread,
+  isReadable,
   isRevoked,
   type NoWrite,
   outcomeOfNoWrite,
   threadColumns,
   threadReads,
+  type WholeThreadRow,
+  wholeThread,
 } from '../sql/thread-reads.ts';
-import { row, run, type Transactions, type Work } from '../sql/work.ts';
+import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { NewThread, Reader, Replies, Threads, WholeThread, Writer } from '../store.ts';
-import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
-import { type MessageRow, type ThreadRow, threadColumnCount, toMessage, toThread } from './thread-row.ts';
 
 const insertThread = statement('insert-thread')`
   INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at, published,
     deleted, version)
-  VALUES (:organizationId, :id, :userId, :title, :accountId, :secondaryId, :now, :now, 0, 0, :now)
-  RETURNING created_at AS at`;
+  VALUES (:organizationId, :id, :userId, :title, :accountId, :secondaryId, :now, :now, 0, 0, :now)`;
+const readTime = statement('read-time')`SELECT :now AS at`;
 const insertKey = statement('insert-idempotency-key')`INSERT OR REPLACE INTO idempotency_key
     (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
   VALUES (:organizationId, :userId, :key, :bodyHash, :id, :messageId, :replyId, :now, :now + :keepMs)`;
@@ -43,6 +44,22 @@ const rename = statement('rename-thread')`
   RETURNING ${threadColumns}`;
 const softDelete = statement('delete-thread')`
   UPDATE thread SET deleted_at = :now, deleted = 1, ${nextVersion} WHERE ${isThread}`;
+
+/**
+ * One statement, so that the thread and its messages are consistent even if another process writes. CROSS JOIN makes
+ * SQLite check the thread first: if it does not meet the condition, no message is read.
+ */
+const selectWithMessages = (condition: Sql) => sql`SELECT ${threadColumns}, version, ${messageColumns}
+  FROM thread CROSS JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
+  WHERE thread.organization_id = :organizationId AND thread.id = :threadId AND ${condition}
+  ORDER BY ${inOrderOfCreation}`;
+/** Depends on the row of the thread, so that no message of a thread that fails another condition is read. */
+const isSmall = sql`(SELECT sum(${messageBytes}) FROM message AS sized
+    WHERE sized.organization_id = thread.organization_id AND sized.thread_id = thread.id) <= :bytesMax`;
+const getAny = statement('get-thread')`${selectWithMessages(sql`true`)}`;
+const getReadable = statement(
+  'get-readable-thread',
+)`${selectWithMessages(sql`${isReadable} AND ${isSmall}`)}`;
 
 const dialect: ThreadDialect = {
   restore: sql`deleted_at = NULL, deleted = 0`,
@@ -55,7 +72,8 @@ function* create(organizationId: OrganizationId, thread: NewThread): Work<Create
   if (yield* isRevoked(organizationId, thread)) return { outcome: 'revoked' };
   const known = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
   if (known?.live) return known.result;
-  const { at } = (yield* row<{ at: number }>(insertThread, { ...thread, organizationId }))!;
+  const { at } = (yield* row<{ at: number }>(readTime))!;
+  yield* run(insertThread, { ...thread, organizationId });
   const reply = { ...thread, prompt: { messageId, content: prompt } };
   yield* insertMessages({ organizationId, threadId }, reply, at);
   yield* adjustSizes({ ...thread, organizationId }, { threads: 1, published: 0 });
@@ -76,35 +94,13 @@ function* findOwn(
 }
 
 type Created = Awaited<ReturnType<Threads['createThread']>>;
-type WholeThreadRow = [...ThreadRow, version: number, ...MessageRow];
 
 export function sqliteThreads(
-  database: Database,
   transactions: Transactions,
   cache: ObjectCache,
 ): Omit<Threads, 'beginWalk' | 'continueWalk'> & Pick<Replies, 'cancelReplies'> {
-  const { write } = transactions;
+  const { read, write } = transactions;
   const reads = threadReads(transactions);
-  /**
-   * One statement, so that the thread and its messages are consistent even if another process writes. CROSS JOIN makes
-   * SQLite check the thread first: if it does not meet the condition, no message is read.
-   */
-  const selectWithMessages = (condition: string) =>
-    database
-      .prepare<[object], WholeThreadRow>(
-        `SELECT ${threadColumns}, version, ${messageColumns}
-         FROM thread CROSS JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
-         WHERE thread.organization_id = @organizationId AND thread.id = @threadId AND ${condition}
-         ORDER BY ${inOrderOfCreation}`,
-      )
-      .raw();
-  /** Depends on the row of the thread, so that no message of a thread that fails another condition is read. */
-  const isSmall = `(SELECT sum(${messageBytes}) FROM message AS sized
-    WHERE sized.organization_id = thread.organization_id AND sized.thread_id = thread.id) <= @bytesMax`;
-  const getAny = selectWithMessages('true');
-  const getReadable = selectWithMessages(
-    `deleted = 0 AND (published = 1 OR user_id = @userId) AND ${isSmall}`,
-  );
   /** A thread that the reader may not read is looked up, so that it takes as long as one that does not exist. */
   function findKept(
     organizationId: OrganizationId,
@@ -124,13 +120,11 @@ export function sqliteThreads(
     async getThread(organizationId, threadId, reader) {
       const kept = findKept(organizationId, threadId, reader);
       if (kept !== undefined) return kept;
-      const rows =
-        reader === undefined
-          ? getAny.all({ organizationId, threadId })
-          : getReadable.all({ bytesMax: Number.MAX_SAFE_INTEGER, ...reader, organizationId, threadId });
-      const found = toWholeThread(threadId, rows);
+      const values = { bytesMax: Number.MAX_SAFE_INTEGER, ...reader, organizationId, threadId };
+      const found = await read(() => rows<WholeThreadRow>(reader ? getReadable : getAny, values));
+      const thread = wholeThread(found);
       // Workers read threads of any size. What is kept is also returned to readers, who ask for small ones.
-      return found && reader !== undefined ? cache.keep(threadId, found, memoryOf(rows)) : found;
+      return thread && reader !== undefined ? cache.keep(threadId, thread, memoryOf(thread)) : thread;
     },
 
     threadVersion: async (organizationId, threadId, reader) =>
@@ -171,29 +165,16 @@ export function sqliteThreads(
   };
 }
 
-function toWholeThread(threadId: ThreadId, rows: readonly WholeThreadRow[]): WholeThread | undefined {
-  const first = rows[0];
-  if (first === undefined) return undefined;
-  return {
-    thread: toThread(first),
-    version: first[threadColumnCount],
-    messages: rows.map((row) => toMessage(threadId, row.slice(threadColumnCount + 1) as MessageRow)),
-  };
-}
-
 /** Bytes that the objects take without long texts. A thread with one prompt and its reply takes 3 kB. */
 const threadMemory = 2048;
 const messageMemory = 512;
 
 /** The memory of a thread and of its JSON, in bytes: two per character of each at most. */
-function memoryOf(rows: readonly WholeThreadRow[]): number {
-  const columns = JSON.stringify(rows[0]?.slice(0, threadColumnCount)).length;
-  return rows.reduce((bytes, row) => bytes + messageMemory + 2 * textLength(row), threadMemory + 4 * columns);
-}
-
-/** JSON can be six times as long as its text. */
-function textLength(row: WholeThreadRow): number {
-  const [, content, , , , steps, sources] = row.slice(threadColumnCount + 1) as MessageRow;
-  const stored = 2 * ((steps?.length ?? 0) + (sources?.length ?? 0));
-  return content.length + JSON.stringify(content).length + stored;
+function memoryOf({ thread, messages }: WholeThread): number {
+  const bytes = threadMemory + 4 * JSON.stringify(thread).length;
+  return messages.reduce((sum, { content, ...message }) => {
+    // JSON can be six times as long as its text.
+    const texts = content.length + JSON.stringify(content).length + 2 * JSON.stringify(message).length;
+    return sum + messageMemory + 2 * texts;
+  }, bytes);
 }
