@@ -153,7 +153,7 @@ describe('The pages of the console', () => {
       await shown(heading(page, 'Sign in'));
       await look(page, 'sign-in');
       await page.goto('/invitation#inv_none');
-      await shown(heading(page, 'This invitation is no longer valid'));
+      await shown(heading(page, 'This link is no longer valid'));
       await look(page, 'used-invitation');
       await window.close();
     });

@@ -73,4 +73,41 @@ describe('Members, with a mail server', () => {
     await shown(page.getByRole('alert').filter({ hasText: 'Invitation not sent' }));
     await window.close();
   });
+
+  it('sends a person who forgot their password a link, with which they choose a new one', async () => {
+    server.answer = () => 'accept';
+    const email = world.email('greta');
+    await world.ada.post('/members', { email, role: 'member', service: false });
+    const window = await Window.open(browser, world.service.baseUrl);
+    const { page } = window;
+    await page.goto((await server.mailTo(email)).link);
+    await page.getByLabel('New password').fill(testPassword);
+    await page.getByRole('button', { name: 'Set password and join' }).click();
+    await shown(heading(page, 'My threads'));
+    await page.context().clearCookies();
+
+    await page.goto('/sign-in');
+    await page.getByRole('link', { name: 'Forgot password?' }).click();
+    await shown(heading(page, 'Forgot your password?'));
+    await lookAt(page, 'forgot-password');
+    await page.getByLabel('Email').fill(email);
+    await page.getByRole('button', { name: 'Send link' }).click();
+    await shown(page.getByText('If the address belongs to an account, we’ve sent a link.'));
+    await lookAt(page, 'password-link-sent');
+
+    const { link } = await server.mailTo(email, 2);
+    await page.goto(link);
+    await shown(heading(page, 'Choose a new password'));
+    await lookAt(page, 'new-password');
+    await page.getByLabel('New password').fill('a quite different harbour');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await shown(heading(page, 'My threads'));
+    await page.goto('/sign-in');
+    await page.goto(link);
+    await shown(heading(page, 'This link is no longer valid'));
+    await lookAt(page, 'used-password-link');
+    await page.getByRole('link', { name: 'ask for a new link' }).click();
+    await shown(heading(page, 'Forgot your password?'));
+    await window.close();
+  });
 });

@@ -48,7 +48,7 @@ describe('Signing in', () => {
   it('says so when the link was used already', async () => {
     const window = await open();
     await window.page.goto(demoLink(service));
-    await shown(heading(window.page, 'This invitation is no longer valid'));
+    await shown(heading(window.page, 'This link is no longer valid'));
     await window.page.getByRole('link', { name: 'Go to sign in' }).click();
     await shown(heading(window.page, 'Sign in'));
     await window.close();
@@ -58,7 +58,7 @@ describe('Signing in', () => {
     const window = await open();
     const { page } = window;
     await page.goto(demoLink(service));
-    await shown(heading(page, 'This invitation is no longer valid'));
+    await shown(heading(page, 'This link is no longer valid'));
     const { invitation } = await service.skein('member', 'add', 'Demo', 'late@demo.example');
     await page.goto(`/invitation#${tokenOf(invitation)}`);
     await shown(heading(page, 'Join Demo'));

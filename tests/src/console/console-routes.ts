@@ -34,6 +34,7 @@ const json = (body: unknown): ConsoleCall => ({ body });
 export const knownRoutes: readonly KnownRoute[] = [
   { method: 'GET', url: '/sign-in', caller: 'anyone' },
   { method: 'POST', url: '/sign-in', caller: 'anyone' },
+  { method: 'POST', url: '/password-link', caller: 'anyone' },
   { method: 'POST', url: '/invitation/read', caller: 'anyone' },
   { method: 'POST', url: '/invitation/accept', caller: 'anyone' },
   { method: 'GET', url: '/sso/start', caller: 'anyone' },

@@ -41,7 +41,7 @@ describe('A request of the console', () => {
   });
 
   it('that signs in needs a header that a form on another site cannot send', async () => {
-    for (const path of ['/sign-in', '/invitation/read', '/invitation/accept']) {
+    for (const path of ['/sign-in', '/password-link', '/invitation/read', '/invitation/accept']) {
       const answer = await ben.fetch(`/console${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

@@ -30,7 +30,12 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       const { id, invitation } = await service.skein('member', 'add', acme, email, '--role', 'admin');
       const client = nobody();
       const read = await client.post('/invitation/read', { token: tokenOf(invitation) });
-      assert.deepEqual(read.body, { email, organization: 'Acme', password: 'choose' });
+      assert.deepEqual(read.body, {
+        email,
+        organization: 'Acme',
+        resets: false,
+        password: 'choose',
+      });
       const accepted = await client.acceptInvitation(invitation, testPassword);
       assert.equal(accepted.status, 200);
       assert.deepEqual(accepted.body.user, { id, email });

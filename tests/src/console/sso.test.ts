@@ -29,7 +29,10 @@ describe('Single sign-on', () => {
   const problem = (name: string) => `/sign-in?problem=${name}`;
 
   it('is offered by name', async () => {
-    assert.deepEqual((await newBrowser().get('/sign-in')).body, { sso: { name: 'Acme Login' } });
+    assert.deepEqual((await newBrowser().get('/sign-in')).body, {
+      sso: { name: 'Acme Login' },
+      passwordLinks: false,
+    });
   });
 
   it('starts a session for the person with the verified address and returns to the requested page', async () => {
@@ -176,7 +179,7 @@ describe('A provider of single sign-on', () => {
     const service = await Service.start();
     try {
       const browser = new ConsoleClient(service.baseUrl);
-      assert.deepEqual((await browser.get('/sign-in')).body, { sso: null });
+      assert.deepEqual((await browser.get('/sign-in')).body, { sso: null, passwordLinks: false });
       for (const path of ['/sso/start', '/sso/callback?code=x&state=y'])
         assertRefused(await browser.get(path), 'NOT_FOUND', path);
     } finally {
