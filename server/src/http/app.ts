@@ -1,10 +1,4 @@
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import type { Limits } from '../domain/limits.ts';
 import type { Drain } from '../usecases/drain.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
@@ -39,10 +33,6 @@ interface AppOptions
 }
 
 const readyUrl = '/readyz';
-
-function bodyLimitOf({ routeOptions }: FastifyRequest): number {
-  return routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY;
-}
 
 /** Every HTTP surface on one server. Closing it refuses new connections and finishes requests in progress. */
 export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
@@ -104,8 +94,10 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     if (request.is404 && !isPage(request)) return done(nothingHere());
     const { expect, 'content-length': length = 0 } = request.headers;
     // The caller may send the body: `Expect: 100-continue` (RFC 9110 §10.1.1). One that is too large is rejected at once.
-    if (expect !== undefined && request.raw.httpVersion === '1.1' && Number(length) <= bodyLimitOf(request))
-      reply.raw.writeContinue();
+    if (expect !== undefined && request.raw.httpVersion === '1.1') {
+      const { bodyLimit = Number.POSITIVE_INFINITY } = request.routeOptions;
+      if (Number(length) <= bodyLimit) reply.raw.writeContinue();
+    }
     done(null, payload);
   });
   const report = reportRequest(context);

@@ -39,16 +39,13 @@ export function admitCaller(context: SurfaceContext) {
       if (credential.kind === 'key') remember(parsedKeys, text!, credential);
       applyAdmission(admitted, request, reply);
     });
-    const expected = isRead(request) ? expectedPrincipal(context, credential) : undefined;
+    const isRead = (request.method === 'GET' || request.method === 'HEAD') && !request.is404;
+    const expected = isRead ? expectedPrincipal(context, credential) : undefined;
     if (expected === undefined) return admission;
     request.admission = { expected, done: admission };
     // The handler awaits `done` before it answers; a rejection until then is not unhandled.
     admission.catch(() => {});
   };
-}
-
-function isRead({ method, is404 }: FastifyRequest): boolean {
-  return (method === 'GET' || method === 'HEAD') && !is404;
 }
 
 function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: FastifyReply): void {

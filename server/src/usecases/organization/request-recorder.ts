@@ -156,17 +156,13 @@ export class UsageCounter {
   // A linear search, because this runs for every request: building a composite key costs three times as much.
   #add(report: UsageReport): void {
     const { credentialId, operation, outcome, day, requests, lastUsedAt } = report;
-    let counts = this.#counts.get(credentialId);
-    if (counts === undefined) {
-      counts = [];
-      this.#counts.set(credentialId, counts);
-    }
-    for (const known of counts) {
-      if (known.operation !== operation || known.outcome !== outcome || known.day !== day) continue;
-      known.requests += requests;
-      known.lastUsedAt = Math.max(known.lastUsedAt, lastUsedAt);
-      return;
-    }
-    counts.push({ ...report });
+    const counts = this.#counts.get(credentialId) ?? [];
+    if (counts.length === 0) this.#counts.set(credentialId, counts);
+    const known = counts.find(
+      (one) => one.operation === operation && one.outcome === outcome && one.day === day,
+    );
+    if (known === undefined) return void counts.push({ ...report });
+    known.requests += requests;
+    known.lastUsedAt = Math.max(known.lastUsedAt, lastUsedAt);
   }
 }
