@@ -26,7 +26,7 @@ export const groups = {
     'tests/src/sockets/{closing,pipelining}.test.ts',
   ],
   settings: ['tests/src/console/settings-*.test.ts'],
-  spec: ['tests/src/spec/*.test.ts'],
+  spec: ['tests/src/openapi.test.ts', 'tests/src/spec/*.test.ts'],
   storage: ['server/src/storage/*.test.ts', 'server/src/storage/sqlite/!(store).test.ts'],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { root, Service } from './service.ts';
+import { root, type Service } from './service.ts';
+import { sharedService } from './shared-service.ts';
 
 describe('The OpenAPI document', () => {
   let service: Service;
   before(async () => {
-    service = await Service.start();
+    service = await sharedService();
   });
-  after(() => service.end());
 
   it('is committed as it is served', async () => {
     const served = await (await fetch(`${service.baseUrl}/openapi.json`)).text();

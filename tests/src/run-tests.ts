@@ -32,7 +32,7 @@ const longest = [
 
 prepareEnvironment();
 const patterns = process.argv.slice(2);
-const files = patterns.length === 0 ? everyFile() : globSync(patterns, { cwd: root }).sort();
+const files = patterns.length === 0 ? everyFile() : filesInOrder(patterns);
 
 run({
   files: files.map((file) => join(root, file)),
@@ -48,7 +48,12 @@ run({
 
 function everyFile(): string[] {
   const grouped = new Set((Object.keys(groups) as GroupName[]).flatMap(filesOf));
-  const first = longest.flatMap((pattern) => globSync(pattern, { cwd: root }).sort());
+  const first = filesInOrder(longest);
   const alone = globSync(allTests, { cwd: root }).filter((file) => !grouped.has(file));
   return [...new Set([...first, ...alone.sort()])];
+}
+
+/** The files of the first pattern start first. */
+function filesInOrder(patterns: readonly string[]): string[] {
+  return patterns.flatMap((pattern) => globSync(pattern, { cwd: root }).sort());
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventually } from '../eventually.ts';
 import { Service } from '../service.ts';
+import { sharedService } from '../shared-service.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
 import { clientSecret, OpenIdProvider } from './openid-provider.ts';
@@ -176,14 +177,9 @@ describe('A provider of single sign-on', () => {
   });
 
   it('that is not configured has no routes', async () => {
-    const service = await Service.start();
-    try {
-      const browser = new ConsoleClient(service.baseUrl);
-      assert.deepEqual((await browser.get('/sign-in')).body, { sso: null, passwordLinks: false });
-      for (const path of ['/sso/start', '/sso/callback?code=x&state=y'])
-        assertRefused(await browser.get(path), 'NOT_FOUND', path);
-    } finally {
-      await service.end();
-    }
+    const browser = new ConsoleClient((await sharedService()).baseUrl);
+    assert.deepEqual((await browser.get('/sign-in')).body, { sso: null, passwordLinks: false });
+    for (const path of ['/sso/start', '/sso/callback?code=x&state=y'])
+      assertRefused(await browser.get(path), 'NOT_FOUND', path);
   });
 });
