@@ -1,21 +1,12 @@
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
-const dayAndYear = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
-const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 
-export function exactTime(date: Date): string {
-  return exact.format(date);
-}
+export const exactTime = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' }).format;
 
-export function dayOf(date: Date): string {
-  return dayAndYear.format(date);
-}
+export const dayOf = new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format;
 
 /** Day and time, for tables and sentences. */
-export function momentOf(date: Date): string {
-  return moment.format(date);
-}
+export const momentOf = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' }).format;
 
 /** Relative for up to a week, then a date. */
 export function relativeTime(date: Date, nowMs: number): string {
@@ -25,5 +16,5 @@ export function relativeTime(date: Date, nowMs: number): string {
   if (seconds > -84_600) return relative.format(Math.round(seconds / 3_600), 'hour');
   if (seconds > -6.5 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day');
   const sameYear = date.getFullYear() === new Date(nowMs).getFullYear();
-  return (sameYear ? day : dayAndYear).format(date);
+  return sameYear ? day.format(date) : dayOf(date);
 }

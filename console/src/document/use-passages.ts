@@ -1,20 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
-import type { OpenedDocumentJson, PassagesJson } from '../api/contract.ts';
+import type { OpenedDocumentJson } from '../api/contract.ts';
 import { passagesOptions, passagesPerPage } from '../api/queries.ts';
 
-export interface LoadedPassages {
-  /** In order, from the position `first`. */
-  readonly passages: readonly PassagesJson['passages'][number][];
-  readonly first: number;
-  readonly hasEarlier: boolean;
-  readonly hasLater: boolean;
-  readonly isLoading: boolean;
-  readonly error: Error | null;
-  readonly loadEarlier: () => void;
-  readonly loadLater: () => void;
-  readonly retry: () => void;
-}
+export type LoadedPassages = ReturnType<typeof usePassages>['loaded'];
 
 /** Loads a document page by page, around the passage `target`. */
 export function usePassages(organizationId: string, document: OpenedDocumentJson, target: number) {
@@ -30,7 +19,8 @@ export function usePassages(organizationId: string, document: OpenedDocumentJson
     setStart(pageOf(target));
   }
   const { fetchNextPage, fetchPreviousPage, refetch } = query;
-  const loaded: LoadedPassages = {
+  const loaded = {
+    /** In order, from the position `first`. */
     passages,
     first,
     hasEarlier: query.hasPreviousPage,

@@ -5,14 +5,11 @@ const nearPixels = 64;
 /** Content that appears with the end of a reply (its sources) still counts as growth. */
 const settlingMs = 1_000;
 
-export interface FollowedEnd {
-  /** Whether the end is out of view. */
-  readonly isAway: boolean;
-  readonly toEnd: () => void;
-}
+export type FollowedEnd = ReturnType<typeof useFollowEnd>;
 
 /** Keeps a reader who is at the end of the page there while it grows. Other readers keep their position. */
-export function useFollowEnd(content: RefObject<HTMLElement | null>, isGrowing: boolean): FollowedEnd {
+export function useFollowEnd(content: RefObject<HTMLElement | null>, isGrowing: boolean) {
+  /** Whether the end is out of view. */
   const [isAway, setAway] = useState(false);
   const isAtEnd = useRef(false);
   const follows = useRef(isGrowing);

@@ -6,18 +6,10 @@ import { ApiError, inOrganization } from '../api/request.ts';
 import { nothingKnown, reduceThread } from './thread-state.ts';
 import { openThreadStream, type ThreadStream } from './thread-stream.ts';
 
-export interface FollowedThread {
-  readonly view: ThreadViewJson | null;
-  readonly clockAheadMs: number | null;
-  readonly isLive: boolean;
-  readonly isGone: boolean;
-  /** Applies the response to a request. */
-  readonly take: (answer: ThreadViewJson) => void;
-  readonly takeThread: (thread: ThreadJson) => void;
-}
+export type FollowedThread = ReturnType<typeof useThread>;
 
 /** Loads a thread and follows its changes. */
-export function useThread(organizationId: string, threadId: string): FollowedThread {
+export function useThread(organizationId: string, threadId: string) {
   const queryClient = useQueryClient();
   const key = keys.thread(organizationId, threadId);
   const [state, dispatch] = useReducer(reduceThread, null, () => ({
@@ -64,6 +56,7 @@ export function useThread(organizationId: string, threadId: string): FollowedThr
     if (view) queryClient.setQueryData(keys.thread(organizationId, threadId), view);
   }, [view, organizationId, threadId, queryClient]);
 
+  /** Applies the response to a request. */
   const take = useCallback(
     (answer: ThreadViewJson) => dispatch({ type: 'answer', view: answer, isLive }),
     [isLive],

@@ -179,8 +179,13 @@ export async function inviteMember(
   userId: UserId,
   { resets }: { resets: boolean },
 ): Promise<IssuedInvitation> {
-  if (!resets) await rejectJoined(change.context, change.organizationId, userId);
-  const { email } = await findMemberById(change.context, change.organizationId, userId);
+  const { email, opened } = await findMemberById(change.context, change.organizationId, userId);
+  // A person who has joined needs no link, and only a link with `resets` could change their password.
+  if (opened && !resets) {
+    throw invalid(
+      `${email} has already joined. The operator of this service can create a link to reset their password.`,
+    );
+  }
   await limitMails(change, email);
   return issueInvitation(change, userId, { resets });
 }
@@ -237,17 +242,4 @@ async function issueInvitation(
     case 'service-account':
       throw invalid('A service account cannot sign in: create a key for it instead.');
   }
-}
-
-/** A person who has joined needs no link, and only a link with `resets` could change their password. */
-async function rejectJoined(
-  { store }: Context,
-  organizationId: OrganizationId,
-  userId: UserId,
-): Promise<void> {
-  const member = await store.findMemberById(organizationId, userId);
-  if (member?.opened !== true) return;
-  throw invalid(
-    `${member.email} has already joined. The operator of this service can create a link to reset their password.`,
-  );
 }
