@@ -184,6 +184,20 @@ export function describeInvitations(world: () => World): void {
       assert.equal((await store.findInvitation(await people.invite(one, userId)))?.terms, 'prove');
     });
 
+    it('lets a person replace their password, which ends all sessions and other links, and closes no proven membership', async () => {
+      const { store, people, one, other, userId } = await twoMemberships(world());
+      await people.join(one, userId, 'first', { byOperator: true });
+      await people.join(other, userId, { proven: 'first' });
+      const session = await people.signIn(userId, { passwordHash: 'first' });
+      const operators = await people.invite(other, userId, { resets: true });
+      await people.join(one, userId, 'second', { resets: true, byOperator: false });
+      assert.equal(await people.isLive(session), false);
+      assert.equal(await store.findInvitation(operators), undefined);
+      assert.deepEqual(await people.hashes(email), ['second']);
+      const second = await people.signIn(userId, { passwordHash: 'second' });
+      assert.deepEqual(await people.standing(second), { entered: [one, other].toSorted(), pending: [] });
+    });
+
     it('sets no password for a person bound to a provider, unless the operator allows it', async () => {
       const { store, people, organization, userId } = await oneMembership(world());
       assert.equal((await people.bind(email))?.userId, userId);

@@ -152,6 +152,9 @@ describe('The pages of the console', () => {
       await page.goto('/');
       await shown(heading(page, 'Sign in'));
       await look(page, 'sign-in');
+      await page.goto('/forgot-password');
+      await shown(heading(page, 'Forgot your password?'));
+      await look(page, 'forgot-password-without-mail');
       await page.goto('/invitation#inv_none');
       await shown(heading(page, 'This link is no longer valid'));
       await look(page, 'used-invitation');
