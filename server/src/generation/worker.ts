@@ -9,6 +9,7 @@ import type { AttemptOutcome } from '../usecases/telemetry.ts';
 import { type Model, ModelError, type ReplyRequest } from './model.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { retryStore } from './retry-store.ts';
+import { untilAborted } from './until-aborted.ts';
 
 export interface WorkerSettings {
   /** How many replies are generated at once. */
@@ -373,26 +374,4 @@ function end(running: Running | undefined, why: 'lost' | 'stopping'): void {
 
 function nameForLog({ traceId, threadId, messageId, organizationId }: Omit<FailedReply, 'failure'>) {
   return { trace_id: traceId, thread: threadId, message: messageId, organization: organizationId };
-}
-
-/** The events of a model until the signal aborts, even if the model ignores the signal. */
-async function* untilAborted<T>(events: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
-  const iterator = events[Symbol.asyncIterator]();
-  let refuse: (reason: unknown) => void = () => {};
-  signal.addEventListener('abort', () => refuse(signal.reason), { once: true });
-  try {
-    for (;;) {
-      // A race with one long-lived promise would keep every event of the reply in memory.
-      const next = await new Promise<IteratorResult<T>>((resolve, reject) => {
-        refuse = reject;
-        if (signal.aborted) reject(signal.reason);
-        else iterator.next().then(resolve, reject);
-      });
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    // Not awaited, because a model that ignores the signal may never end.
-    iterator.return?.()?.catch(() => {});
-  }
 }

@@ -1,6 +1,7 @@
 import type { DraftEvent, Drafter, PassageSearch, ReplyRequest } from '../model.ts';
+import { untilAborted } from '../until-aborted.ts';
 import { boundedFetch } from './language/bounded-fetch.ts';
-import { Call, Draft } from './language/draft.ts';
+import { Draft } from './language/draft.ts';
 import { ProviderRefusal } from './language/errors.ts';
 import { PassageSearches } from './language/passage-searches.ts';
 import { type LanguageProvider, type LanguageSdk, loadSdk } from './language/sdk.ts';
@@ -40,13 +41,15 @@ export function languageModel(options: LanguageModelOptions): Drafter {
   let supportsTools = true;
 
   async function* draft(request: ReplyRequest): AsyncGenerator<DraftEvent> {
-    const call = new Call(request.signal);
+    const ended = new AbortController();
+    const signal = AbortSignal.any([request.signal, ended.signal]);
+    const fail = (reason: unknown) => ended.abort(reason);
     try {
       const searches = new PassageSearches(options.library, request, apiKey);
-      const hasDocuments = await call.orAborted(searches.first());
+      const hasDocuments = await searches.first();
       yield* searches.take();
       sdk ??= loadSdk(options, bounded);
-      const draft = { ...options, request, call, searches, sdk: await call.orAborted(sdk) };
+      const draft = { ...options, request, signal, fail, searches, sdk: await sdk };
       const withTools = hasDocuments && supportsTools;
       let hasStarted = false;
       try {
@@ -62,11 +65,12 @@ export function languageModel(options: LanguageModelOptions): Drafter {
         }
       }
     } finally {
-      call.end();
+      // Closes the connection, if it is still open.
+      fail(new Error('The draft has ended.'));
     }
   }
 
-  return { name: options.name, draft };
+  return { name: options.name, draft: (request) => untilAborted(draft(request), request.signal) };
 }
 
 function isRefusalOfTools(error: unknown): boolean {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TextStreamPart, ToolSet } from 'ai';
 import { apiKey, library, requestOf } from '../../../../testing/describe-drafts.ts';
-import { Call, Draft } from './draft.ts';
+import { Draft } from './draft.ts';
 import { PassageSearches } from './passage-searches.ts';
 
 const pieces = 100_000;
@@ -15,7 +15,8 @@ function draftOf(part: TextStreamPart<ToolSet>): Draft {
   return new Draft(
     {
       request,
-      call: new Call(request.signal),
+      signal: request.signal,
+      fail: (reason) => assert.fail(String(reason)),
       searches: new PassageSearches(library, request, apiKey),
       sdk: {
         stream: () =>

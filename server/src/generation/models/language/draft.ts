@@ -15,7 +15,9 @@ const stretchMs = 5;
 
 interface DraftSetting {
   readonly request: ReplyRequest;
-  readonly call: Call;
+  /** Aborts with the request, when a search fails, and when the reader stops reading. */
+  readonly signal: AbortSignal;
+  readonly fail: (reason: unknown) => void;
   readonly searches: PassageSearches;
   readonly sdk: LanguageSdk;
   readonly apiKey?: string | undefined;
@@ -45,7 +47,7 @@ export class Draft {
   }
 
   async *events(): AsyncGenerator<DraftEvent> {
-    const { call, searches } = this.#setting;
+    const { signal, searches } = this.#setting;
     const parts = this.#start().getReader();
     let turnedAt = performance.now();
     try {
@@ -55,25 +57,25 @@ export class Draft {
           await turn();
           turnedAt = performance.now();
         }
-        const { done, value } = await call.orAborted(parts.read());
+        const { done, value } = await parts.read();
         yield* searches.take();
         if (done) throw cutOff();
         yield* this.#take(value);
         if (value.type === 'finish') return;
       }
     } catch (error) {
-      throw call.signal.aborted ? call.signal.reason : modelErrorOf(error);
+      throw signal.aborted ? signal.reason : modelErrorOf(error);
     } finally {
       parts.cancel().catch(() => {});
     }
   }
 
   #start(): ReadableStream<TextStreamPart<ToolSet>> {
-    const { call, request, sdk, searches } = this.#setting;
+    const { signal, request, sdk, searches } = this.#setting;
     return sdk.stream({
       instructions: instructionsFor(searches.passages, this.#withTools),
       messages: messagesFor(request.conversation) as ModelMessage[],
-      abortSignal: call.signal,
+      abortSignal: signal,
       search: this.#withTools ? (query) => this.#search(query) : undefined,
     });
   }
@@ -83,7 +85,7 @@ export class Draft {
     try {
       return await this.#setting.searches.further(query);
     } catch (error) {
-      this.#setting.call.fail(error);
+      this.#setting.fail(error);
       throw error;
     }
   }
@@ -152,43 +154,5 @@ export class Draft {
   *#showLimit(): Generator<DraftEvent> {
     yield { type: 'text', text: ' …' };
     yield { type: 'step', description: 'The model reached its length limit' };
-  }
-}
-
-/** The lifetime of a draft. It ends when the request is aborted, something fails or the reader stops reading. */
-export class Call {
-  readonly #abort = new AbortController();
-  readonly #request: AbortSignal;
-  readonly #onAbort = () => this.fail(this.#request.reason);
-  #reject: (reason: unknown) => void = () => {};
-
-  constructor(request: AbortSignal) {
-    this.#request = request;
-    request.addEventListener('abort', this.#onAbort, { once: true });
-    if (request.aborted) this.#onAbort();
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
-  fail(reason: unknown): void {
-    this.#abort.abort(reason);
-    this.#reject(this.signal.reason);
-  }
-
-  /** For one wait at a time. `Promise.race` would keep every part of a reply in memory until the draft ends. */
-  orAborted<T>(awaited: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#reject = reject;
-      if (this.signal.aborted) reject(this.signal.reason);
-      awaited.then(resolve, reject);
-    });
-  }
-
-  /** Closes the connection, if it is still open. */
-  end(): void {
-    this.#request.removeEventListener('abort', this.#onAbort);
-    this.#abort.abort(new Error('The draft has ended.'));
   }
 }

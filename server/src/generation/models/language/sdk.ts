@@ -6,6 +6,8 @@ export type LanguageProvider = 'openai-compatible' | 'anthropic';
 const requestsMax = 5;
 const anthropicBaseUrl = 'https://api.anthropic.com/v1';
 
+const description = 'Searches the documents of the organization. Answers with further numbered passages.';
+
 interface Conversation {
   readonly instructions: string;
   readonly messages: ModelMessage[];
@@ -35,7 +37,11 @@ export async function loadSdk(
 ): Promise<LanguageSdk> {
   const sdk = await import('ai');
   globalThis.AI_SDK_LOG_WARNINGS = false;
+  const { z } = await import('zod');
   const model = await modelOf(sdk, options, fetch);
+  const inputSchema = z.object({
+    query: z.string().describe('Words that the answer is likely to contain'),
+  });
   return {
     stream: ({ instructions, messages, abortSignal, search }) =>
       sdk.streamText({
@@ -43,7 +49,11 @@ export async function loadSdk(
         instructions,
         messages,
         abortSignal,
-        ...(search && { tools: { searchDocuments: searchTool(sdk, search) } }),
+        ...(search && {
+          tools: {
+            searchDocuments: sdk.tool({ description, inputSchema, execute: ({ query }) => search(query) }),
+          },
+        }),
         stopWhen: sdk.isStepCount(requestsMax),
         prepareStep: ({ stepNumber }) =>
           search && stepNumber === requestsMax - 1 ? { toolChoice: 'none' } : undefined,
@@ -77,29 +87,4 @@ async function modelOf(
     model: plain,
     middleware: sdk.extractReasoningMiddleware({ tagName: 'think' }),
   });
-}
-
-function searchTool(sdk: typeof import('ai'), search: (query: string) => Promise<string>) {
-  return sdk.tool({
-    description: 'Searches the documents of the organization. Answers with further numbered passages.',
-    inputSchema: sdk.jsonSchema<{ query: string }>(
-      {
-        type: 'object',
-        properties: { query: { type: 'string', description: 'Words that the answer is likely to contain' } },
-        required: ['query'],
-        additionalProperties: false,
-      },
-      {
-        validate: (value) =>
-          isQuery(value)
-            ? { success: true, value }
-            : { success: false, error: new Error('The query must be a string.') },
-      },
-    ),
-    execute: ({ query }) => search(query),
-  });
-}
-
-function isQuery(value: unknown): value is { query: string } {
-  return typeof value === 'object' && value !== null && 'query' in value && typeof value.query === 'string';
 }
