@@ -291,7 +291,7 @@ describe('reading a manual page', () => {
       'DESCRIPTION: The SIZE argument is an integer.',
       'DESCRIPTION › Exit status:: 0 if OK,',
       'ENVIRONMENT: TZ\nThe time zone.',
-      'ENVIRONMENT: LS_COLORS\nWhich colors.',
+      'ENVIRONMENT: LS_COLORS Which colors.',
     ],
     { title: 'ls(1)' },
   );

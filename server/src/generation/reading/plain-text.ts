@@ -10,9 +10,8 @@ const capitals = /^[A-Z][A-Z\d ,.'’()/&:+-]{2,60}$/;
 const underline = /^\s{0,3}(?:={3,}|-{3,}|~{3,}|_{3,}|\*{3,})$/;
 /** An option, such as `-x, --long=ARG`. A description may follow after two spaces. */
 const option = /^ *(-{1,2}[A-Za-z\d?@#](?:\S| (?! ))*)(?: {2,}(\S.*))?$/;
-/** A term of a manual page with its description on the same line: `PATH   Where programs are looked for`. */
+/** In a manual page, a short term with its description on the same line: `PATH   Where programs are looked for`. */
 const shortTerm = /^ *([A-Za-z$/~.][^ ]{0,7}(?<![.:;,?!])) {2,9}(\S.*)$/;
-const longTerm = /^ *[A-Za-z$/~.<[]\S(?:\S| (?! ))*(?<![.:;,?!])$/;
 /** The first line of a formatted manual page: `LS(1)   User Commands   LS(1)`. */
 const manualHead = /^([\w.:+-]{1,60}\(\d[\w]{0,6}\))\s.*\s\1$/;
 
@@ -23,8 +22,10 @@ const manualHead = /^([\w.:+-]{1,60}\(\d[\w]{0,6}\))\s.*\s\1$/;
 export function readPlainText(text: string): Reading {
   const lines = text.split('\n').map(withoutTabs);
   const page = manualHead.exec(lines.find((line) => line !== '') ?? '')?.[1];
-  const blocks = new PlainTextReader(lines, page).read();
-  if (page !== undefined) return { title: page === page.toUpperCase() ? page.toLowerCase() : page, blocks };
+  const isManual = page !== undefined;
+  const own = isManual ? lines.filter((line) => !line.endsWith(` ${page}`)) : lines;
+  const blocks = new PlainTextReader(own, isManual).read();
+  if (isManual) return { title: page === page.toUpperCase() ? page.toLowerCase() : page, blocks };
   const [first, ...rest] = blocks;
   const opensWithTitle = first?.kind === 'paragraph' && rest.length > 0 && isTitle(first.text);
   return { blocks: opensWithTitle ? [{ kind: 'heading', level: 1, text: first.text }, ...rest] : blocks };
@@ -37,18 +38,15 @@ export function isTitle(line: string): boolean {
 
 class PlainTextReader {
   readonly #lines: readonly string[];
-  /** The name of the manual page, if the text is one. */
-  readonly #page: string | undefined;
-  readonly #isFaq: boolean;
+  readonly #isManual: boolean;
   readonly #join: (lines: readonly string[]) => string;
   readonly #blocks: Block[] = [];
   /** The indentation of the term whose description is being read. */
   #termIndent: number | undefined;
 
-  constructor(lines: readonly string[], page: string | undefined) {
+  constructor(lines: readonly string[], isManual: boolean) {
     this.#lines = lines;
-    this.#page = page;
-    this.#isFaq = /\bFAQ\b|frequently asked/i.test(lines.slice(0, 10).join('\n').slice(0, 1_000));
+    this.#isManual = isManual;
     this.#join = lineJoiner(lines);
   }
 
@@ -62,62 +60,27 @@ class PlainTextReader {
     return this.#blocks;
   }
 
+  /** A paragraph may start with headings. An underline without a heading above it is skipped. */
   #readParagraph(lines: readonly string[], next: string | undefined): void {
     let from = 0;
     while (from < lines.length) {
-      const heading = this.#headingAt(lines, from, next);
-      if (heading === undefined) {
-        this.#readBody(lines.slice(from));
-        return;
-      }
-      const { count, text, level } = heading;
-      if (level !== undefined) this.#blocks.push({ kind: 'heading', level, text: this.#join(text) });
+      const [first = '', second] = [lines[from], lines[from + 1]];
+      const indent = indentOf(first);
+      const isSubheading =
+        this.#isManual && indent > 0 && indent < 5 && indentOf(second ?? next ?? '') > indent;
+      const level = isSubheading ? 3 : levelOf(first, second, next);
+      const isLine = underline.test(first);
+      if (level === undefined && !isLine) break;
+      if (level !== undefined) this.#blocks.push({ kind: 'heading', level, text: evenSpaces(first) });
       this.#termIndent = undefined;
-      from += count;
+      from += !isLine && underline.test(second ?? '') ? 2 : 1;
     }
-  }
-
-  /** The heading at the start of a paragraph, and how many lines it has. Lines without a level are skipped. */
-  #headingAt(
-    lines: readonly string[],
-    from: number,
-    next: string | undefined,
-  ): { count: number; text: readonly string[]; level?: number } | undefined {
-    const [first = '', second] = [lines[from], lines[from + 1]];
-    const one = { count: 1, text: [first] };
-    if (underline.test(first) || this.#isRunningLine(first)) return one;
-    const canBeUnderlined = first.length <= questionLengthMax && !/[.,;]$/.test(first);
-    if (canBeUnderlined && underline.test(second ?? ''))
-      return { ...one, count: 2, level: /^\s*=/.test(second!) ? 1 : 2 };
-    const below = second ?? next ?? '';
-    const indent = indentOf(first);
-    if (capitals.test(first) && !capitals.test(below)) return { ...one, level: 2 };
-    const isSubheading = this.#page !== undefined && indent > 0 && indent < 5 && indentOf(below) > indent;
-    if (isSubheading) return { ...one, level: 3 };
-    const [mark, deeper] = number.exec(first) ?? [];
-    if (mark === undefined || first.length > headingLengthMax) return undefined;
-    const isShort = !/[.,:;!]$/.test(first);
-    if (deeper !== undefined) {
-      const level = 2 + deeper.split('.').length;
-      if (second === undefined || endsWithQuestion(first) || (isShort && /^\p{Lu}/u.test(second)))
-        return { ...one, level };
-      const text = lines.slice(from);
-      return text.join(' ').length <= questionLengthMax ? { count: text.length, text, level } : undefined;
-    }
-    const isAlone = second === undefined && next !== undefined && !marker.test(next);
-    const isDeeperBelow = indentOf(below) > indent;
-    const isHeading = this.#isFaq ? isShort || isDeeperBelow : isShort && !isDeeperBelow;
-    return isAlone && isHeading ? { ...one, level: 3 } : undefined;
-  }
-
-  /** Whether a line is the header or footer of a manual page. */
-  #isRunningLine(line: string): boolean {
-    return this.#page !== undefined && / {2,}/.test(line) && line.endsWith(` ${this.#page}`);
+    if (from < lines.length) this.#readBody(lines.slice(from));
   }
 
   #readBody(lines: readonly string[]): void {
-    const isTermOver = this.#termIndent !== undefined && indentOf(lines[0]!) <= this.#termIndent;
-    if (isTermOver && this.#termAt(lines, 0) === undefined) {
+    const isOver = this.#termIndent !== undefined && indentOf(lines[0]!) <= this.#termIndent;
+    if (isOver && this.#termAt(lines, 0) === undefined) {
       this.#blocks.push({ kind: 'term', text: '' });
       this.#termIndent = undefined;
     }
@@ -137,18 +100,17 @@ class PlainTextReader {
     };
     for (const [index, line] of lines.entries()) {
       const term = this.#termAt(lines, index);
-      const continues = open.marker === undefined && isWithinSentence(open.lines.at(-1), line);
-      const [mark] = continues ? [] : (marker.exec(line) ?? []);
+      const [mark] = marker.exec(line) ?? [];
       if (term !== undefined) {
-        start({ lines: term.rest === undefined ? [] : [term.rest] });
-        this.#blocks.push({ kind: 'term', text: evenSpaces(term.text) });
+        start({ lines: [term.rest] });
+        this.#blocks.push({ kind: 'term', text: evenSpaces(term.name) });
         this.#termIndent = indentOf(line);
       } else if (underline.test(line)) start({ lines: [] });
       else if (mark !== undefined) start({ marker: listMarker(mark), lines: [line.slice(mark.length)] });
       else {
         open.lines.push(line);
-        if (index === 0 && endsWithQuestion(line) && /^\s*["“(]?\p{Lu}/u.test(lines[1] ?? ''))
-          start({ lines: [] });
+        const isQuestion = index === 0 && line.length <= questionLengthMax && /\?["”')]?$/.test(line);
+        if (isQuestion && /^\s*["“(]?\p{Lu}/u.test(lines[1] ?? '')) start({ lines: [] });
       }
     }
     start({ lines: [] });
@@ -161,7 +123,7 @@ class PlainTextReader {
   }
 
   /** The option, or in a manual page the term, whose description starts at this line. */
-  #termAt(lines: readonly string[], index: number): { text: string; rest: string | undefined } | undefined {
+  #termAt(lines: readonly string[], index: number): { name: string; rest: string } | undefined {
     const line = lines[index]!;
     const indent = indentOf(line);
     if (line.length > questionLengthMax || indent > (this.#termIndent ?? indent)) return undefined;
@@ -169,26 +131,29 @@ class PlainTextReader {
     const above = lines[index - 1];
     if (above !== undefined && indentOf(above) === indent && !option.test(above)) return undefined;
     const below = lines[index + 1];
-    const isBelowDeeper = below !== undefined && indentOf(below) > indent;
     const [, name, rest] = option.exec(line) ?? [];
-    const isDescribed = rest !== undefined || isBelowDeeper || lines.length === 1 || option.test(below ?? '');
-    if (name !== undefined && isDescribed) return { text: name, rest };
-    if (this.#page === undefined || indent === 0 || index > 0) return undefined;
-    if (isBelowDeeper && longTerm.test(line)) return { text: line, rest: undefined };
+    const isDescribed =
+      rest !== undefined || indentOf(below ?? '') > indent || lines.length === 1 || option.test(below ?? '');
+    if (name !== undefined && isDescribed) return { name, rest: rest ?? '' };
+    if (!this.#isManual || indent === 0 || index > 0) return undefined;
     const [, word, meaning = ''] = shortTerm.exec(line) ?? [];
     const column = line.length - meaning.length;
     const isAligned = below === undefined ? column - indent <= 9 : indentOf(below) === column;
-    return word !== undefined && isAligned ? { text: word, rest: meaning } : undefined;
+    return word !== undefined && isAligned ? { name: word, rest: meaning } : undefined;
   }
 }
 
-/** Whether a line that starts with a number continues the sentence of the line before. */
-function isWithinSentence(above: string | undefined, line: string): boolean {
-  return /^\s*\d/.test(line) && /[^.:;!?]$/.test(above ?? '');
-}
-
-function endsWithQuestion(line: string): boolean {
-  return line.length <= questionLengthMax && /\?["”')]?$/.test(line);
+/** The level of a heading in the first line of a paragraph. `next` is the line after the paragraph. */
+function levelOf(first: string, second: string | undefined, next: string | undefined): number | undefined {
+  if (underline.test(first)) return undefined;
+  const isUnderlined = first.length <= questionLengthMax && !/[.,;]$/.test(first);
+  if (isUnderlined && underline.test(second ?? '')) return /^\s*=/.test(second!) ? 1 : 2;
+  if (capitals.test(first) && !capitals.test(second ?? next ?? '')) return 2;
+  const [mark, deeper] = number.exec(first) ?? [];
+  if (mark === undefined || first.length > headingLengthMax || /[.,:;!]$/.test(first)) return undefined;
+  // '1.2 More of it' may have text directly below. '3. Next' is an item of a list if another one follows.
+  if (deeper !== undefined && /^(?:\p{Lu}|$)/u.test(second ?? '')) return 2 + deeper.split('.').length;
+  return second === undefined && next !== undefined && !marker.test(next) ? 3 : undefined;
 }
 
 function indentOf(line: string): number {
@@ -204,6 +169,8 @@ function withoutTabs(line: string): string {
 
 /** First parts of compounds, such as `well-known`: a hyphen after them is kept at a line end. */
 const prefixes = /^(?:all|cross|end|ex|half|high|long|low|non|read|self|short|single|two|user|well|write)$/;
+/** Not in `pre- and post-`. */
+const lineEndHyphen = /(?<=\S)([-\u2010])\n(?!(?:and|or|to)\b)(?=([\p{L}\p{N}]{1,60}))/gu;
 /** Limits the length of a word: text without spaces would take quadratic time otherwise, or overflow the stack. */
 const wordWithHyphen = /(?<!\p{L})\p{L}{1,60}[-\u2010]\p{L}{1,60}(?!\p{L})/gu;
 
@@ -217,21 +184,17 @@ export function lineJoiner(text: readonly string[]): (lines: readonly string[]) 
     for (const word of line.toLowerCase().match(wordWithHyphen) ?? [])
       compounds.add(word.replace('\u2010', '-'));
   }
-  /** What takes the place of a hyphen at a line end. */
-  const jointOf = (token: string, hyphen: string, tail: string): string => {
+  const isHyphenated = (token: string, hyphen: string, tail: string) => {
     const head = /\p{L}+$/u.exec(token)?.[0].toLowerCase();
-    if (head === undefined || /^[-/]/.test(token) || !/^\p{Ll}+$/u.test(tail)) return '-';
-    const isCompound = compounds.has(`${head}-${tail}`) || (hyphen === '-' && prefixes.test(head));
-    return isCompound ? '-' : '';
+    if (head === undefined || /^[-/]/.test(token) || !/^\p{Ll}+$/u.test(tail)) return false;
+    return !compounds.has(`${head}-${tail}`) && !(hyphen === '-' && prefixes.test(head));
   };
   return (lines) => {
-    const parts = lines.map((line, at) => {
-      const own = line.trim();
-      const [, token, hyphen] = /(\S{1,60})([-\u2010])$/.exec(own.slice(-61)) ?? [];
-      const tail = /^[\p{L}\p{N}]+/u.exec((lines[at + 1] ?? '').trim().slice(0, 60))?.[0];
-      const isJoined = token !== undefined && tail !== undefined && !/^(?:and|or|to)$/.test(tail);
-      return isJoined ? own.slice(0, -1) + jointOf(token, hyphen!, tail) : `${own} `;
+    const all = lines.map((line) => line.trim()).join('\n');
+    const joined = all.replace(lineEndHyphen, (_, hyphen: string, tail: string, at: number) => {
+      const token = /\S*$/.exec(all.slice(Math.max(0, at - 60), at))![0];
+      return isHyphenated(token, hyphen, tail) ? '' : '-';
     });
-    return evenSpaces(parts.join(''));
+    return evenSpaces(joined);
   };
 }
