@@ -37,8 +37,8 @@ const words = { alone: [84, 42, 28], pair: [70, 44], closest: [27, 27, 15] } as 
  */
 const pairMin = { covered: 0.25, uncovered: 0.13 };
 const wholeCoverage = 0.95;
-/** The share of the question that a quote must cover to be shown, to be an answer, and to be shown next to a better one. */
-const coverageMin = { closest: 0.3, answer: 0.5, besideBest: 0.7 };
+/** The share of the question that a quote must cover to be shown, and to be an answer. */
+const coverageMin = { closest: 0.3, answer: 0.5 };
 
 /** Answers a question that is one of `parts` in a prompt. The parts before it were answered from the document `about`. */
 export function answerTo(
@@ -64,8 +64,9 @@ export function answerTo(
       shown.length === 1 ? [best.quote] : shown.map(({ quote }, at) => resized(quote, words.pair[at]!));
     return { question, level: 'answer', quotes };
   }
-  const min = Math.max(coverageMin.closest, coverageMin.besideBest * best.features.quote);
-  const closest = candidates.filter(({ features }) => features.quote >= min).slice(0, closestMax);
+  const closest = candidates
+    .filter(({ features }) => features.quote >= coverageMin.closest)
+    .slice(0, closestMax);
   const quotes = closest.map(({ quote }) => resized(quote, words.closest[parts - 1]!));
   return { question, level: 'closest', quotes, unknownName };
 }

@@ -67,13 +67,8 @@ function isFollowUp(prompt: string): boolean {
 const nextQuestion =
   /(?<=\?)\s+|,?\s+and\s+(?=(?:also\s+)?(?:what|how|when|where|who|whom|whose|why|which|can|could|do|does|is|are|may|must|should|will)\b)/i;
 
-const comparison = /\b(?:differences?|distinction) between (.{2,80}?) and (.{2,80}?)\s*[?.!]*$/i;
-
 /** Splits a prompt into its questions: 'What does it cost and how long does it take?' has two. */
 function partsOf(prompt: string): Question[] {
-  const compared = comparison.exec(prompt.slice(-200));
-  if (compared !== null)
-    return compared.slice(1).map((thing) => ({ text: `What is ${thing}?`, context: '' }));
   const sentences = sentencesOf(prompt);
   const asking = sentences.filter((sentence) => sentence.endsWith('?'));
   const statements = sentences.filter((sentence) => !sentence.endsWith('?')).join(' ');
