@@ -6,10 +6,9 @@ import type { Context } from '../usecases/context.ts';
 import type { ReplyTaker, ReservedPlace } from '../usecases/replies/reply-signals.ts';
 import { releaseOrphanedReplies, replyFailedNote } from '../usecases/replies/tend-replies.ts';
 import type { AttemptOutcome } from '../usecases/telemetry.ts';
-import { type Model, ModelError, type ReplyRequest } from './model.ts';
+import { type Model, ModelError, type ReplyRequest, untilAborted } from './model.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { retryStore } from './retry-store.ts';
-import { untilAborted } from './until-aborted.ts';
 
 export interface WorkerSettings {
   /** How many replies are generated at once. */

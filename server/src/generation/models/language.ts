@@ -1,5 +1,10 @@
-import type { DraftEvent, Drafter, PassageSearch, ReplyRequest } from '../model.ts';
-import { untilAborted } from '../until-aborted.ts';
+import {
+  type DraftEvent,
+  type Drafter,
+  type PassageSearch,
+  type ReplyRequest,
+  untilAborted,
+} from '../model.ts';
 import { boundedFetch } from './language/bounded-fetch.ts';
 import { Draft } from './language/draft.ts';
 import { ProviderRefusal } from './language/errors.ts';
