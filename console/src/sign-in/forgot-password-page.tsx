@@ -15,7 +15,11 @@ export function ForgotPasswordPage() {
   return (
     <Doorstep title="Forgot your password?">
       <Stack>
-        {data?.passwordLinks ? <RequestLink /> : <Text size="sm">{askAnAdmin}</Text>}
+        {data?.passwordLinks ? (
+          <RequestLink />
+        ) : (
+          <Text size="sm">Ask whoever runs this service for a link to choose a new password.</Text>
+        )}
         <Anchor component={Link} to="/sign-in" size="sm">
           Back to sign in
         </Anchor>
@@ -23,8 +27,6 @@ export function ForgotPasswordPage() {
     </Doorstep>
   );
 }
-
-export const askAnAdmin = 'Ask an admin for help: the operator of this service can create a link for you.';
 
 function RequestLink() {
   const requesting = useMutation({

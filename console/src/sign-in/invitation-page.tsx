@@ -10,7 +10,6 @@ import { Failure } from '../app/failure.tsx';
 import { switchOrganization } from '../app/session.tsx';
 import { Doorstep } from './doorstep.tsx';
 import { useEnter } from './enter.ts';
-import { askAnAdmin } from './forgot-password-page.tsx';
 import { PasswordStrength } from './password-strength.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
@@ -91,7 +90,7 @@ function Gone() {
               ask for a new link
             </Anchor>
           ) : (
-            askAnAdmin.replace(/^./, (letter) => letter.toLowerCase())
+            'ask whoever runs this service for a new link.'
           )}
         </Text>
         <Button component={Link} to="/sign-in" variant="default">
