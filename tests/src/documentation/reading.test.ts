@@ -91,7 +91,7 @@ describe('The documentation in a browser', () => {
     await page.goto('/new');
     await page.getByLabel('Your question').fill('How long do I have to return yarn?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
-    await page.getByText('Refund and exchange policy').first().waitFor();
+    await page.getByText('Refund and exchange policy').filter({ visible: true }).first().waitFor();
     await page.getByText('within 30 days of purchase').first().waitFor();
     // The picture is docs/console.png.
     await keepScreenshot(page, 'console');

@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 import { findProgram, freePort } from '../machine.ts';
 import { temporaryFolder } from '../service.ts';
 import type { Fault } from './history.ts';
 
 const password = 'only-for-tests';
 const etcdOutageMs = 3000;
+const settledForMs = 2000;
 const settledWithinMs = 120_000;
 
 /** Debian's programs for a PostgreSQL cluster that fails over by itself; undefined if they are not installed. */
@@ -80,7 +82,7 @@ export class PatroniCluster {
     const leader = await this.#leader();
     await leader.kill();
     const other = this.#members.find((member) => member !== leader)!;
-    await until(() => other.isLeader(), 'the standby took over');
+    await eventually(() => other.isLeader(), Boolean, settledWithinMs);
     leader.start();
     await this.#settled();
   }
@@ -89,7 +91,7 @@ export class PatroniCluster {
     const leader = await this.#leader();
     const candidate = this.#members.find((member) => member !== leader)!;
     await leader.call('/switchover', { leader: leader.name, candidate: candidate.name });
-    await until(() => candidate.isLeader(), 'the candidate leads');
+    await eventually(() => candidate.isLeader(), Boolean, settledWithinMs);
     await this.#settled();
   }
 
@@ -108,16 +110,17 @@ export class PatroniCluster {
 
   /**
    * One member leads and the other is its synchronous standby, so that a failover loses nothing. Patroni may restart a
-   * server once more after it has changed roles, so this has to hold several times in a row.
+   * server once more after it has changed roles, so this has to hold for a while.
    */
   async #settled(): Promise<void> {
-    let inARow = 0;
-    await until(async () => {
+    let since: number | undefined;
+    const hasSettled = async () => {
       const leaders = await Promise.all(this.#members.map((member) => member.isLeader()));
       const standbys = await Promise.all(this.#members.map((member) => member.isSynchronous()));
-      inARow = leaders.includes(true) && standbys.includes(true) ? inARow + 1 : 0;
-      return inARow >= 10;
-    }, 'a leader and a synchronous standby');
+      since = leaders.includes(true) && standbys.includes(true) ? (since ?? Date.now()) : undefined;
+      return since !== undefined && Date.now() - since >= settledForMs;
+    };
+    await eventually(hasSettled, Boolean, settledWithinMs);
   }
 }
 
@@ -254,12 +257,4 @@ async function end(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
-}
-
-async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + settledWithinMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`not within ${settledWithinMs} ms: ${what}`);
-    await pause(200);
-  }
 }

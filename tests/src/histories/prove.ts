@@ -29,6 +29,8 @@ const report = new Report(minutes, seed);
 const roundMs = 30_000;
 const simulatedSteps = 200_000;
 
+// Ends the processes and mounts of this run too.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 console.log(`Proving for about ${minutes} minutes; the seed is ${seed}.`);
 await simulate(share(0.05));
 await breakSite('embedded store, two processes', share(0.2), () => Site.embedded());

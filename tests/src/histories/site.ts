@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SmallDisk } from '../disk/small-disk.ts';
+import { eventually } from '../eventually.ts';
 import { canMount, findProgram } from '../machine.ts';
 import { DatabaseProxy } from '../nodes/database-proxy.ts';
 import { isReady } from '../nodes/nodes.ts';
@@ -121,14 +122,8 @@ export class Site {
 
   /** Resolves when every node reports that it is ready. */
   async untilReady(): Promise<void> {
-    const deadline = Date.now() + readyWithinMs;
-    for (const node of this.#nodes) {
-      while (!(await isReady(node).catch(() => false))) {
-        if (Date.now() > deadline)
-          throw new Error(`not ready within ${readyWithinMs} ms: ${node.output.slice(-3)}`);
-        await pause(20);
-      }
-    }
+    for (const node of this.#nodes)
+      await eventually(() => isReady(node).catch(() => false), Boolean, readyWithinMs);
   }
 
   /** Stops everything. Returns what each node logged as an internal error, and unclean exits. */

@@ -10,6 +10,7 @@ if (!(seconds > 0) || !Number.isInteger(seed)) {
   process.exit(1);
 }
 
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 console.log(`Fuzzing for ${seconds} s; --seed ${seed} repeats this run.`);
 const world = await FuzzWorld.start();
 const deadline = Date.now() + seconds * 1000;
