@@ -50,7 +50,6 @@ export class Connection {
     socket.destroySoon = () => this.#close();
     const [parse] = socket.listeners('data') as ((data: Buffer) => void)[];
     socket.removeAllListeners('data').on('data', (data) => this.#parseInSlices(data, parse!));
-    readIntoOneBuffer(socket);
   }
 
   get isIdle(): boolean {
@@ -115,8 +114,7 @@ export class Connection {
     for (let from = 0; from < data.length; from = to) {
       if (socket.destroyed || this.#isClosing || this.#refusal !== undefined) return;
       // Node resumes the socket at the end of each request.
-      if (this.#isPaused || socket.isPaused())
-        return void socket.pause().unshift(Buffer.from(data.subarray(from)));
+      if (this.#isPaused || socket.isPaused()) return void socket.pause().unshift(data.subarray(from));
       const ofBody = Math.min(this.#bodyBytes, data.length - from);
       this.#bodyBytes -= ofBody;
       to = from + (ofBody || parsedAtOnce);
@@ -226,25 +224,6 @@ export class Connection {
     socket.once('resume', () => socket.removeAllListeners('data').on('data', discard));
     socket.pause().resume();
   }
-}
-
-const readBuffer = Buffer.alloc(65_536);
-
-/**
- * All connections read into one buffer, as sockets do that are opened with `onread`: otherwise each read allocates 64 KiB.
- * Node has no such option for accepted sockets, so this sets what it sets. A connection that lacks it reads as usual.
- */
-function readIntoOneBuffer(socket: Socket): void {
-  const { _handle: handle } = socket as Socket & { _handle?: { useUserBuffer?(buffer: Buffer): void } };
-  const own = Object.getOwnPropertySymbols(socket);
-  const [buffer, received] = ['kBuffer', 'kBufferCb'].map((name) =>
-    own.find((at) => at.description === name),
-  );
-  if ('encrypted' in socket || !handle?.useUserBuffer || !buffer || !received) return;
-  handle.useUserBuffer(readBuffer);
-  // `false` would end reading.
-  const receive = (length: number) => socket.emit('data', readBuffer.subarray(0, length)) || true;
-  Object.assign(socket, { [buffer]: readBuffer, [received]: receive });
 }
 
 /** Whether so much of the body may still arrive that the connection should close after the answer. */
