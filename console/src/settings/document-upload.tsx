@@ -45,7 +45,7 @@ export function DocumentUpload({ endings }: DocumentUploadProps) {
         aria-label="Drop files here or click to choose"
         p="lg"
       >
-        <Group justify="center" gap="sm" style={{ pointerEvents: 'none' }}>
+        <Group justify="center" gap="sm" wrap="nowrap" style={{ pointerEvents: 'none' }}>
           <IconFileUpload size={28} aria-hidden />
           <div>
             <Text fw={500}>Drop files here or click to choose</Text>
