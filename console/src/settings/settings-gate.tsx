@@ -1,4 +1,4 @@
-import { Outlet, useLocation } from '@tanstack/react-router';
+import { Outlet, useMatches } from '@tanstack/react-router';
 import { Page } from '../app/page.tsx';
 import { settingPlaces } from '../app/places.ts';
 import { useOrganization } from '../app/session.tsx';
@@ -6,9 +6,10 @@ import { EmptyState } from './empty-state.tsx';
 
 /** Explains a settings page to a person who cannot use it: they followed a link, because the menu does not offer it. */
 export function SettingsGate() {
-  const { pathname } = useLocation();
+  // Not the path of the window: the router ignores its case and a slash at its end.
+  const path: string | undefined = useMatches({ select: (matches) => matches.at(-1)?.fullPath });
   const { name, role, apiEnabled } = useOrganization();
-  const place = settingPlaces.find(({ to }) => to === pathname);
+  const place = settingPlaces.find(({ to }) => to === path);
   if (place?.admin && role !== 'admin') {
     return (
       <Page title={place.label}>

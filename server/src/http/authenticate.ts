@@ -34,9 +34,10 @@ export function admitCaller(context: SurfaceContext) {
   const parsedKeys = new Map<string, Credential>();
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const text = bearerCredential(request.raw);
-    const credential = parsedKeys.get(text ?? '') ?? (await readCredential(context, text));
+    const known = parsedKeys.get(text ?? '');
+    const credential = known ?? (await readCredential(context, text));
     const admission = admit(context, credential).then((admitted) => {
-      if (credential.kind === 'key') remember(parsedKeys, text!, credential);
+      if (known === undefined && credential.kind === 'key') remember(parsedKeys, copyOf(text!), credential);
       applyAdmission(admitted, request, reply);
     });
     const isRead = (request.method === 'GET' || request.method === 'HEAD') && !request.is404;
@@ -63,6 +64,11 @@ export async function identify(context: SurfaceContext, request: FastifyRequest)
   const credential = await readCredential(context, bearerCredential(request.raw));
   const { principal } = await authenticate(context, credential);
   return principal;
+}
+
+/** A part of a string keeps the whole string in memory, here a header that may be long. */
+function copyOf(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 /** The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1). */

@@ -367,7 +367,7 @@ describe('Settings in the console', () => {
     await ben.page.goto('/settings/documents');
     await shown(heading(ben.page, 'Documents'));
     assert.equal(await ben.page.getByLabel('Add files').count(), 0);
-    for (const path of ['applications', 'members', 'audit']) {
+    for (const path of ['applications', 'members', 'audit', 'Members', 'model/']) {
       await ben.page.goto(`/settings/${path}`);
       await shown(ben.page.getByText('This page is for admins'));
     }
