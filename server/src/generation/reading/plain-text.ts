@@ -23,7 +23,8 @@ export function readPlainText(text: string): Reading {
   const lines = text.split('\n').map(withoutTabs);
   const page = manualHead.exec(lines.find((line) => line !== '') ?? '')?.[1];
   const isManual = page !== undefined;
-  const own = isManual ? lines.filter((line) => !line.endsWith(` ${page}`)) : lines;
+  // The first and last lines of a printed page start at its edge. Text that ends with the page's name is indented.
+  const own = isManual ? lines.filter((line) => !(/^\S/.test(line) && line.endsWith(` ${page}`))) : lines;
   const blocks = new PlainTextReader(own, isManual).read();
   if (isManual) return { title: page === page.toUpperCase() ? page.toLowerCase() : page, blocks };
   const [first, ...rest] = blocks;

@@ -141,7 +141,9 @@ export class ModelThreads {
   /** Removes the tasks of the next batch, and those that were aborted meanwhile. */
   #takeBatch(waiting: PendingTask[]): PendingTask[] {
     const share = Math.min(tasksPerBatch, Math.ceil(waiting.length / this.#settings.threads));
-    return waiting.splice(0, waiting[0]!.isSuspect ? 1 : share).filter(({ signal }) => !signal.aborted);
+    const suspect = waiting.slice(0, share).findIndex(({ isSuspect }) => isSuspect);
+    const count = suspect === -1 ? share : Math.max(1, suspect);
+    return waiting.splice(0, count).filter(({ signal }) => !signal.aborted);
   }
 
   /** Undefined if all threads are busy. */

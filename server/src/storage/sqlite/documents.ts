@@ -74,34 +74,42 @@ function sqlitePassages(database: Database): Passages {
   return {
     outlineDocuments: async (...asked) => runWork(outlineDocuments(...asked)),
 
-    findPassages: async (organizationId, accountId, terms, limit) =>
-      knownDocuments.read(organizationId, (known) => {
-        const account = accountKey(accountId);
-        const keyOf = (term: string) => `${limit} ${term} ${account}`;
-        const unknown = terms.filter((term) => !known.holders.has(keyOf(term)));
-        if (unknown.length > 0 || !known.passageCounts.has(account)) {
+    findPassages: async (organizationId, accountId, terms, limit) => {
+      const account = accountKey(accountId);
+      const keyOf = (term: string) => `${limit} ${term} ${account}`;
+      const unknownIn = ({ holders }: Known) => terms.filter((term) => !holders.has(keyOf(term)));
+      const known = knownDocuments.of(
+        organizationId,
+        (cached) => cached.passageCounts.has(account) && unknownIn(cached).length === 0,
+        (cached) => {
+          const unknown = unknownIn(cached);
           const found = findUnknown(organizationId, accountId, unknown, limit);
-          known.passageCounts.set(account, found.passageCount);
+          cached.passageCounts.set(account, found.passageCount);
           for (const [at, term] of unknown.entries()) {
             const holders = found.holders[at]!;
-            known.holders.set(keyOf(term), holders);
+            cached.holders.set(keyOf(term), holders);
             knownDocuments.grew(200 + account.length + 8 * holders.length);
           }
-        }
-        const holders = terms.map((term) => known.holders.get(keyOf(term))!);
-        return { passageCount: known.passageCounts.get(account)!, holders };
-      }),
+        },
+      );
+      const holders = terms.map((term) => known.holders.get(keyOf(term))!);
+      return { passageCount: known.passageCounts.get(account)!, holders };
+    },
 
-    readPassages: async (organizationId, passages) =>
-      knownDocuments.read(organizationId, (known) => {
-        const unknown = passages.filter((number) => !known.passages.has(number));
-        const found = unknown.length === 0 ? [] : runWork(readPassages(organizationId, unknown));
-        for (const passage of found) {
-          known.passages.set(passage.number, passage);
-          knownDocuments.grew(500 + passage.heading.length + passage.text.length);
-        }
-        return passages.flatMap((number) => known.passages.get(number) ?? []);
-      }),
+    readPassages: async (organizationId, passages) => {
+      const unknownIn = (cached: Known) => passages.filter((number) => !cached.passages.has(number));
+      const known = knownDocuments.of(
+        organizationId,
+        (cached) => unknownIn(cached).length === 0,
+        (cached) => {
+          for (const passage of runWork(readPassages(organizationId, unknownIn(cached)))) {
+            cached.passages.set(passage.number, passage);
+            knownDocuments.grew(500 + passage.heading.length + passage.text.length);
+          }
+        },
+      );
+      return passages.flatMap((number) => known.passages.get(number) ?? []);
+    },
   };
 }
 
@@ -144,7 +152,7 @@ class KnownDocuments {
   constructor(database: Database) {
     // Does not change with the connection's own commits, so one that can write compares the documents every time.
     this.#readDataVersion = database.readonly ? database.prepare('PRAGMA data_version').pluck() : undefined;
-    this.#inTransaction = database.transaction((read: () => unknown) => read());
+    this.#inTransaction = database.transaction((read: () => Known) => read());
     this.#list = database.prepare<[object], Listed>(
       `SELECT group_concat(id) AS documents, count(*) AS count FROM (
          SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
@@ -152,12 +160,19 @@ class KnownDocuments {
     );
   }
 
-  /** Runs `read`, which adds what is not known yet: in a transaction, unless the documents were compared before. */
-  read<T>(organizationId: string, read: (known: Known) => T): T {
+  /**
+   * What is known of the organization's documents, after `fill` has added what is missing. It reads in the transaction
+   * that compares the documents, so that nothing of a newer one is kept with the older.
+   */
+  of(organizationId: string, isComplete: (known: Known) => boolean, fill: (known: Known) => void): Known {
     if (!this.#isConfirmed) this.#confirm();
     const compared = this.#compared.get(organizationId);
-    if (compared !== undefined) return read(compared);
-    return this.#inTransaction(() => read(this.#compare(organizationId))) as T;
+    if (compared !== undefined && isComplete(compared)) return compared;
+    return this.#inTransaction(() => {
+      const known = this.#compare(organizationId);
+      if (!isComplete(known)) fill(known);
+      return known;
+    });
   }
 
   /** Once per turn of the event loop: the tasks of a turn were all asked for before it. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import { newDocument, note, putDocument, World } from '../../../testing/contract/fixture.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { openPassages } from './documents.ts';
@@ -80,5 +81,29 @@ describe('A connection that searches the same documents again', () => {
     }
     await put(organization, 'last', 'last');
     assert.equal((await found(organization)).at(-1), 'last');
+  });
+
+  it('forgets a document that appeared between two searches of one turn and was removed later', async () => {
+    const organization = await world.organization();
+    await put(organization, 'one.md', 'first');
+    const id = await put(organization, 'two.md', 'second');
+    const other = new Sqlite(file);
+    const setState = (state: string) =>
+      other.prepare('UPDATE document SET state = ? WHERE id = ?').run(state, id);
+    setState('writing');
+    const before = reader.findPassages(organization, null, ['wool'], 500);
+    setState('ready');
+    const during = reader.findPassages(organization, null, ['wool'], 400);
+    const [, { holders }] = await Promise.all([before, during]);
+    const seen = await reader.readPassages(organization, holders[0]!);
+    assert.equal(seen.length, 2, 'the second search sees the document');
+    await world.store.removeDocument(organization, id, note('document.removed'));
+    const after = await reader.findPassages(organization, null, ['wool'], 400);
+    const passages = await reader.readPassages(organization, after.holders[0]!);
+    assert.deepEqual(
+      passages.map(({ text }) => text),
+      ['first'],
+    );
+    other.close();
   });
 });
