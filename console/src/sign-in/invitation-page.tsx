@@ -85,7 +85,7 @@ function Gone() {
         </Text>
         <Text size="sm">
           <strong>To choose a new password:</strong>{' '}
-          {data?.passwordLinks ? (
+          {data?.passwordLinks !== false ? (
             <Anchor component={Link} to="/forgot-password" inherit>
               ask for a new link
             </Anchor>
@@ -143,7 +143,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
       <Stack>
         <Text size="sm">
           {resets
-            ? 'You will be signed out everywhere else.'
+            ? `You’ll be signed out everywhere else${invitation.endsKeys ? ', and API keys created with the old password stop working' : ''}.`
             : chooses
               ? 'Choose a password. If you already have one here, enter it.'
               : 'You already have a password. Enter it to join.'}
@@ -173,7 +173,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
           visibilityToggleButtonProps={{ 'aria-label': 'Show or hide password' }}
         />
         {chooses && <PasswordStrength password={password} />}
-        {accepting.isError && fault === null && <Refused error={accepting.error} />}
+        {accepting.isError && fault === null && <Refused error={accepting.error} resets={resets} />}
         <Button type="submit" loading={accepting.isPending}>
           {resets ? 'Set password' : chooses ? 'Set password and join' : 'Join'}
         </Button>
@@ -194,10 +194,10 @@ function passwordFault(error: Error | null): string | null {
   return fault ? `The password ${fault}` : null;
 }
 
-function Refused({ error }: { error: Error }) {
+function Refused({ error, resets }: { error: Error; resets: boolean }) {
   return error instanceof ApiError && error.status === 429 ? (
     <TooManyAttempts error={error} />
   ) : (
-    <Failure error={error} title="Couldn’t join" />
+    <Failure error={error} title={resets ? 'Couldn’t set the password' : 'Couldn’t join'} />
   );
 }

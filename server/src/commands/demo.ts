@@ -34,7 +34,7 @@ export async function makeDemo(context: SurfaceContext): Promise<Demo | undefine
     unfinished?.organizationId ?? (await createOrganization(context, initiator, { name: organizationName }));
   const change = { context, organizationId, initiator };
   const { userId, invitation } = unfinished
-    ? { ...unfinished, invitation: await inviteMember(change, unfinished.userId, { resets: false }) }
+    ? { ...unfinished, invitation: await inviteMember(change, unfinished.userId) }
     : await addMember(change, { email: adminEmail, role: 'admin' });
   for (const name of readdirSync(demoFolder).sort()) {
     const source = { path: join(demoFolder, name) };

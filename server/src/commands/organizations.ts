@@ -99,12 +99,11 @@ export const organizationCommands: readonly StoreCommand[] = [
     name: 'member invite',
     arguments: '<EMAIL>',
     summary:
-      'Create a new sign-in link for a member; it also resets the password, and earlier links become invalid',
+      'Create a new sign-in link for a member; it resets the password of one who has joined, and earlier links become invalid',
     examples: ['member invite Acme ada@example.com'],
     async run(call, email = '') {
       const { userId } = await findMember(call.context, call.organizationId, email);
-      // The operator is responsible for handing over the link, so it may also reset a forgotten password.
-      return showLink(userId, email, await inviteMember(call, userId, { resets: true }));
+      return showLink(userId, email, await inviteMember(call, userId));
     },
   }),
   onOrganization({

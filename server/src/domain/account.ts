@@ -4,8 +4,9 @@ import type { PasswordId } from './id.ts';
  * Who may enter what, and what an invitation link may do.
  *
  * An address is *proven* once its owner has signed in through a provider that verified the address, or has used a link
- * that the operator created or that was sent to the address at its owner's request. Until then a password was only set by the holder of an organization's link, who may have
- * been that organization's admin: such a password enters only the memberships that were accepted with it.
+ * that the operator created or that was sent to the address at its owner's request. Until then a password was only set by
+ * the holder of an organization's link, who may have been that organization's admin: such a password enters only the
+ * memberships that were accepted with it.
  */
 
 /** How a session was proven. */
@@ -91,8 +92,10 @@ interface AcceptancePlan {
   readonly added: Password | undefined;
   /** An unproven password that becomes proven, together with the memberships accepted with it. */
   readonly nowProven: PasswordId | undefined;
-  /** Passwords that end, with their sessions and with the memberships accepted with them. */
+  /** Passwords that end, with their sessions and the keys of the memberships accepted with them. */
   readonly voided: readonly Password[];
+  /** Whether these memberships stay open and become proven. Otherwise they close. */
+  readonly keepsMemberships: boolean;
   readonly endsSessions: boolean;
   /** Whether all other memberships close. */
   readonly closesOthers: boolean;
@@ -106,7 +109,7 @@ export function planAcceptance(
 ): AcceptancePlan | undefined {
   const terms = invitationTerms(link, invitee);
   const { passwords } = invitee;
-  const kept = { voided: [], endsSessions: false, closesOthers: false };
+  const kept = { voided: [], keepsMemberships: false, endsSessions: false, closesOthers: false };
   const none = { openedWith: null, added: undefined, nowProven: undefined, ...kept };
   const provesAddress = link.byOperator || link.resets;
   if (acceptance.kind === 'proven') {
@@ -121,5 +124,7 @@ export function planAcceptance(
   const added = { ...acceptance.password, proven: provesAddress };
   if (!provesAddress) return { ...none, added, openedWith: added.id };
   const { resets, byOperator } = link;
-  return { ...none, added, voided: passwords, endsSessions: resets, closesOthers: resets && byOperator };
+  // Only the person has a link that was sent at their request. The operator's may have been handed to somebody else.
+  const [keepsMemberships, closesOthers] = [resets && !byOperator, resets && byOperator];
+  return { ...none, added, voided: passwords, keepsMemberships, endsSessions: resets, closesOthers };
 }

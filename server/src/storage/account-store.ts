@@ -128,9 +128,10 @@ export interface Accounts {
   /** Undefined if it was used or replaced, has expired, or the person is no longer a member. */
   findInvitation(tokenHash: string): Promise<Invitation | undefined>;
   /**
-   * Uses up the invitation and applies `planAcceptance`; `refused` if the plan does not allow it. If other memberships
-   * close, their organizations get `notes.closed`. Personal keys of a membership that was accepted with a voided unproven
-   * password are revoked, except those that the operator made.
+   * Uses up the invitation and applies `planAcceptance`; `refused` if the plan does not allow it. `notes.accepted` goes to
+   * the organization, and after a reset to every one that the person is in. Organizations whose memberships close get
+   * `notes.closed`. Personal keys of a membership that was accepted with a voided unproven password are revoked, except
+   * those that the operator made.
    */
   acceptInvitation(
     tokenHash: string,

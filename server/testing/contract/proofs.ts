@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { OrganizationId, UserId } from '../../src/domain/id.ts';
+import type { OrganizationId, PasswordId, UserId } from '../../src/domain/id.ts';
 import { Accounting } from './account-fixture.ts';
 import { hashOf, note, strangers, type World } from './fixture.ts';
 
@@ -161,6 +161,39 @@ export function describeProofs(world: () => World): void {
         0,
         'the note of reopening it is written instead',
       );
+    });
+
+    it('end when the person resets their password by mail, with their keys; their memberships stay open and proven', async () => {
+      const { store } = world();
+      const { people, one, other, userId } = await hijacked();
+      await people.join(other, userId, 'own');
+      await keyOf(one, userId, 1);
+      await keyOf(one, userId, 2, true);
+      const hijacker = await people.signIn(userId, { passwordHash: 'hijacker' });
+      const reset = await people.invite(other, userId, { resets: true, byOperator: false });
+      const notes = { accepted: note('password.changed', userId), closed: note('password.voided', userId) };
+      const password = { id: 'pwd_reset' as PasswordId, hash: 'reset' };
+      const accepted = await store.acceptInvitation(reset, { kind: 'chosen', password }, notes);
+      assert.equal(accepted.outcome, 'accepted');
+      assert.equal(await people.isLive(hijacker), false);
+      assert.deepEqual((await store.findPerson(email))?.passwords, [{ ...password, proven: true }]);
+      const session = await people.signIn(userId, { passwordHash: 'reset' });
+      assert.deepEqual((await people.standing(session)).entered, [one, other].toSorted());
+      assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
+      assert.ok(await store.findKeyGrant(hashOf(2)), 'the operator made this one');
+      for (const [id, keysRevoked] of [
+        [one, 1],
+        [other, undefined],
+      ] as const) {
+        const events = await store.listAudit(id, { limit: 50 });
+        const changed = events.filter(({ action }) => action === 'password.changed');
+        assert.deepEqual(
+          changed.map(({ detail }) => detail.keysRevoked),
+          [keysRevoked],
+        );
+        assert.equal(await people.noted(id, 'password.voided'), 0);
+      }
+      await people.join(one, userId, { proven: 'reset' });
     });
 
     it('are removed with the last membership accepted with them', async () => {

@@ -34,6 +34,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
         email,
         organization: 'Acme',
         resets: false,
+        endsKeys: false,
         password: 'choose',
       });
       const accepted = await client.acceptInvitation(invitation, testPassword);
@@ -80,6 +81,20 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       assertRefused(await client.get('/session'), 'UNAUTHORIZED');
       assertRefused(await nobody().signIn(email, testPassword), 'UNAUTHORIZED');
       assert.equal((await nobody().signIn(email, 'another good one')).status, 200);
+    });
+
+    it('from the operator resets a password only after the person joined, or if they could not sign in anymore', async () => {
+      const email = newAddress();
+      const resets = async (link: string) =>
+        (await nobody().post('/invitation/read', { token: tokenOf(link) })).body.resets;
+      await service.skein('member', 'add', acme, email);
+      const { invitation } = await service.skein('member', 'invite', acme, email);
+      assert.equal(await resets(invitation), false);
+      assert.equal((await nobody().acceptInvitation(invitation, testPassword)).status, 200);
+      assert.equal(await resets((await service.skein('member', 'invite', acme, email)).invitation), true);
+      await service.skein('member', 'remove', acme, email);
+      assert.equal(await resets((await service.skein('member', 'add', acme, email)).invitation), false);
+      assert.equal(await resets((await service.skein('member', 'invite', acme, email)).invitation), true);
     });
 
     it('asks a person who already has a password for it', async () => {

@@ -75,7 +75,7 @@ function memberRoutes(): readonly ConsoleRoute[] {
       response: invitedSchema,
       async handle(call) {
         const { userId } = await findMemberById(call.context, call.organizationId, call.path.id);
-        const invitation = await inviteMember(call, userId, { resets: false });
+        const invitation = await inviteMember(call, userId);
         return invited({ userId, invitation });
       },
     }),

@@ -102,7 +102,8 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       async handle({ context, body, address, traceId }) {
         const found = await readInvitation(context, { ...body, address }, traceId);
         const { email, organizationName: organization, resets, terms: password } = found;
-        return { email, organization, resets, password };
+        const endsKeys = resets && found.passwords.some(({ proven }) => !proven);
+        return { email, organization, resets, endsKeys, password };
       },
     }),
     defineConsoleRoute('POST /invitation/accept', 'anyone', {

@@ -82,6 +82,7 @@ export const invitationSchema = object({
   organization: Type.String(),
   /** Whether it is for a new password of a person who has joined. */
   resets: Type.Boolean(),
+  endsKeys: Type.Boolean(),
   /** `choose`: set a new password. `prove`: enter the existing one. `sso`: sign in through the provider. */
   password: Type.Enum(['choose', 'prove', 'sso']),
 });

@@ -50,11 +50,14 @@ const lock = statement('lock-user')`SELECT 1 FROM "user" WHERE id = :userId FOR 
 const isUsed = sql`(proven OR EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id))`;
 const listPasswords = statement('list-passwords')`
   SELECT id, hash, proven FROM password WHERE user_id = :userId AND ${isUsed} ORDER BY id`;
-const closeMemberships = statement('close-memberships')`UPDATE member SET opened_at = NULL, password_id = NULL
+export const closeMemberships = statement(
+  'close-memberships',
+)`UPDATE member SET opened_at = NULL, password_id = NULL
   WHERE password_id = :passwordId RETURNING organization_id AS "organizationId"`;
 // Keys made by the operator have no creator. They stay: they were not made in a session of the password.
 const revokeKeys = statement('revoke-own-keys')`UPDATE api_key SET revoked_at = :now
-  WHERE organization_id = :organizationId AND user_id = :userId AND created_by IS NOT NULL AND ${keyIsLive}`;
+  WHERE organization_id = :organizationId AND user_id = :userId AND created_by IS NOT NULL AND ${keyIsLive}
+  RETURNING id`;
 /** Whoever has such a link could undo the change. */
 export const removeResets = statement(
   'remove-resets',
@@ -70,14 +73,14 @@ export const lockUser = (userId: UserId): Work<void> => run(lock, { userId });
 /** The passwords that the person can sign in with, oldest first. */
 export const passwordsOf = (userId: UserId): Work<Password[]> => rows<Password>(listPasswords, { userId });
 
-/** Removes passwords with their sessions and closes the memberships accepted with them. Returns their organizations. */
-export function* voidPasswords(userId: UserId, passwords: readonly Password[]) {
-  const all: { organizationId: OrganizationId }[] = [];
+/** Removes passwords with their sessions and the keys of the memberships accepted with them. Returns their organizations. */
+export function* voidPasswords(userId: UserId, passwords: readonly Password[], settle = closeMemberships) {
+  const all: { organizationId: OrganizationId; keysRevoked?: number }[] = [];
   for (const { id: passwordId } of passwords) {
-    const closed = yield* rows<{ organizationId: OrganizationId }>(closeMemberships, { passwordId });
-    for (const { organizationId } of closed) yield* run(revokeKeys, { organizationId, userId });
+    const settled = yield* rows<{ organizationId: OrganizationId }>(settle, { passwordId });
+    for (const { organizationId } of settled)
+      all.push({ organizationId, keysRevoked: yield* count(revokeKeys, { organizationId, userId }) });
     yield* run(removePassword, { passwordId });
-    all.push(...closed);
   }
   return all;
 }

@@ -1,7 +1,14 @@
 import { invitationTerms, planAcceptance } from '../../domain/account.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { Accounts, Invitation } from '../store.ts';
-import { lockUser, passwordsOf, removeResets, voidPasswords } from './accounts.ts';
+import {
+  closeMemberships,
+  lockUser,
+  membershipsOf,
+  passwordsOf,
+  removeResets,
+  voidPasswords,
+} from './accounts.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { statement } from './sql.ts';
 import { row, rows, run, type Transactions } from './work.ts';
@@ -51,7 +58,8 @@ const addPassword = statement('add-password')`
   INSERT INTO password (id, user_id, hash, proven, set_at) VALUES (:id, :userId, :hash, :proven, :now)`;
 const prove = statement('prove-password')`UPDATE password SET proven = true WHERE id = :passwordId`;
 const proveMemberships = statement('prove-memberships')`
-  UPDATE member SET password_id = NULL WHERE password_id = :passwordId`;
+  UPDATE member SET password_id = NULL WHERE password_id = :passwordId
+  RETURNING organization_id AS "organizationId"`;
 const removeUnused = statement('remove-unused-passwords')`DELETE FROM password
   WHERE user_id = :userId AND NOT proven
     AND NOT EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id)`;
@@ -98,10 +106,11 @@ export function invitations(
         if (plan === undefined) return { outcome: 'refused' };
         yield* run(use, { tokenHash });
         yield* run(removeResets, { userId });
-        const closed = yield* voidPasswords(userId, plan.voided);
+        const settle = plan.keepsMemberships ? proveMemberships : closeMemberships;
+        const settled = yield* voidPasswords(userId, plan.voided, settle);
         if (plan.endsSessions) yield* run(endSessions, { userId });
         if (plan.closesOthers)
-          closed.push(...(yield* rows<Invited>(closeOthers, { userId, organizationId })));
+          settled.push(...(yield* rows<Invited>(closeOthers, { userId, organizationId })));
         if (plan.nowProven !== undefined) {
           yield* run(prove, { passwordId: plan.nowProven });
           yield* run(proveMemberships, { passwordId: plan.nowProven });
@@ -109,9 +118,20 @@ export function invitations(
         if (plan.added !== undefined) yield* run(addPassword, { ...plan.added, userId });
         yield* run(open, { organizationId, userId, passwordId: plan.openedWith });
         yield* run(removeUnused, { userId });
-        const elsewhere = closed.filter((other) => other.organizationId !== organizationId);
-        yield* writeNotes(elsewhere, notes.closed);
-        yield* writeNote(organizationId, notes.accepted);
+        const { entered } = yield* membershipsOf(userId, { proof: 'sso' });
+        const keysRevoked = new Map(settled.map((each) => [each.organizationId, each.keysRevoked]));
+        for (const { organizationId: id } of found.invitation.resets ? entered : [invited]) {
+          const detail = {
+            ...notes.accepted.detail,
+            ...(keysRevoked.get(id) && { keysRevoked: keysRevoked.get(id)! }),
+          };
+          yield* writeNote(id, { ...notes.accepted, detail });
+        }
+        const isOpen = new Set(entered.map((each) => each.organizationId));
+        yield* writeNotes(
+          settled.filter((each) => !isOpen.has(each.organizationId)),
+          notes.closed,
+        );
         return { outcome: 'accepted', userId, organizationId };
       }),
   };

@@ -171,23 +171,30 @@ const passwordLinkMs = 30 * 60 * 1000;
 
 /**
  * Creates a link with which a person joins the organization, once, and sends it by mail if mail is configured. A link from
- * the operator proves the address. With `resets` it also replaces a proven password, which gives the whole account to the
- * holder of the link: only the operator may create such a link, and the person may have one sent to their address.
+ * the operator proves the address. For a person who has joined, it replaces a proven password, which gives the whole account
+ * to the holder of the link: only the operator may create such a link, and the person may have one sent to their address.
  */
-export async function inviteMember(
-  change: Change,
-  userId: UserId,
-  { resets }: { resets: boolean },
-): Promise<IssuedInvitation> {
-  const { email, opened } = await findMemberById(change.context, change.organizationId, userId);
+export async function inviteMember(change: Change, userId: UserId): Promise<IssuedInvitation> {
+  const { context, organizationId, initiator } = change;
+  const { email, opened } = await findMemberById(context, organizationId, userId);
+  const byOperator = initiator.actor.kind === 'operator';
   // A person who has joined needs no link, and only a link with `resets` could change their password.
-  if (opened && !resets) {
+  if (opened && !byOperator) {
     throw invalid(
       `${email} has already joined. The operator of this service can create a link to reset their password.`,
     );
   }
   await limitMails(change, email);
-  return issueInvitation(change, userId, { resets });
+  return issueInvitation(change, userId, {
+    resets: byOperator && (opened || (await isLockedOut(context, email))),
+  });
+}
+
+/** Whether the person has a password and no membership through which they could have it reset. */
+async function isLockedOut({ store }: Context, email: string): Promise<boolean> {
+  const person = await store.findPerson(email);
+  if (person === undefined || person.passwords.length === 0) return false;
+  return (await store.listMemberships(person.userId, { proof: 'sso' })).entered.length === 0;
 }
 
 /**
