@@ -65,8 +65,8 @@ export interface ThreadSearch {
     threads: readonly { readonly due: UnindexedThread; readonly entry: IndexedThread | undefined }[],
   ): Promise<void>;
   /**
-   * Threads that the user may read now, most recent activity first. The cost depends on the threads that they may read,
-   * and not on those of others.
+   * Threads that the user may read now, most recent activity first. The cost depends on the threads that they may read. Of
+   * those of others, a search passes over at most a few hundred, without reading their words.
    */
   searchThreads(
     organizationId: OrganizationId,

@@ -1,5 +1,5 @@
 import type { Thread } from '../../domain/thread.ts';
-import { opaque, type Sql, sql, statement, type Values } from '../sql/sql.ts';
+import { opaque, type Sql, sql, statement } from '../sql/sql.ts';
 import { threadColumns, threadOf } from '../sql/thread-reads.ts';
 import {
   foundValues,
@@ -15,11 +15,8 @@ import type { Database } from './database.ts';
 
 /** Longer than indexing a batch takes. After a crash, another node takes its threads then. */
 const takenMs = 30_000;
-/** The newest entries, which a search reads first. */
-const walkedMax = 500;
-/** How many entries that match are sorted. A range of this many needs no smaller one. */
-const matchesMax = 2000;
-const rangeGrowth = 4;
+/** How many of the newest entries a search tests before it reads the index of terms. */
+const newestMax = 200;
 
 export const queryDialect: QueryDialect = {
   and: ' & ',
@@ -56,46 +53,37 @@ const removeDue = statement('remove-indexed')`DELETE FROM search_due
   USING ${threads(sql`stamp bigint`)}
   WHERE search_due.organization_id = new."organizationId" AND search_due.thread_id = new."threadId"
     AND search_due.stamp = new.stamp`;
-const position = sql`activity_at DESC, thread_id DESC`;
-const isBefore = sql`organization_id = :organizationId
-  AND (activity_at, thread_id) < (:beforeAt::bigint, :beforeId::text)`;
-const inRange = sql`${isBefore} AND (activity_at, thread_id) >= (:fromAt::bigint, :fromId::text)`;
-/** Where a range of `:size` entries ends. No row if there are fewer. */
-const edge = statement('search-edge')`SELECT activity_at AS at, thread_id AS id FROM thread_search
-  WHERE ${isBefore} AND activity_at >= :since::bigint ORDER BY ${position} OFFSET :size::bigint - 1 LIMIT 1`;
-const searchIn = (name: string, matching: Sql) => statement(name)`WITH found AS MATERIALIZED (
-    ${matching} ORDER BY ${position} LIMIT :limit
+const place = sql`entry.activity_at || ' ' || entry.thread_id AS place`;
+/**
+ * Tests the newest entries one by one until the page is full. The terms are read only if the person may read the thread.
+ * Without statistics, PostgreSQL expects fewer entries than the limit, and would read and sort the whole organization. A limit
+ * that it does not know when it plans makes it follow the index of recency.
+ */
+const searchNewest = statement('search-newest')`SELECT ${place}, ${threadColumns} FROM (
+    SELECT activity_at, thread_id, terms FROM thread_search
+    WHERE organization_id = :organizationId AND activity_at >= :since::bigint
+      AND (activity_at, thread_id) < (:beforeAt::bigint, :beforeId::text)
+    ORDER BY activity_at DESC, thread_id DESC LIMIT (SELECT ${newestMax})
+  ) AS entry CROSS JOIN LATERAL (
+    SELECT * FROM thread WHERE thread.organization_id = :organizationId AND thread.id = entry.thread_id
+      AND CASE WHEN ${isFound} THEN entry.terms @@ :match::tsquery END LIMIT 1
+  ) AS thread
+  ORDER BY entry.activity_at DESC, entry.thread_id DESC LIMIT :limit`;
+// Only the index of terms may choose the rows: what else it could be told about them is hidden from the planner.
+const searchAll = statement('search-threads')`WITH entry AS MATERIALIZED (
+    SELECT thread_id, activity_at FROM thread_search
+    WHERE terms @@ :match::tsquery AND ${opaque(sql`organization_id = :organizationId AND activity_at >= :since::bigint
+      AND (activity_at, thread_id) < (:beforeAt::bigint, :beforeId::text)`)}
+    ORDER BY activity_at DESC, thread_id DESC LIMIT :limit
   )
-  SELECT found.activity_at AS "placeAt", found.thread_id AS "placeId", matches, ${threadColumns} FROM found
-  LEFT JOIN thread ON thread.organization_id = :organizationId AND thread.id = found.thread_id AND ${opaque(isFound)}
-  ORDER BY found.activity_at DESC, found.thread_id DESC`;
-/** Reads entries one after the other until the page is full. */
-const walk = searchIn(
-  'search-newest',
-  sql`SELECT thread_id, activity_at, 0 AS matches FROM thread_search
-    WHERE ${inRange} AND ${opaque(sql`terms @@ :match::tsquery`)}`,
-);
-/** Collects the entries that match, and sorts them unless there are too many. */
-const collect = searchIn(
-  'search-terms',
-  sql`SELECT thread_id, activity_at, count(*) OVER () AS matches FROM (
-      SELECT thread_id, activity_at FROM thread_search WHERE ${inRange} AND terms @@ :match::tsquery
-      LIMIT ${matchesMax + 1}) AS entry`,
-);
-// Leaves the planner with bitmaps of the two indexes, which it can combine before it reads a row.
-const combineIndexes = statement('combine-indexes')`SELECT set_config(name, value, true) FROM (VALUES
-  ('enable_seqscan', 'off'), ('enable_indexscan', 'off'), ('plan_cache_mode', 'force_custom_plan')) AS set (name, value)`;
+  SELECT ${place}, ${threadColumns} FROM entry
+  LEFT JOIN thread ON thread.organization_id = :organizationId AND thread.id = entry.thread_id AND ${opaque(isFound)}
+  ORDER BY entry.activity_at DESC, entry.thread_id DESC`;
 
-type FoundRow = { placeAt: number; placeId: string; matches: number } & (Thread | { id: null });
-type Position = { readonly at: number | string; readonly id: string };
+type FoundRow = { place: string } & (Thread | { id: null });
 
 export function postgresThreadSearch(database: Database): ThreadSearch {
   const { run } = database;
-  const collectMatches = (values: Values) =>
-    database.transaction(async (run) => {
-      await run(combineIndexes);
-      return run<FoundRow>(collect, values);
-    });
   return {
     ...threadSummaries(database),
 
@@ -111,45 +99,29 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
     },
 
     /**
-     * A frequent word fills the page from the newest entries. Otherwise the index of terms is asked for all that match. It
-     * does not know their order: if there are too many to sort, they are looked for in ranges, from the newest.
+     * The index of terms does not know the order of the results: all matches are read and sorted. Frequent words fill the page
+     * from the newest entries instead, unless a filter leaves few of them.
      */
     async searchThreads(organizationId, query, limit, after) {
-      const since = query.since ?? 0;
       const values = {
         ...foundValues(organizationId, query),
         match: matchText(organizationId, query, queryDialect),
-        since,
+        since: query.since ?? 0,
         limit,
       };
+      const isFiltered = query.scope === 'mine' || query.accountId !== undefined || query.state !== undefined;
       const found: FoundThread[] = [];
-      const [at = Number.MAX_SAFE_INTEGER, id = ''] = after?.split(' ') ?? [];
-      let before: Position = { at, id };
-      const edgeOf = async (size: number) =>
-        (await run<Position>(edge, { ...values, beforeAt: before.at, beforeId: before.id, size }))[0];
-      /** Whether the search is over. Undefined if too many entries match. */
-      const searchDownTo = async (
-        from: Position | undefined,
-        search: (values: Values) => Promise<FoundRow[]>,
-      ) => {
-        const { at: fromAt, id: fromId } = from ?? { at: since, id: '' };
-        const rows = await search({ ...values, beforeAt: before.at, beforeId: before.id, fromAt, fromId });
-        if ((rows[0]?.matches ?? 0) > matchesMax) return undefined;
-        for (const row of rows)
-          if (row.id !== null) found.push({ thread: threadOf(row), place: `${row.placeAt} ${row.placeId}` });
+      let search = isFiltered ? searchAll : searchNewest;
+      for (let place = after; ; ) {
+        const [beforeAt, beforeId] = place?.split(' ') ?? [Number.MAX_SAFE_INTEGER, ''];
+        const rows = await run<FoundRow>(search, { ...values, beforeAt, beforeId });
+        for (const row of rows) if (row.id !== null) found.push({ thread: threadOf(row), place: row.place });
         // Rows without a thread were deleted or hidden a moment ago, and others follow in their place.
-        const last = rows.length < limit ? from : { at: rows.at(-1)!.placeAt, id: rows.at(-1)!.placeId };
-        before = last ?? before;
-        return found.length >= limit || last === undefined;
-      };
-
-      let isOver = await searchDownTo(await edgeOf(walkedMax), (values) => run(walk, values));
-      for (let size: number | undefined; !isOver; ) {
-        isOver = await searchDownTo(size === undefined ? undefined : await edgeOf(size), collectMatches);
-        if (isOver === undefined) size = size === undefined ? matchesMax : size / rangeGrowth;
-        else if (size !== undefined) size *= rangeGrowth;
+        if (found.length >= limit || (rows.length < limit && search === searchAll))
+          return found.slice(0, limit);
+        search = searchAll;
+        place = rows.at(-1)?.place ?? place;
       }
-      return found.slice(0, limit);
     },
   };
 }

@@ -442,7 +442,7 @@ CREATE TABLE thread_search (
   -- The beginning of the latest reply.
   line text NOT NULL,
   -- The words of the thread. Each starts with a hash of its owner and, if the thread is published, once more with a hash of
-  -- its organization, so that a search reads nothing of what others keep to themselves.
+  -- its organization, so that a search reads no word that others keep to themselves.
   terms tsvector NOT NULL,
   PRIMARY KEY (organization_id, thread_id),
   FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id) ON DELETE CASCADE
