@@ -14,6 +14,8 @@ import { Servers } from './servers.ts';
 import { StoreTime } from './store-time.ts';
 
 const ownBackend = statement('own-backend')`SELECT pg_backend_pid() AS pid`;
+const idleTimeout = statement('idle-timeout')`
+  SELECT current_setting('idle_in_transaction_session_timeout') AS timeout`;
 const terminate = statement('terminate')`SELECT pg_terminate_backend(:pid, 5000)`;
 
 describe('A connection that breaks between two statements of a transaction', () => {
@@ -42,6 +44,10 @@ describe('A connection that breaks between two statements of a transaction', () 
     });
     await assert.rejects(broken, /terminat|not queryable/);
     assert.equal((await database.run(ownBackend)).length, 1);
+  });
+
+  it('is broken by the server if the process freezes there', async () => {
+    assert.deepEqual(await database.transaction((run) => run(idleTimeout)), [{ timeout: '10s' }]);
   });
 });
 

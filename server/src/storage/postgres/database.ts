@@ -32,6 +32,8 @@ export interface PoolSettings {
 }
 
 const statementMs = 30_000;
+/** Sent when connecting. A node that freezes within a transaction loses its connection, and with it the locks that it holds. */
+const timeouts = { statement_timeout: statementMs, idle_in_transaction_session_timeout: 10_000 };
 const idleMs = 30_000;
 
 /** Counts, times and sequences stay far below 2^53, so that bigint values are read as numbers. */
@@ -153,13 +155,13 @@ export class Database implements Transactions {
     time: StoreTime,
     { connectionsMax, onError, watch, mustExist = false }: PoolSettings,
   ): Promise<Database> {
-    await migrate(servers, statementMs, mustExist);
+    await migrate(servers, timeouts, mustExist);
     const pool = new pg.Pool({
       ...servers.poolConfig(),
       max: connectionsMax,
       connectionTimeoutMillis: connectMs,
       idleTimeoutMillis: idleMs,
-      statement_timeout: statementMs,
+      ...timeouts,
       // A server that has vanished sends no error: wait for it only a little longer than for one that is there.
       query_timeout: statementMs + 5_000,
       keepAlive: true,

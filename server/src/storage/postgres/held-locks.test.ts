@@ -101,4 +101,19 @@ describe('A lock that somebody else holds on rows of one organization', () => {
     assert.equal(await waiting, true);
     assert.equal(await store.settleReply(locked, result), true);
   });
+
+  it('does not hold up other organizations while many of its replies are stopped', async () => {
+    const { store } = world;
+    const [locked, other] = [await world.organization(), await world.organization()];
+    const [member, stranger] = [await world.member(locked), await world.member(other)];
+    const threads = await Promise.all(Array.from({ length: 12 }, () => world.thread(locked, member)));
+    let waiting: ReturnType<typeof store.cancelReplies>[] = [];
+    await whileLocked('thread', locked, async () => {
+      waiting = threads.map(({ id }) => store.cancelReplies(locked, id));
+      const { id } = await world.thread(other, stranger);
+      assert.equal((await store.cancelReplies(other, id)).length, 1);
+      assert.ok(await isPending(Promise.race(waiting)));
+    });
+    for (const cancelled of await Promise.all(waiting)) assert.equal(cancelled.length, 1);
+  });
 });

@@ -10,21 +10,26 @@ const migrationLock = 7_305_301;
 
 /** Backends change with every transaction: after this many rounds, one has served both clients. */
 const rounds = 5;
+const ignoredParameters = 'statement_timeout,idle_in_transaction_session_timeout';
 const probe = { name: 'skein-pooler-probe', text: 'SELECT pg_backend_pid() AS pid' };
 /** invalid_sql_statement_name, duplicate_prepared_statement. */
 const statementErrors = new Set(['26000', '42P05']);
 
 /**
- * Checks the database and migrates its schema. Uses a separate connection without a statement timeout: a node waits for as
+ * Checks the database and migrates its schema. Uses a separate connection without timeouts: a node waits for as
  * long as another one migrates.
  */
-export async function migrate(servers: Servers, statementMs: number, mustExist: boolean): Promise<void> {
-  const connect = (statement_timeout?: number) =>
-    servers.connect({ application_name: applicationName, ...(statement_timeout && { statement_timeout }) });
+export async function migrate(
+  servers: Servers,
+  timeouts: pg.ClientConfig,
+  mustExist: boolean,
+): Promise<void> {
+  const connect = (config?: pg.ClientConfig) =>
+    servers.connect({ application_name: applicationName, ...config });
   const client = await connect();
   try {
     await rejectUnfitSettings(client);
-    await rejectUnfitPooler(client, () => connect(statementMs));
+    await rejectUnfitPooler(client, () => connect(timeouts));
     if (mustExist && (await schemaVersion(client)) === 0) throw new Error('it holds no store of Skein');
     await bringUpToDate(client);
     if (await isUnfinished(client)) throw new Error(unfinishedCopyFault);
@@ -56,7 +61,7 @@ async function rejectUnfitPooler(client: pg.Client, connect: () => Promise<pg.Cl
   if (rows[0].pid === (client as pg.Client & { processID: number }).processID) return;
   const other = await connect().catch((error: Error) => {
     if (!/unsupported startup parameter/.test(error.message)) throw error;
-    throw new Error(`${error.message}: set ignore_startup_parameters = statement_timeout in PgBouncer`);
+    throw new Error(`${error.message}: set ignore_startup_parameters = ${ignoredParameters} in PgBouncer`);
   });
   try {
     for (let round = 0; round < rounds; round += 1) {

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import type { MessageId } from '../../domain/id.ts';
 import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
 import { insertNotes, noteCalls, noteValues, withoutNote } from '../sql/audit.ts';
-import { isRunning, startOver, sweptMax } from '../sql/messages.ts';
+import { endCancelled, isRunning, startOver, sweptMax } from '../sql/messages.ts';
 import { isHeld, isWaiting, progressValues, replyReads, resultValues } from '../sql/replies.ts';
 import { type CallColumns, empty, opaque, type Sql, sql, statement, type Values } from '../sql/sql.ts';
-import { nextVersion } from '../sql/thread-changes.ts';
+import { nextVersion } from '../sql/thread-reads.ts';
 import type { ClaimedReply, FailedReply, Replies, ReplyName } from '../store.ts';
 import { askedLocking, type Database, isLockTimeout, setLockTimeout, sharedLockMs } from './database.ts';
 
@@ -117,6 +117,8 @@ const release = statement('let-go-of-reply')`${changeReplies(
         ${startOver}`,
   isClaimed,
 )} SELECT place FROM changed`;
+const cancel = statement('cancel-replies')`${changeReplies(threadCalls, endCancelled, sql`true`)}
+  SELECT place, reply_id AS id FROM changed`;
 const findAnyToSweep = statement('any-replies-to-sweep')`
   SELECT :now AS at, EXISTS (SELECT FROM message WHERE ${isHeld} AND available_at <= :now)
     OR EXISTS (SELECT FROM message WHERE ${isRunning} AND deadline_at <= :now) AS found`;
@@ -167,13 +169,15 @@ const keepTime = statement('keep-time')`
 export function postgresReplies(
   database: Database,
   jumps: ClockJumps,
-): Omit<Replies, 'cancelReplies' | 'sendNotice' | 'onNotice'> {
+): Omit<Replies, 'sendNotice' | 'onNotice'> {
   const { run, time } = database;
   const organizationOf = ({ organizationId }: Values) => String(organizationId);
   const batchLimits = { batchesMax: 2, callsMax: 32, key: 'messageId', organizationOf };
   const batchProgress = database.batched(recordProgress, progressCalls, batchLimits);
   const batchSettles = database.batched(settle, settleCalls, batchLimits);
   const batchReleases = database.batched(release, releaseCalls, batchLimits);
+  const cancelLimits = { ...batchLimits, key: 'threadId' };
+  const batchCancels = database.batched<{ id: MessageId }>(cancel, threadCalls, cancelLimits);
   const moveTimesBy = ({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, at: number) =>
     run(moveTimes, { at, seenByOthersFrom, jumpedMs, datedBefore });
 
@@ -231,6 +235,9 @@ export function postgresReplies(
     async releaseReply(held) {
       await batchReleases({ ...held, attemptsUsed: 0, delayMs: 0, failure: null });
     },
+
+    cancelReplies: async (organizationId, threadId) =>
+      (await batchCancels({ organizationId, threadId })).map(({ id }) => id),
 
     async sweepReplies({ content, overdue, abandoned }, { attemptsMax, leases }) {
       const beforeMs = time.steady();

@@ -1,20 +1,22 @@
 import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { insertNotes, noteCalls, noteValues } from '../sql/audit.ts';
-import { isRunning, messageBytes, messageColumns } from '../sql/messages.ts';
+import { endCancelled, isRunning, messageBytes, messageColumns } from '../sql/messages.ts';
 import { opaque, sql, statement } from '../sql/sql.ts';
-import { nextVersion, repeatedCreate, type ThreadDialect, threadChanges } from '../sql/thread-changes.ts';
 import {
   isRevoked,
+  nextVersion,
   outcomeOfNoWrite,
+  repeatedCreate,
   threadColumns,
   threadOf,
   threadReads,
   type WholeThreadRow,
   wholeThread,
 } from '../sql/thread-reads.ts';
-import type { Replies, Threads } from '../store.ts';
+import type { Threads } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
+import { postgresThreadChanges } from './thread-changes.ts';
 import { adjustSizes, isGranted, isOwnThread } from './thread-row.ts';
 
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
@@ -160,7 +162,7 @@ const softDelete = statement('delete-thread')`WITH asked AS (
     RETURNING unchanged.*, thread.account_id, thread.deleted_at, -1 AS threads,
       CASE WHEN thread.published THEN -1 ELSE 0 END AS published
   ), cancelled AS (
-    UPDATE message SET held = false, status = 'cancelled', completed_at = greatest(:now, message.created_at)
+    UPDATE message SET ${endCancelled}
     FROM held_reply WHERE message.organization_id = :organizationId AND message.thread_id = held_reply.thread_id
       AND message.id = held_reply.id
     RETURNING message.thread_id, message.id
@@ -170,16 +172,7 @@ const softDelete = statement('delete-thread')`WITH asked AS (
     ARRAY(SELECT id FROM cancelled WHERE cancelled.thread_id = held_thread.thread_id) AS cancelled
   FROM held_thread`;
 
-const dialect: ThreadDialect = {
-  restore: sql`deleted_at = NULL`,
-  tick: statement('tick')`UPDATE organization
-    SET latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + CAST(:moves AS bigint)
-    WHERE id = :organizationId RETURNING latest_at AS at, move_sequence AS move`,
-};
-
-export function postgresThreads(
-  database: Database,
-): Omit<Threads, 'beginWalk' | 'continueWalk'> & Pick<Replies, 'cancelReplies'> {
+export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' | 'continueWalk'> {
   const { read, time } = database;
   const batchCreates = database.batched<{ at: number }>(create, createColumns, {
     batchesMax: 1,
@@ -234,6 +227,6 @@ export function postgresThreads(
 
     deleteThread,
     ...threadReads(database),
-    ...threadChanges(database, dialect),
+    ...postgresThreadChanges(database),
   };
 }

@@ -1,8 +1,8 @@
-import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
-import type { ReplyDetails, Threads, WholeThread, Writer } from '../store.ts';
+import type { NewThread, ReplyDetails, Threads, WholeThread, Writer } from '../store.ts';
 import { keyIsLive } from './api-keys.ts';
 import {
   inOrderOfCreation,
@@ -27,8 +27,16 @@ export const threadColumns = sql`thread.organization_id AS "organizationId", ${l
 /** A condition on the row of a thread: the reader may read it. */
 export const isReadable = sql`deleted_at IS NULL AND (published OR user_id = :userId)`;
 
+export const isThread = sql`thread.organization_id = :organizationId AND thread.id = :threadId`;
+
+/**
+ * For the SET clause of every UPDATE of a thread: a number that no earlier change had. It is the time unless the clock is
+ * behind, so that a version lost to a power cut or to a restored backup is not used again.
+ */
+export const nextVersion = sql`version = greatest(thread.version + 1, :now)`;
+
 const find = statement('find-thread')`
-  SELECT ${threadColumns} FROM thread WHERE organization_id = :organizationId AND id = :threadId`;
+  SELECT ${threadColumns} FROM thread WHERE ${isThread}`;
 const readVersion = statement('thread-version')`
   SELECT version FROM thread WHERE organization_id = :organizationId AND id = :threadId AND ${isReadable}`;
 const findRunning = statement('find-running-reply')`SELECT (
@@ -82,6 +90,26 @@ const findLiveKey = statement('find-live-key')`
 /** Whether the writer's key is no longer valid. */
 export function* isRevoked(organizationId: OrganizationId, { userId, keyHash }: Writer): Work<boolean> {
   return keyHash !== null && (yield* count(findLiveKey, { keyHash, organizationId, userId })) === 0;
+}
+
+const findKey = statement('find-idempotency-key')`
+  SELECT body_hash AS "bodyHash", thread_id AS "threadId", message_id AS "messageId", reply_id AS "replyId",
+    created_at AS "createdAt", expires_at > :now AS live
+  FROM idempotency_key WHERE organization_id = :organizationId AND user_id = :userId AND key = :key`;
+
+/** What a create with a known idempotency key returns, and whether the key is still live; undefined if it is unknown. */
+export function* repeatedCreate(
+  organizationId: OrganizationId,
+  userId: UserId,
+  { key, bodyHash }: NonNullable<NewThread['idempotency']>,
+): Work<{ live: boolean; result: Awaited<ReturnType<Threads['createThread']>> } | undefined> {
+  const known = yield* row<KnownKey>(findKey, { organizationId, userId, key });
+  if (known === undefined) return undefined;
+  const { bodyHash: knownHash, live, ...first } = known;
+  return {
+    live,
+    result: knownHash === bodyHash ? { outcome: 'repeated', ...first } : { outcome: 'key-reused' },
+  };
 }
 
 /** The outcome of a write to a thread that has changed nothing. */
@@ -193,4 +221,13 @@ function byCreation(a: DetailsRow, b: DetailsRow): number {
 
 function toDetails({ createdAt: _, verdict, ...details }: DetailsRow): ReplyDetails {
   return { ...details, verdict: verdict === null ? null : JSON.parse(verdict) };
+}
+
+interface KnownKey {
+  readonly bodyHash: string;
+  readonly threadId: ThreadId;
+  readonly messageId: MessageId;
+  readonly replyId: MessageId;
+  readonly createdAt: number;
+  readonly live: boolean;
 }

@@ -6,22 +6,14 @@ import { writeNote } from '../sql/audit.ts';
 import { inOrderOfCreation, messageBytes, messageColumns } from '../sql/messages.ts';
 import { type Sql, sql, statement } from '../sql/sql.ts';
 import {
-  adjustSizes,
-  cancelRunning,
-  insertMessages,
-  isThread,
-  nextVersion,
-  recordMove,
-  repeatedCreate,
-  type ThreadDialect,
-  threadChanges,
-} from '../sql/thread-changes.ts';
-import {
   findThread,
   isReadable,
   isRevoked,
+  isThread,
   type NoWrite,
+  nextVersion,
   outcomeOfNoWrite,
+  repeatedCreate,
   threadColumns,
   threadReads,
   type WholeThreadRow,
@@ -30,6 +22,14 @@ import {
 import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { NewThread, Reader, Replies, Threads, WholeThread, Writer } from '../store.ts';
 import type { ObjectCache } from './object-cache.ts';
+import {
+  adjustSizes,
+  cancelRunning,
+  insertMessages,
+  recordMove,
+  sqliteThreadChanges,
+  takeTick,
+} from './thread-changes.ts';
 
 const insertThread = statement('insert-thread')`
   INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at, published,
@@ -60,12 +60,6 @@ const getAny = statement('get-thread')`${selectWithMessages(sql`true`)}`;
 const getReadable = statement(
   'get-readable-thread',
 )`${selectWithMessages(sql`${isReadable} AND ${isSmall}`)}`;
-
-const dialect: ThreadDialect = {
-  restore: sql`deleted_at = NULL, deleted = 0`,
-  tick: statement('tick')`
-    UPDATE store_clock SET move_sequence = move_sequence + :moves RETURNING :later AS at, move_sequence AS move`,
-};
 
 function* create(organizationId: OrganizationId, thread: NewThread): Work<Created> {
   const { id: threadId, messageId, prompt, idempotency } = thread;
@@ -143,8 +137,7 @@ export function sqliteThreads(
       write(function* () {
         const before = yield* findOwn(organizationId, threadId, writer);
         if ('outcome' in before) return before;
-        const values = { organizationId, moves: 1, previousAt: 0 };
-        const tick = (yield* row<{ at: number; move: number }>(dialect.tick, values))!;
+        const tick = yield* takeTick(1, 0);
         yield* recordMove(before, tick);
         const renamed = yield* row<Thread>(rename, { organizationId, threadId, title, at: tick.at });
         return { outcome: 'renamed', thread: renamed! };
@@ -161,7 +154,7 @@ export function sqliteThreads(
         return { outcome: 'deleted', cancelled };
       }),
 
-    ...threadChanges(transactions, dialect),
+    ...sqliteThreadChanges(transactions),
   };
 }
 

@@ -1,25 +1,14 @@
-import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { MessageStatus } from '../../domain/message.ts';
 import { isRunning as isRunningStatus } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey } from '../listings.ts';
+import { writeNote } from '../sql/audit.ts';
+import { endCancelled, exceeded, isRunning, roomValues } from '../sql/messages.ts';
+import { sql, statement } from '../sql/sql.ts';
+import { findThread, isThread, nextVersion, threadColumns } from '../sql/thread-reads.ts';
+import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { NewReply, NewThread, Replies, Threads } from '../store.ts';
-import { writeNote } from './audit.ts';
-import { isRunning, messageBytes } from './messages.ts';
-import { opaque, type Sql, type Statement, sql, statement } from './sql.ts';
-import { findThread, threadColumns } from './thread-reads.ts';
-import { row, rows, run, type Transactions, type Work } from './work.ts';
-
-/** What the databases do differently. */
-export interface ThreadDialect {
-  /** For a SET clause: the thread is not deleted any more. */
-  readonly restore: Sql;
-  /**
-   * Returns a time `at` for a change of the organization, later than everything committed before and than `:previousAt`,
-   * and the number `move` of the last of `:moves` moves.
-   */
-  readonly tick: Statement;
-}
 
 /** The ids of a thread. */
 export interface ThreadName {
@@ -27,14 +16,8 @@ export interface ThreadName {
   readonly threadId: ThreadId;
 }
 
-export const isThread = sql`organization_id = :organizationId AND id = :threadId`;
 const ofThread = sql`organization_id = :organizationId AND thread_id = :threadId`;
 
-/**
- * For the SET clause of every UPDATE of a thread: a number that no earlier change had. It is the time unless the clock is
- * behind, so that a version lost to a power cut or to a restored backup is not used again.
- */
-export const nextVersion = sql`version = greatest(thread.version + 1, :now)`;
 const raise = statement('raise-version')`UPDATE thread SET ${nextVersion} WHERE ${isThread}`;
 
 /** For every change that a reader can see. */
@@ -65,10 +48,7 @@ const insertMove = statement('insert-move')`
   VALUES (:organizationId, :move, :threadId, :leftActivityAt, :at)`;
 
 /** Records the position that a thread leaves, so that walks in progress still find it there. */
-export function* recordMove(
-  thread: Thread,
-  tick: { readonly at: number; readonly move: number },
-): Work<void> {
+export function* recordMove(thread: Thread, tick: Tick): Work<void> {
   const { organizationId, id: threadId, updatedAt, createdAt } = thread;
   yield* run(insertMove, { ...tick, organizationId, threadId, leftActivityAt: updatedAt ?? createdAt });
 }
@@ -94,69 +74,52 @@ export function* insertMessages(
   yield* run(insertReply, { ...name, ...times, replyId, traceId, held: claim !== undefined, token });
 }
 
-const findKey = statement('find-idempotency-key')`
-  SELECT body_hash AS "bodyHash", thread_id AS "threadId", message_id AS "messageId", reply_id AS "replyId",
-    created_at AS "createdAt", expires_at > :now AS live
-  FROM idempotency_key WHERE organization_id = :organizationId AND user_id = :userId AND key = :key`;
-
-/** What a create with a known idempotency key returns, and whether the key is still live; undefined if it is unknown. */
-export function* repeatedCreate(
-  organizationId: OrganizationId,
-  userId: UserId,
-  { key, bodyHash }: NonNullable<NewThread['idempotency']>,
-): Work<{ live: boolean; result: Awaited<ReturnType<Threads['createThread']>> } | undefined> {
-  const known = yield* row<KnownKey>(findKey, { organizationId, userId, key });
-  if (known === undefined) return undefined;
-  const { bodyHash: knownHash, live, ...first } = known;
-  return {
-    live,
-    result: knownHash === bodyHash ? { outcome: 'repeated', ...first } : { outcome: 'key-reused' },
-  };
-}
-
 const cancel = statement('cancel-replies')`UPDATE message INDEXED BY message_running
-  SET held = false, status = 'cancelled', completed_at = greatest(:now, created_at)
+  SET ${endCancelled}
   WHERE ${ofThread} AND ${isRunning} RETURNING id`;
 
-/** Returns the replies that it ended. The caller has locked the thread and raises its version. */
+/** Returns the replies that it ended. The caller raises the thread's version. */
 export function* cancelRunning(name: ThreadName): Work<MessageId[]> {
   return (yield* rows<{ id: MessageId }>(cancel, { ...name })).map(({ id }) => id);
 }
 
-// The organization's row is locked before the thread's, and that before those of its messages, as everywhere.
-const lockListings = statement('lock-listings')`
-  SELECT 1 FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
-const lockThread = statement('lock-thread')`SELECT ${threadColumns} FROM thread WHERE ${isThread} FOR UPDATE`;
+const tick = statement('tick')`
+  UPDATE store_clock SET move_sequence = move_sequence + :moves RETURNING :later AS at, move_sequence AS move`;
+
+/** A time later than everything committed before and than `previousAt`, and the number of the last of `moves` moves. */
+export function* takeTick(moves: number, previousAt: number): Work<Tick> {
+  return (yield* row<Tick>(tick, { moves, previousAt }))!;
+}
+
+const restore = statement('restore-thread')`UPDATE thread SET deleted_at = NULL, deleted = 0, ${nextVersion}
+  WHERE ${isThread} AND user_id = :userId AND deleted_at >= :now - :withinMs RETURNING ${threadColumns}`;
 const publish = statement('publish-thread')`UPDATE thread SET published = :published, ${nextVersion}
-  WHERE ${isThread} AND ${opaque(sql`deleted_at IS NULL AND published <> :published`)} RETURNING ${threadColumns}`;
+  WHERE ${isThread} AND deleted_at IS NULL AND published <> :published RETURNING ${threadColumns}`;
 const findLatest = statement('find-latest-reply')`
   SELECT id, created_at AS "createdAt", status FROM message WHERE ${ofThread} AND role = 'assistant'
   ORDER BY created_at DESC, id DESC LIMIT 1`;
 const findLastPrompt = statement('find-last-prompt')`
   SELECT id FROM message WHERE ${ofThread} AND role = 'user' ORDER BY created_at DESC, id DESC LIMIT 1`;
 const readSize = statement('read-thread-size')`
-  SELECT count(*) AS messages, sum(${messageBytes}) AS bytes FROM message WHERE ${ofThread}`;
+  SELECT ${exceeded} AS exceeded FROM message WHERE ${ofThread}`;
 const supersede = statement('supersede-reply')`
   UPDATE message SET unanswered_at = NULL WHERE ${ofThread} AND id = :id AND unanswered_at IS NOT NULL`;
 const touch = statement('touch-thread')`
   UPDATE thread SET updated_at = :at, activity_at = :at WHERE ${isThread}`;
 
 /** The changes of threads that only the console and the operator make. */
-export function threadChanges(
-  { write }: Transactions,
-  dialect: ThreadDialect,
-): Pick<Threads & Replies, 'addReply' | 'restoreThread' | 'setThreadPublished' | 'cancelReplies'> {
-  const restore = statement('restore-thread')`UPDATE thread SET ${dialect.restore}, ${nextVersion}
-    WHERE ${isThread} AND user_id = :userId AND deleted_at >= :now - CAST(:withinMs AS bigint)
-    RETURNING ${threadColumns}`;
-
+export function sqliteThreadChanges({
+  write,
+}: Transactions): Pick<
+  Threads & Replies,
+  'addReply' | 'restoreThread' | 'setThreadPublished' | 'cancelReplies'
+> {
   return {
     addReply: (organizationId, threadId, userId, reply) =>
       write(function* () {
         const { prompt } = reply;
         const name = { organizationId, threadId };
-        yield* run(lockListings, { organizationId });
-        const thread = yield* row<Thread>(lockThread, name);
+        const thread = yield* findThread(organizationId, threadId);
         if (thread === undefined || thread.deletedAt !== null) return { outcome: 'missing' };
         if (thread.userId !== userId) return { outcome: 'refused', thread };
         const latest = (yield* row<LatestReply>(findLatest, name))!;
@@ -165,11 +128,9 @@ export function threadChanges(
           const last = yield* row<{ id: MessageId }>(findLastPrompt, name);
           if (prompt.replaces !== last?.id) return { outcome: 'outdated' };
         }
-        const exceeded = exceededBy(reply, (yield* row<ThreadSize>(readSize, name))!);
-        if (exceeded !== undefined) return { outcome: 'full', exceeded };
-        const moves = prompt === null ? 0 : 1;
-        const values = { organizationId, moves, previousAt: latest.createdAt };
-        const tick = (yield* row<{ at: number; move: number }>(dialect.tick, values))!;
+        const { exceeded } = (yield* row<ThreadSize>(readSize, { ...name, ...roomValues(reply) }))!;
+        if (exceeded !== null) return { outcome: 'full', exceeded };
+        const tick = yield* takeTick(prompt === null ? 0 : 1, latest.createdAt);
         yield* insertMessages(name, reply, tick.at);
         if (prompt === null || prompt.replaces !== undefined)
           yield* run(supersede, { ...name, id: latest.id });
@@ -183,7 +144,6 @@ export function threadChanges(
 
     restoreThread: (organizationId, threadId, userId, withinMs, note) =>
       write(function* () {
-        yield* run(lockListings, { organizationId });
         const restored = yield* row<Thread>(restore, { organizationId, threadId, userId, withinMs });
         if (restored === undefined) return 'missing';
         yield* adjustSizes(restored, { threads: 1, published: restored.published ? 1 : 0 });
@@ -193,7 +153,6 @@ export function threadChanges(
 
     setThreadPublished: (organizationId, threadId, published, note) =>
       write(function* () {
-        yield* run(lockListings, { organizationId });
         const changed = yield* row<Thread>(publish, { organizationId, threadId, published });
         if (changed === undefined) {
           const thread = yield* findThread(organizationId, threadId);
@@ -207,21 +166,11 @@ export function threadChanges(
     cancelReplies: (organizationId, threadId) =>
       write(function* () {
         const name = { organizationId, threadId };
-        yield* run(lockThread, name);
         const cancelled = yield* cancelRunning(name);
         if (cancelled.length > 0) yield* raiseVersion(name);
         return cancelled;
       }),
   };
-}
-
-interface KnownKey {
-  readonly bodyHash: string;
-  readonly threadId: ThreadId;
-  readonly messageId: MessageId;
-  readonly replyId: MessageId;
-  readonly createdAt: number;
-  readonly live: boolean;
 }
 
 interface LatestReply {
@@ -230,13 +179,11 @@ interface LatestReply {
   readonly status: MessageStatus;
 }
 
-interface ThreadSize {
-  readonly messages: number;
-  readonly bytes: number;
+interface Tick {
+  readonly at: number;
+  readonly move: number;
 }
 
-function exceededBy({ prompt, budget }: NewReply, { messages, bytes }: ThreadSize) {
-  if (messages + (prompt === null ? 1 : 2) > budget.messagesMax) return 'messages';
-  const added = prompt === null ? 0 : Buffer.byteLength(prompt.content);
-  return bytes + added > budget.bytesMax ? 'bytes' : undefined;
+interface ThreadSize {
+  readonly exceeded: 'messages' | 'bytes' | null;
 }

@@ -1,0 +1,130 @@
+import { insertNotes, noteCalls, noteValues } from '../sql/audit.ts';
+import { exceeded, isRunning, roomValues } from '../sql/messages.ts';
+import { askedOnce, opaque, type Sql, sql, statement } from '../sql/sql.ts';
+import { findThread, isThread, nextVersion } from '../sql/thread-reads.ts';
+import type { Threads } from '../store.ts';
+import type { Database } from './database.ts';
+import { adjustSizes } from './thread-row.ts';
+
+const ofThread = sql`message.organization_id = :organizationId AND message.thread_id = :threadId`;
+
+/**
+ * Adds a reply, after a prompt if `:messageId` is not null. What the thread holds is read as of the start of the statement,
+ * which may then have waited for its locks: it counts only if the locked thread still has the version that was seen.
+ */
+const addReply = statement('add-reply')`WITH seen AS (
+    SELECT version, user_id, deleted_at FROM thread WHERE ${isThread}
+  ), latest AS (
+    SELECT id, ${isRunning} AS running, :replaces::text IS NOT NULL AND :replaces <> (
+        SELECT asked.id FROM message AS asked
+        WHERE asked.organization_id = :organizationId AND asked.thread_id = :threadId AND asked.role = 'user'
+        ORDER BY asked.created_at DESC, asked.id DESC LIMIT 1) AS outdated
+    FROM seen JOIN message ON ${ofThread} AND role = 'assistant'
+    WHERE seen.user_id = :userId AND seen.deleted_at IS NULL
+    ORDER BY message.created_at DESC, message.id DESC LIMIT 1
+  ), size AS (
+    SELECT ${exceeded} AS exceeded FROM latest JOIN message ON ${ofThread}
+  ), tick AS (
+    UPDATE organization SET latest_at = greatest(:now, latest_at + 1),
+      move_sequence = move_sequence + CASE WHEN :messageId::text IS NULL THEN 0 ELSE 1 END
+    WHERE id = :organizationId AND EXISTS (SELECT FROM latest, size WHERE NOT running AND NOT outdated AND exceeded IS NULL)
+    RETURNING latest_at AS tick_at, move_sequence AS tick_sequence
+  ), held_thread AS (
+    SELECT version, activity_at, tick.* FROM tick JOIN thread ON organization_id = :organizationId
+      AND thread.id = :threadId AND ${opaque(sql`user_id = :userId AND deleted_at IS NULL`)} FOR UPDATE OF thread
+  ), same AS (
+    SELECT held_thread.* FROM held_thread JOIN seen USING (version)
+  ), moved AS (
+    INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
+    SELECT :organizationId, tick_sequence, :threadId, activity_at, tick_at FROM same WHERE :messageId IS NOT NULL
+  ), prompt AS (
+    INSERT INTO message (organization_id, thread_id, id, role, content, created_at, replaces)
+    SELECT :organizationId, :threadId, :messageId, 'user', :content, tick_at, :replaces FROM same
+    WHERE :messageId IS NOT NULL
+  ), reply AS (
+    INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
+      held, claim_token, available_at, attempts, deadline_at, trace_id)
+    SELECT :organizationId, :threadId, :replyId, 'assistant', '', tick_at, 'in_progress', '[]', false, 0, tick_at, 0,
+      tick_at + :replyDeadlineMs::bigint, :traceId FROM same
+  ), superseded AS (
+    UPDATE message SET unanswered_at = NULL FROM same, latest
+    WHERE ${ofThread} AND message.id = latest.id AND (:messageId IS NULL OR :replaces IS NOT NULL)
+      AND unanswered_at IS NOT NULL
+  ), changed AS (
+    UPDATE thread SET updated_at = CASE WHEN :messageId IS NULL THEN updated_at ELSE tick_at END,
+      activity_at = CASE WHEN :messageId IS NULL THEN thread.activity_at ELSE tick_at END, ${nextVersion} FROM same
+    WHERE ${isThread}
+  )
+  SELECT running, outdated, exceeded, (SELECT tick_at FROM same) AS at FROM latest, size`;
+
+interface AddedRow {
+  running: boolean;
+  outdated: boolean;
+  exceeded: 'messages' | 'bytes' | null;
+  /** When the reply was added; null if it was not. */
+  at: number | null;
+}
+
+/**
+ * Changes a thread so that it enters or leaves listings. `sizes` are the columns `threads` and `published` of `adjustSizes`.
+ * The organization's row is locked before the thread's, as by creates and renames.
+ */
+const relist = (condition: Sql, change: Sql, sizes: Sql) => sql`WITH gate AS (
+    SELECT FROM organization WHERE id = :organizationId FOR NO KEY UPDATE
+  ), before AS (
+    SELECT deleted_at FROM gate JOIN thread ON ${isThread} AND ${opaque(condition)} FOR UPDATE OF thread
+  ), changed AS (
+    UPDATE thread SET ${change}, ${nextVersion} FROM before WHERE ${isThread}
+    RETURNING organization_id, user_id, account_id, greatest(:now, before.deleted_at) AS at, ${sizes}
+  ), sizes AS (${adjustSizes(sql`changed`)}
+  ), noted AS (${insertNotes(sql`changed CROSS JOIN ${askedOnce(noteCalls)}`, sql`at`)})
+  SELECT at FROM changed`;
+const restore = statement('restore-thread')`${relist(
+  sql`user_id = :userId AND deleted_at >= :now - :withinMs::bigint`,
+  sql`deleted_at = NULL`,
+  sql`1 AS threads, CASE WHEN published THEN 1 ELSE 0 END AS published`,
+)}`;
+const publish = statement('publish-thread')`${relist(
+  sql`deleted_at IS NULL AND published <> :published`,
+  sql`published = :published`,
+  sql`0 AS threads, CASE WHEN published THEN 1 ELSE -1 END AS published`,
+)}`;
+
+/** One statement each: no lock of the organization's row, for which its creates wait, is held for a round trip. */
+export function postgresThreadChanges({
+  run,
+  read,
+}: Database): Pick<Threads, 'addReply' | 'restoreThread' | 'setThreadPublished'> {
+  const add: Threads['addReply'] = async (organizationId, threadId, userId, reply) => {
+    const prompt = { messageId: null, content: null, replaces: null, ...reply.prompt };
+    const values = { ...reply, ...prompt, ...roomValues(reply), organizationId, threadId, userId };
+    const [row] = await run<AddedRow>(addReply, values);
+    if (row === undefined) {
+      const thread = await read(() => findThread(organizationId, threadId));
+      const isOthers = thread?.deletedAt === null && thread.userId !== userId;
+      return isOthers ? { outcome: 'refused', thread } : { outcome: 'missing' };
+    }
+    if (row.at !== null) return { outcome: 'added' };
+    if (row.running) return { outcome: 'running' };
+    if (row.outdated) return { outcome: 'outdated' };
+    if (row.exceeded !== null) return { outcome: 'full', exceeded: row.exceeded };
+    // The thread was changed between the read and the lock.
+    return add(organizationId, threadId, userId, reply);
+  };
+
+  return {
+    addReply: add,
+
+    async restoreThread(organizationId, threadId, userId, withinMs, note) {
+      const values = { organizationId, threadId, userId, withinMs, ...noteValues(note) };
+      return (await run(restore, values)).length === 1 ? 'restored' : 'missing';
+    },
+
+    async setThreadPublished(organizationId, threadId, published, note) {
+      const values = { organizationId, threadId, published, ...noteValues(note) };
+      if ((await run(publish, values)).length === 1) return 'done';
+      const thread = await read(() => findThread(organizationId, threadId));
+      return thread?.deletedAt === null ? 'done' : 'missing';
+    },
+  };
+}
