@@ -93,6 +93,7 @@ export async function openContext(
       ofDevice: new FailedAttempts(Date.now, personFailuresMax),
     },
     failedSignIns: new FailedSignIns(Date.now),
+    linkRequests: new Map(),
     identityProvider: config.sso && createIdentityProvider(config.sso),
     mailer: config.mail && createSmtpMailer(config.mail),
     baseUrl,

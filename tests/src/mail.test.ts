@@ -194,10 +194,31 @@ describe('Invitations by mail', () => {
     assertRefused(await new ConsoleClient(service.baseUrl).acceptInvitation(link, testPassword), 404);
   });
 
+  it('creates one link for many requests at once, and another if its mail was not delivered', async () => {
+    const { id } = await invite('nora@example.org');
+    await Visitor.accept(organizationId, (await server.mailTo('nora@example.org')).link);
+    answers.set('nora@example.org', [550]);
+    const requested = async () => {
+      const { events } = assertDone(await admin.get('/audit?limit=100'));
+      const all = events.filter((event: any) => event.action === 'password.link-requested');
+      return all.filter(({ subject }: any) => subject === id).length;
+    };
+    await Promise.all(Array.from({ length: 12 }, () => ask('nora@example.org')));
+    await untilState('nora@example.org', 'failed');
+    assert.equal(await requested(), 1);
+    await Promise.all(Array.from({ length: 12 }, () => ask('nora@example.org')));
+    const { link } = await server.mailTo('nora@example.org', 2);
+    assertDone(await ask('nora@example.org'));
+    await eventually(() => output().includes('A link that was sent before can still be used.'));
+    assert.equal(await requested(), 2);
+    assertDone(await new ConsoleClient(service.baseUrl).acceptInvitation(link, 'a quite different harbour'));
+  });
+
   it('limits the requests for links from one place', async () => {
     const answers = await Promise.all(Array.from({ length: 101 }, () => ask('nobody@example.org')));
     const refused = answers.find(({ status }) => status === 429);
     assert.match(refused?.headers.get('retry-after') ?? '', /^\d+$/);
+    assertRefused(refused!, 429, /^Too many requests\. Try again in \d+ seconds\.$/);
   });
 
   it('loses none when the service stops while the server hangs', async () => {

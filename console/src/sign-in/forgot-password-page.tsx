@@ -11,14 +11,16 @@ import { Doorstep } from './doorstep.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
 
 export function ForgotPasswordPage() {
-  const { data } = useQuery(signInOfferOptions);
+  const { data, error, refetch } = useQuery(signInOfferOptions);
   return (
     <Doorstep title="Forgot your password?">
       <Stack>
         {data?.passwordLinks ? (
           <RequestLink />
+        ) : error ? (
+          <Failure error={error} onRetry={() => void refetch()} />
         ) : (
-          <Text size="sm">Ask whoever runs this service for a link to choose a new password.</Text>
+          data && <Text size="sm">Ask whoever runs this service for a link to choose a new password.</Text>
         )}
         <Anchor component={Link} to="/sign-in" size="sm">
           Back to sign in
@@ -64,7 +66,7 @@ function RequestLink() {
           autoFocus
         />
         {error instanceof ApiError && error.status === 429 ? (
-          <TooManyAttempts error={error} />
+          <TooManyAttempts error={error} of="requests" />
         ) : (
           error !== null && <Failure error={error} title="Couldn’t send the link" />
         )}

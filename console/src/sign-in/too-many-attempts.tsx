@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import type { ApiError } from '../api/request.ts';
 
 /** Says how long to wait, and counts down; a screen reader hears it once. */
-export function TooManyAttempts({ error }: { error: ApiError }) {
+export function TooManyAttempts({ error, of = 'failed attempts' }: { error: ApiError; of?: string }) {
   const waitSeconds = error.retryAfterSeconds ?? 60;
   const [left, setLeft] = useState(waitSeconds);
   useEffect(() => {
@@ -15,7 +15,7 @@ export function TooManyAttempts({ error }: { error: ApiError }) {
     return () => clearInterval(timer);
   }, [waitSeconds]);
   return (
-    <Alert color="yellow" variant="light" icon={<IconClock aria-hidden />} title="Too many failed attempts">
+    <Alert color="yellow" variant="light" icon={<IconClock aria-hidden />} title={`Too many ${of}`}>
       <span role="alert">{`Wait ${waitSeconds} seconds, then try again.`}</span>{' '}
       <span aria-hidden>{left === 0 ? 'You can try again now.' : `${left} s left.`}</span>
     </Alert>

@@ -5,6 +5,7 @@ import { makeExampleQuestions } from '../usecases/documents/example-questions.ts
 import { enforceRetention } from '../usecases/organization/retention.ts';
 import { noteFailedSignIns } from '../usecases/people/attempt-password.ts';
 import { sendMails } from '../usecases/people/mails.ts';
+import { sendPasswordLinks } from '../usecases/people/members.ts';
 import { keepTending } from '../usecases/replies/tend-replies.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { indexThreads } from '../usecases/threads/index-threads.ts';
@@ -75,6 +76,9 @@ export function startBackgroundWork(
         sendMails(context, log, signal),
       )
     : undefined;
+  const linking = repeat(log, mailEveryMs, 'password links could not be created', () =>
+    sendPasswordLinks(context, log),
+  );
   const watchClock = clockWatch(context, log);
   const stopTending = keepTending(context, { worker: started?.worker, leaseMs, log, watchClock });
   return {
@@ -83,7 +87,8 @@ export function startBackgroundWork(
       await Promise.all([asking?.(), stopTending()]);
     },
     async stop() {
-      await Promise.all([counting(), sweeping(), removing(), indexing(), mailing?.()]);
+      await Promise.all([counting(), sweeping(), removing(), indexing(), mailing?.(), linking()]);
+      await sendPasswordLinks(context, log);
       await keepCounts(true).catch((error) => log.error({ err: error }, countsFailed));
     },
   };

@@ -29,6 +29,15 @@ export interface NewInvitation {
   readonly resets: boolean;
   /** The link, sealed, if it is to be sent by mail; otherwise null. */
   readonly sealedLink: string | null;
+  /** Set if the person asked for the link. */
+  readonly requested?: LinkRequest;
+}
+
+/** Counts the links that were created for one person at their request on one day. */
+export interface LinkRequest {
+  readonly person: UserId;
+  readonly startedAt: number;
+  readonly personMax: number;
 }
 
 /** An invitation that a worker has claimed to send it by mail. */
@@ -119,12 +128,15 @@ export interface Accounts {
   findPerson(email: string): Promise<Person | undefined>;
   /** In the order of joining. */
   listMemberships(userId: UserId, access: Access): Promise<Memberships>;
-  /** Replaces the member's earlier invitation to this organization. */
+  /**
+   * Replaces the member's earlier invitation to this organization. One that was `requested` does so only if the earlier one
+   * has expired or its mail was given up (otherwise `live`), and is counted only if it is created.
+   */
   createInvitation(
     organizationId: OrganizationId,
     invitation: NewInvitation,
     note: AuditNote,
-  ): Promise<'created' | 'not-a-member' | 'service-account'>;
+  ): Promise<'created' | 'not-a-member' | 'service-account' | 'live' | 'person-limit'>;
   /** Undefined if it was used or replaced, has expired, or the person is no longer a member. */
   findInvitation(tokenHash: string): Promise<Invitation | undefined>;
   /**

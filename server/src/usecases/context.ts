@@ -35,6 +35,8 @@ export interface Context {
   readonly passwords: Passwords;
   readonly passwordAttempts: PasswordAttempts;
   readonly failedSignIns: FailedSignIns;
+  /** Who asked for a password link since the last round: the trace id by address. */
+  readonly linkRequests: Map<string, string>;
   /** Undefined if people sign in by password only. */
   readonly identityProvider: IdentityProvider | undefined;
   /** Undefined if mail is not configured: links are then shown to the person who created them. */

@@ -82,6 +82,34 @@ export function describeInvitations(world: () => World): void {
         assert.notEqual(await store.findInvitation(token), undefined);
     });
 
+    it('replaces none that can be used if the person asked for it, and counts only what it creates', async () => {
+      const { store, clock, people, organization, userId } = await oneMembership(world());
+      const nodes = [store, await world().node()];
+      const requested = { person: strangers.user(), startedAt: clock.ms, personMax: 3 };
+      const ask = (node = store) => {
+        const link = newInvitation(userId, {
+          resets: true,
+          byOperator: false,
+          keepMs: day,
+          requested,
+          sealedLink: 'sealed',
+        });
+        return node.createInvitation(organization, link, note('password.link-requested', userId));
+      };
+      const outcomes = await Promise.all(Array.from({ length: 12 }, (_, index) => ask(nodes[index % 2])));
+      assert.deepEqual(outcomes.toSorted(), ['created', ...Array(11).fill('live')]);
+      assert.equal(await people.noted(organization, 'password.link-requested', userId), 1);
+      const mail = await store.claimMail('', day);
+      await store.settleMail(mail!, { state: 'failed', note: note('member.mail-failed') });
+      assert.deepEqual([await ask(), await ask()], ['created', 'live']);
+      clock.pass(day);
+      assert.deepEqual([await ask(), await ask()], ['created', 'live']);
+      clock.pass(day);
+      assert.equal(await ask(), 'person-limit');
+      assert.equal(await people.noted(organization, 'password.link-requested', userId), 3);
+      await people.invite(organization, userId);
+    });
+
     it('does not inherit the right to reset a password from the one it replaces', async () => {
       const { store, people, one, other, userId } = await twoMemberships(world());
       await people.join(one, userId, 'first', { byOperator: true });

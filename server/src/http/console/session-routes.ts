@@ -6,12 +6,12 @@ import {
   readInvitation,
 } from '../../usecases/people/accept-invitation.ts';
 import {
-  countAttempt,
+  countRequest,
   knownDeviceMs,
   openDevice,
   sealDevice,
 } from '../../usecases/people/attempt-password.ts';
-import { sendPasswordLink } from '../../usecases/people/members.ts';
+import { requestPasswordLink } from '../../usecases/people/members.ts';
 import { changePassword, signIn } from '../../usecases/people/passwords.ts';
 import {
   endSession,
@@ -87,13 +87,10 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     }),
     defineConsoleRoute('POST /password-link', 'anyone', {
       body: passwordLinkBody,
-      async handle({ context, body, address, traceId, reply }) {
+      async handle({ context, body, address, traceId }) {
         if (context.mailer === undefined) throw notFound('No mail is configured.');
-        await countAttempt(context, address, traceId);
-        // Not awaited: neither the answer nor its time says whether the account exists.
-        sendPasswordLink(context, body.email, traceId).catch(({ message: reason }: Error) =>
-          reply.log.warn({ reason }, 'a password link was not sent'),
-        );
+        countRequest(context, address);
+        requestPasswordLink(context, body.email, traceId);
       },
     }),
     defineConsoleRoute('POST /invitation/read', 'anyone', {

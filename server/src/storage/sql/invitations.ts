@@ -11,7 +11,8 @@ import {
 } from './accounts.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { statement } from './sql.ts';
-import { row, rows, run, type Transactions } from './work.ts';
+import { addUse } from './usages.ts';
+import { count, row, rows, run, type Transactions } from './work.ts';
 
 type InvitationRow = Omit<Invitation, 'terms' | 'passwords'> & { identityBound: boolean };
 interface Invited {
@@ -31,6 +32,9 @@ const replace = statement('replace-invitation')`
     by_operator = excluded.by_operator, resets = excluded.resets,
     created_at = excluded.created_at, expires_at = excluded.expires_at, mail_state = excluded.mail_state,
     sealed_link = excluded.sealed_link, mail_due_at = excluded.mail_due_at, mail_attempts = 0`;
+const findLive = statement('find-live-invitation')`SELECT 1 FROM invitation
+  WHERE organization_id = :organizationId AND user_id = :userId AND expires_at > :now
+    AND coalesce(mail_state, '') <> 'failed'`;
 const find = statement('find-invitation')`
   SELECT invitation.organization_id AS "organizationId", organization.name AS "organizationName",
     invitation.user_id AS "userId", email, by_operator AS "byOperator", resets,
@@ -78,12 +82,20 @@ export function invitations(
   store: Transactions,
 ): Pick<Accounts, 'createInvitation' | 'findInvitation' | 'acceptInvitation'> {
   return {
-    createInvitation: (organizationId, invitation, note) =>
+    createInvitation: (organizationId, { requested, ...invitation }, note) =>
       store.write(function* () {
         const { userId } = invitation;
+        // Concurrent requests wait here, and then find the link.
+        if (requested !== undefined) yield* lockUser(userId);
         const member = yield* row<{ service: boolean }>(lockInvited, { organizationId, userId });
         if (member === undefined) return 'not-a-member';
         if (member.service) return 'service-account';
+        if (requested !== undefined) {
+          if ((yield* count(findLive, { organizationId, userId })) > 0) return 'live';
+          const { person, startedAt, personMax } = requested;
+          const uses = yield* addUse({ organizationId, period: 'mail', userId: person, startedAt });
+          if (uses > personMax) return 'person-limit';
+        }
         const mailState = invitation.sealedLink === null ? null : 'waiting';
         yield* run(replace, { ...invitation, organizationId, mailState });
         yield* writeNote(organizationId, note);

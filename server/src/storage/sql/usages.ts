@@ -1,6 +1,6 @@
 import type { UsageCount, Usages } from '../store.ts';
-import { jsonRows, statement } from './sql.ts';
-import { row, rows, run, type Transactions } from './work.ts';
+import { jsonRows, statement, type Values } from './sql.ts';
+import { row, rows, run, type Transactions, type Work } from './work.ts';
 
 // Counts of an organization that was purged are dropped, without losing those of the others. Rows are written in the order
 // of their keys, so that two nodes that add to the same rows cannot deadlock.
@@ -39,6 +39,11 @@ const removeMailUses = statement('remove-mail-uses')`DELETE FROM prompt_use
   WHERE organization_id = :organizationId AND period = 'mail' AND user_id <> '' AND started_at < :startedAt`;
 const wholeOrganization = '';
 
+/** Returns the uses in this period, including this one. */
+export function* addUse(values: Values): Work<number> {
+  return (yield* row<{ prompts: number }>(addPrompt, values))!.prompts;
+}
+
 export function usages({ read, writeUnsynced }: Transactions): Usages {
   return {
     async addUsage(reports) {
@@ -57,10 +62,7 @@ export function usages({ read, writeUnsynced }: Transactions): Usages {
 
     countPrompt: (organizationId, userId, { period, startedAt, personMax, organizationMax }) =>
       writeUnsynced(function* () {
-        function* count(user: string) {
-          const values = { organizationId, period, userId: user, startedAt };
-          return (yield* row<{ prompts: number }>(addPrompt, values))!.prompts;
-        }
+        const count = (user: string) => addUse({ organizationId, period, userId: user, startedAt });
         if (period === 'mail') yield* run(removeMailUses, { organizationId, startedAt });
         if ((yield* count(userId)) > personMax) return 'person-limit';
         return (yield* count(wholeOrganization)) > organizationMax ? 'organization-limit' : 'counted';

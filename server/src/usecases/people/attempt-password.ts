@@ -50,8 +50,7 @@ export async function attempt<T>(
   const retryAfterSeconds = waitSeconds(counted);
   if (retryAfterSeconds > 0) {
     failed();
-    const sentence = `Too many failed attempts: try again in ${retryAfterSeconds} seconds.`;
-    throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
+    throw tooMany('failed attempts', retryAfterSeconds);
   }
   for (const { attempts, key } of counted) attempts.failed(key);
   const proven = await prove(own && device?.passwordId);
@@ -61,8 +60,16 @@ export async function attempt<T>(
 }
 
 /** For a request that anyone may repeat: it counts like a failed attempt from this place. */
-export async function countAttempt(context: Context, address: string, traceId: string): Promise<void> {
-  await attempt(context, { person: undefined, address, traceId }, async () => undefined);
+export function countRequest({ passwordAttempts: { ofPlace } }: Context, address: string): void {
+  const place = placeOf(address);
+  const retryAfterSeconds = ofPlace.waitSeconds(place);
+  if (retryAfterSeconds > 0) throw tooMany('requests', retryAfterSeconds);
+  ofPlace.failed(place);
+}
+
+function tooMany(what: string, retryAfterSeconds: number): ServiceError {
+  const sentence = `Too many ${what}. Try again in ${retryAfterSeconds} seconds.`;
+  return new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
 }
 
 function waitSeconds(counted: readonly { attempts: FailedAttempts; key: string }[]): number {

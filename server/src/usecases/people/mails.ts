@@ -12,10 +12,12 @@ const atOnceMax = 4;
 const leaseMs = 60_000;
 const dayMs = 86_400_000;
 
-interface Log {
+export interface Log {
   info(fields: object, text: string): void;
   warn(fields: object, text: string): void;
 }
+
+export const dayStart = (now: number) => Math.floor(now / dayMs) * dayMs;
 
 /** The token's hash is sealed with the link: a link that was replaced does not open. */
 export function sealLink({ seal }: Pick<Context, 'seal'>, tokenHash: string, link: string): string {
@@ -32,7 +34,7 @@ export async function limitMails(
 ): Promise<void> {
   if (mailer === undefined || initiator.actor.kind === 'operator') return;
   const { mailsPerPerson: personMax, mailsPerDay: organizationMax } = limits;
-  const startedAt = Math.floor(now() / dayMs) * dayMs;
+  const startedAt = dayStart(now());
   const limit = { period: 'mail', startedAt, personMax, organizationMax } as const;
   // Counted by address: a person who is removed and added again is still the same reader.
   const outcome = await countUse(store, organizationId, sha256(email) as UserId, limit);

@@ -1,13 +1,14 @@
 import type { AuditAction } from '../../domain/audit.ts';
 import { type ApiKey, isLive } from '../../domain/credential.ts';
-import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
+import { invalid, notFound, ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import { generateInvitationToken, invitationLink } from '../../domain/sign-in.ts';
+import type { LinkRequest } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
-import { limitMails, sealLink } from './mails.ts';
+import { dayStart, type Log, limitMails, sealLink } from './mails.ts';
 
 export interface AddedMember {
   readonly userId: UserId;
@@ -197,25 +198,43 @@ async function isLockedOut({ store }: Context, email: string): Promise<boolean> 
   return (await store.listMemberships(person.userId, { proof: 'sso' })).entered.length === 0;
 }
 
+/** More addresses than this are not asked for in a second, except in a flood. */
+const linkRequestsMax = 1_000;
+
+/** The link is created outside of the request, so that timing does not reveal which addresses exist. */
+export function requestPasswordLink({ linkRequests }: Context, email: string, traceId: string): void {
+  if (linkRequests.size < linkRequestsMax) linkRequests.set(normalizeEmail(email) ?? '', traceId);
+}
+
+/** Sends the links that were asked for since the last call. */
+export async function sendPasswordLinks(context: Context, log: Log): Promise<void> {
+  const requests = [...context.linkRequests];
+  context.linkRequests.clear();
+  for (const [email, traceId] of requests) {
+    await sendPasswordLink(context, email, traceId).catch(({ message: reason }: Error) =>
+      log.warn({ trace_id: traceId, reason }, 'a password link was not sent'),
+    );
+  }
+}
+
 /**
  * Sends a link to choose a new password to a person who can sign in with one. A link that can still be used is not replaced:
  * otherwise anyone could keep another person's links from working.
  */
-export async function sendPasswordLink(context: Context, email: string, traceId: string): Promise<void> {
-  const { store, now } = context;
-  const person = await store.findPerson(normalizeEmail(email) ?? '');
+async function sendPasswordLink(context: Context, email: string, traceId: string): Promise<void> {
+  const { store, now, sha256, limits } = context;
+  const person = await store.findPerson(email);
   if (person === undefined || person.passwords.length === 0) return;
   const { userId } = person;
-  const { entered } = await store.listMemberships(userId, { proof: 'sso' });
-  const [organization] = entered;
+  const [organization] = (await store.listMemberships(userId, { proof: 'sso' })).entered;
   if (organization === undefined) return;
   const { organizationId } = organization;
-  const { invitedUntil } = await findMemberById(context, organizationId, userId);
-  if (invitedUntil !== null && invitedUntil > now()) return;
   const change = { context, organizationId, initiator: { actor: { kind: 'skein' }, traceId } } as const;
-  await limitMails(change, person.email);
+  // Counted apart from invitations: otherwise anyone could use up those of an organization.
+  const counted = sha256(`password link ${email}`) as UserId;
+  const requested = { person: counted, startedAt: dayStart(now()), personMax: limits.mailsPerPerson };
   const action = 'password.link-requested';
-  await issueInvitation(change, userId, { resets: true, keepMs: passwordLinkMs, action });
+  await issueInvitation(change, userId, { resets: true, keepMs: passwordLinkMs, action, requested });
 }
 
 async function issueInvitation(
@@ -225,7 +244,8 @@ async function issueInvitation(
     resets = false,
     keepMs = invitationMs,
     action = 'member.invited',
-  }: { resets?: boolean; keepMs?: number; action?: AuditAction },
+    ...request
+  }: { resets?: boolean; keepMs?: number; action?: AuditAction; requested?: LinkRequest },
 ): Promise<IssuedInvitation> {
   const { context, organizationId, initiator } = change;
   const { store, now, randomBytes, sha256, baseUrl, mailer } = context;
@@ -238,7 +258,7 @@ async function issueInvitation(
   const expiresAt = now() + keepMs;
   const outcome = await store.createInvitation(
     organizationId,
-    { tokenHash, userId, keepMs, byOperator, resets, sealedLink },
+    { tokenHash, userId, keepMs, byOperator, resets, sealedLink, ...request },
     auditNote(context, initiator, action, userId, { resets, ...(mailed && { mailed }) }),
   );
   switch (outcome) {
@@ -248,5 +268,12 @@ async function issueInvitation(
       throw notFound('There is no such member.');
     case 'service-account':
       throw invalid('A service account cannot sign in: create a key for it instead.');
+    case 'live':
+      throw invalid('A link that was sent before can still be used.');
+    case 'person-limit':
+      throw new ServiceError(
+        'RATE_LIMITED',
+        'This person was sent as many password links today as the limit allows.',
+      );
   }
 }
