@@ -16,7 +16,7 @@ import type { Database } from './database.ts';
 /** Longer than indexing a batch takes. After a crash, another node takes its threads then. */
 const takenMs = 30_000;
 /** How many of the newest entries a search tests before it reads the index of terms. */
-const newestMax = 200;
+const newestMax = 500;
 
 export const queryDialect: QueryDialect = {
   and: ' & ',
