@@ -186,19 +186,20 @@ export async function inviteMember(change: Change, userId: UserId): Promise<Issu
     );
   }
   await limitMails(change, email);
-  return issueInvitation(change, userId, {
-    resets: byOperator && (opened || (await isLockedOut(context, email))),
-  });
+  // With a password and no membership, they could not have it reset in another way.
+  const isLockedOut = async () => (await findPasswordHolder(context, email))?.entered.length === 0;
+  return issueInvitation(change, userId, { resets: byOperator && (opened || (await isLockedOut())) });
 }
 
-/** Whether the person has a password and no membership through which they could have it reset. */
-async function isLockedOut({ store }: Context, email: string): Promise<boolean> {
+/** A person with a password, and the memberships that they have accepted. */
+async function findPasswordHolder({ store }: Context, email: string) {
   const person = await store.findPerson(email);
-  if (person === undefined || person.passwords.length === 0) return false;
-  return (await store.listMemberships(person.userId, { proof: 'sso' })).entered.length === 0;
+  if (person === undefined || person.passwords.length === 0) return undefined;
+  const { userId } = person;
+  return { userId, ...(await store.listMemberships(userId, { proof: 'sso' })) };
 }
 
-/** More addresses than this are not asked for in a second, except in a flood. */
+/** Bounds memory and work in a flood: further requests are dropped. */
 const linkRequestsMax = 1_000;
 
 /** The link is created outside of the request, so that timing does not reveal which addresses exist. */
@@ -222,19 +223,17 @@ export async function sendPasswordLinks(context: Context, log: Log): Promise<voi
  * otherwise anyone could keep another person's links from working.
  */
 async function sendPasswordLink(context: Context, email: string, traceId: string): Promise<void> {
-  const { store, now, sha256, limits } = context;
-  const person = await store.findPerson(email);
-  if (person === undefined || person.passwords.length === 0) return;
-  const { userId } = person;
-  const [organization] = (await store.listMemberships(userId, { proof: 'sso' })).entered;
-  if (organization === undefined) return;
+  const { now, sha256, limits } = context;
+  const person = await findPasswordHolder(context, email);
+  const [organization] = person?.entered ?? [];
+  if (person === undefined || organization === undefined) return;
   const { organizationId } = organization;
   const change = { context, organizationId, initiator: { actor: { kind: 'skein' }, traceId } } as const;
   // Counted apart from invitations: otherwise anyone could use up those of an organization.
   const counted = sha256(`password link ${email}`) as UserId;
   const requested = { person: counted, startedAt: dayStart(now()), personMax: limits.mailsPerPerson };
   const action = 'password.link-requested';
-  await issueInvitation(change, userId, { resets: true, keepMs: passwordLinkMs, action, requested });
+  await issueInvitation(change, person.userId, { resets: true, keepMs: passwordLinkMs, action, requested });
 }
 
 async function issueInvitation(
