@@ -137,7 +137,7 @@ describe('Uploads in the console', () => {
   });
 
   it('stop at the time limit when a file keeps its reader busy, while other files are read', async () => {
-    const hostile = world.ada.upload({ name: 'a.md' }, '*a_'.repeat(1_000_000));
+    const hostile = world.ada.upload({ name: 'a.md' }, '*a_'.repeat(1_600_000));
     let isDone = false;
     void hostile.then(() => {
       isDone = true;

@@ -25,12 +25,14 @@ export const queryDialect: QueryDialect = {
   prefix: (prefix) => `'${prefix}':*`,
 };
 
-const take = statement('take-unindexed')`WITH taken AS (
-    UPDATE search_due SET taken_until = :now + ${takenMs}
-    WHERE (organization_id, thread_id) IN (
-      SELECT organization_id, thread_id FROM search_due WHERE taken_until < :now AND organization_id > :after
-      ORDER BY organization_id, thread_id LIMIT :limit FOR UPDATE SKIP LOCKED)
-    RETURNING organization_id, thread_id, stamp
+// Materialized, since a plan may repeat a subquery, which would then lock and take more rows than its limit.
+const take = statement('take-unindexed')`WITH due AS MATERIALIZED (
+    SELECT organization_id, thread_id FROM search_due WHERE taken_until < :now AND organization_id > :after
+    ORDER BY organization_id, thread_id LIMIT :limit FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    UPDATE search_due SET taken_until = :now + ${takenMs} FROM due
+    WHERE search_due.organization_id = due.organization_id AND search_due.thread_id = due.thread_id
+    RETURNING search_due.organization_id, search_due.thread_id, stamp
   )
   SELECT organization_id AS "organizationId", thread_id AS "threadId", stamp FROM taken
   ORDER BY organization_id, thread_id`;
