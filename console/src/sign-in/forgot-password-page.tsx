@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Stack, Text } from '@mantine/core';
 import { IconMailCheck } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -8,6 +8,7 @@ import { signInOfferOptions } from '../api/queries.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { Doorstep } from './doorstep.tsx';
+import { EmailInput } from './email-input.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
 
 export function ForgotPasswordPage() {
@@ -20,7 +21,7 @@ export function ForgotPasswordPage() {
         ) : error ? (
           <Failure error={error} onRetry={() => void refetch()} />
         ) : (
-          data && <Text size="sm">Ask whoever runs this service for a link to choose a new password.</Text>
+          data && <Text size="sm">Ask the operator of this service for a link to choose a new password.</Text>
         )}
         <Anchor component={Link} to="/sign-in" size="sm">
           Back to sign in
@@ -56,15 +57,7 @@ function RequestLink() {
     <form onSubmit={submit}>
       <Stack>
         <Text size="sm">Enter your email. We’ll send you a link to choose a new password.</Text>
-        <TextInput
-          name="email"
-          type="email"
-          label="Email"
-          autoComplete="username"
-          required
-          withAsterisk={false}
-          autoFocus
-        />
+        <EmailInput />
         {error instanceof ApiError && error.status === 429 ? (
           <TooManyAttempts error={error} of="requests" />
         ) : (

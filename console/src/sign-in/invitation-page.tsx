@@ -90,7 +90,7 @@ function Gone() {
               ask for a new link
             </Anchor>
           ) : (
-            'ask whoever runs this service for a new link.'
+            'ask the operator of this service for a new link.'
           )}
         </Text>
         <Button component={Link} to="/sign-in" variant="default">

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, PasswordInput, Stack } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import type { SessionJson, SignInBody } from '../api/contract.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { Doorstep } from './doorstep.tsx';
+import { EmailInput } from './email-input.tsx';
 import { useEnter } from './enter.ts';
 import { problemText } from './problem-text.ts';
 import { SingleSignOn } from './single-sign-on.tsx';
@@ -45,15 +46,7 @@ function PasswordForm({ returnTo }: { returnTo: string }) {
   return (
     <form onSubmit={submit}>
       <Stack>
-        <TextInput
-          name="email"
-          type="email"
-          label="Email"
-          autoComplete="username"
-          required
-          withAsterisk={false}
-          autoFocus
-        />
+        <EmailInput />
         <PasswordInput
           ref={password}
           name="password"
