@@ -42,6 +42,10 @@ const texts = [
   'a'.repeat(5000),
 ] as const;
 
+const wellEncoded = texts.map((text) => encodeURIComponent(text.toWellFormed()));
+const needlesslyEncoded = texts.map((text) => Buffer.from(text).toString('hex').replace(/../g, '%$&'));
+const badlyEncoded = ['%', '%zz', '%ff%fe', '%00', '%c0%af', '+'];
+
 function hostileCall(chance: Chance, key: string): string {
   const method = chance.pick(methods);
   const body = method === 'GET' || chance.below(4) === 0 ? '' : hostileBody(chance);
@@ -79,12 +83,7 @@ function hostilePath(chance: Chance): string {
 }
 
 function encoded(chance: Chance): string {
-  const text = chance.pick(texts);
-  return chance.pick([
-    () => encodeURIComponent(text.toWellFormed()),
-    () => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
-    () => chance.pick(['%', '%zz', '%ff%fe', '%00', '%c0%af', '+']),
-  ])();
+  return chance.pick(chance.pick([wellEncoded, needlesslyEncoded, badlyEncoded]));
 }
 
 /** JSON, cut or changed in one of four cases. One character is one byte on the wire. */
