@@ -27,7 +27,7 @@ interface Sizes {
   readonly killed: number;
 }
 
-const full: Sizes = { small: 1_000, middle: 10_000, large: 100_000, rounds: 3, seconds: 1, killed: 200 };
+const full: Sizes = { small: 1_000, middle: 10_000, large: 100_000, rounds: 3, seconds: 2, killed: 200 };
 const quick: Sizes = { small: 1_000, middle: 2_000, large: 10_000, rounds: 1, seconds: 0.5, killed: 50 };
 
 /** Figures of one contender; a missing one could not be measured. */
@@ -129,7 +129,7 @@ async function measureOperations(
     const measured = new Map<string, LoadResult[]>();
     const turn = async (name: string, target: Target, requests: readonly Request[], isCounted: boolean) => {
       const result = await failures.attempt(`${name}, ${operation}`, () =>
-        load(target, requests, { connections, seconds: isCounted ? seconds : seconds / 2 }),
+        load(target, requests, { connections, seconds }),
       );
       if (isCounted && result) measured.set(name, [...(measured.get(name) ?? []), result]);
     };
