@@ -1,9 +1,9 @@
 import { type Answer, asObject, asText, failureIn, retryAfter, unexpected } from './answer.ts';
-import type { Credential, Shown } from './credential.ts';
+import type { BearerToken, Credential } from './credential.ts';
 import { InvalidParamsError, RateLimitedError, SkeinError, UnauthorizedError } from './errors.ts';
-import { exchange, type Fetch, namedHeaders, nameOf } from './exchange.ts';
-import { rejectionBy, within } from './patience.ts';
-import { persist, type RetryRules } from './retries.ts';
+import { baseHeaders, exchange, type Fetch, nameOf } from './exchange.ts';
+import { type RetryRules, withRetries } from './retries.ts';
+import { rejectWhenAborted, withTimeLimit } from './time-limits.ts';
 
 export interface ApplicationSettings extends RetryRules {
   readonly tokenUrl: string;
@@ -17,85 +17,86 @@ export interface ApplicationSettings extends RetryRules {
 
 interface Token {
   readonly value: string;
-  /** Before it ends, so that none ends on its way. */
+  /** Some time before it expires, so that it does not expire on its way. */
   readonly renewAt: number;
 }
 
-/** An exchange that any number of calls wait for. */
-interface Shared {
+/** A token request that any number of calls wait for. */
+interface SharedRequest {
   readonly result: Promise<Token>;
-  readonly ending: AbortController;
+  readonly controller: AbortController;
   waiting: number;
 }
 
 const assumedLifetimeSeconds = 300;
 const renewEarlyMsMax = 60_000;
 
-/** An application's tokens (§5.4): exchanged once for all who need one, kept, and renewed before they end. */
+/** The access tokens of an application (§5.4). Calls share one token, which is renewed before it expires. */
 export class AccessTokens implements Credential {
   readonly #settings: ApplicationSettings;
   #current: Token | undefined;
-  #shared: Shared | undefined;
+  #request: SharedRequest | undefined;
 
   constructor(settings: ApplicationSettings) {
     this.#settings = settings;
   }
 
-  async present(signal: AbortSignal): Promise<Shown> {
+  async token(signal: AbortSignal): Promise<BearerToken> {
     const current = this.#current;
-    if (current !== undefined && Date.now() < current.renewAt) return { bearer: current.value, cached: true };
+    if (current !== undefined && Date.now() < current.renewAt)
+      return { value: current.value, isCached: true };
     const { value } = await this.#join(signal);
-    return { bearer: value, cached: false };
+    return { value, isCached: false };
   }
 
-  async renew(refused: string, signal: AbortSignal): Promise<Shown> {
-    // Of many calls that were refused at once, the first drops it; the others find the new one.
-    if (this.#current?.value === refused) this.#current = undefined;
-    return this.present(signal);
+  async renew(rejected: string, signal: AbortSignal): Promise<BearerToken> {
+    // If many calls are rejected at once, the first drops the token and the others find the new one.
+    if (this.#current?.value === rejected) this.#current = undefined;
+    return this.token(signal);
   }
 
-  /** One caller leaving does not end it for the others; it ends when no caller is left. */
+  /** The request goes on while at least one caller waits for it. */
   async #join(signal: AbortSignal): Promise<Token> {
-    this.#shared ??= this.#begin();
-    const shared = this.#shared;
-    shared.waiting += 1;
+    this.#request ??= this.#start();
+    const request = this.#request;
+    request.waiting += 1;
     try {
-      return await Promise.race([shared.result, rejectionBy(signal)]);
+      return await Promise.race([request.result, rejectWhenAborted(signal)]);
     } finally {
-      shared.waiting -= 1;
-      if (shared.waiting === 0) {
-        if (this.#shared === shared) this.#shared = undefined;
-        shared.ending.abort();
+      request.waiting -= 1;
+      if (request.waiting === 0) {
+        if (this.#request === request) this.#request = undefined;
+        request.controller.abort();
       }
     }
   }
 
-  #begin(): Shared {
-    const ending = new AbortController();
-    const result = this.#exchange(ending.signal).then((token) => {
+  #start(): SharedRequest {
+    const controller = new AbortController();
+    const result = this.#fetchToken(controller.signal).then((token) => {
       this.#current = token;
       return token;
     });
-    // Waiting callers get the error; without any, it is dropped.
+    // Waiting callers get the error. If nobody waits, it is dropped.
     result.catch(() => {});
-    return { result, ending, waiting: 0 };
+    return { result, controller, waiting: 0 };
   }
 
-  async #exchange(signal: AbortSignal): Promise<Token> {
+  async #fetchToken(signal: AbortSignal): Promise<Token> {
     const { tokenUrl: url, clientId, clientSecret, fetch, timeoutMs, attemptTimeoutMs } = this.#settings;
     const what = nameOf('POST', url);
-    const headers = namedHeaders(this.#settings.userAgent);
+    const headers = baseHeaders(this.#settings.userAgent);
     headers.set('content-type', 'application/x-www-form-urlencoded');
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const body = new URLSearchParams(form).toString();
     const deadline = performance.now() + timeoutMs;
-    return within({ signal, timeoutMs }, what, (ending) =>
-      persist(this.#settings, deadline, ending, async () => {
+    return withTimeLimit({ signal, timeoutMs }, what, (limited) =>
+      withRetries(this.#settings, deadline, limited, async () => {
         const startedAt = Date.now();
         const outgoing = { method: 'POST', url, headers, body, timeoutMs: attemptTimeoutMs };
-        const answer = await exchange(fetch, outgoing, ending);
+        const answer = await exchange(fetch, outgoing, limited);
         if (answer instanceof SkeinError) return { failure: answer };
-        if (answer.status !== 200) return { failure: refusalIn(answer, what), headers: answer.headers };
+        if (answer.status !== 200) return { failure: tokenFailure(answer, what), headers: answer.headers };
         return { done: readToken(answer, what, startedAt) };
       }),
     );
@@ -110,12 +111,12 @@ function readToken(answer: Answer, what: string, startedAt: number): Token {
   return { value, renewAt: startedAt + lifetimeMs - Math.min(renewEarlyMsMax, lifetimeMs / 5) };
 }
 
-/** OAuth has its own error codes (RFC 6749 §5.2); callers of the client know the service's codes. */
-function refusalIn(answer: Answer, what: string): SkeinError {
+/** Translates OAuth's error codes (RFC 6749 §5.2) to the codes of the service. */
+function tokenFailure(answer: Answer, what: string): SkeinError {
   const { status, headers, body } = answer;
   const { error, error_description: description } = asObject(body) ?? {};
   if (typeof error !== 'string') return failureIn(answer, what);
-  const message = `The application's credentials brought no token: ${asText(description) ?? error}`;
+  const message = `Could not get an access token for the application: ${asText(description) ?? error}`;
   const facts = { status, traceId: headers.get('x-request-id') ?? undefined };
   if (status === 429) {
     return new RateLimitedError(message, {

@@ -9,11 +9,11 @@ import {
   UnexpectedAnswerError,
 } from './errors.ts';
 
-/** An answer that was read to its end. */
+/** A response that was read to its end. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** What the text says as JSON; undefined if it is none. */
+  /** The parsed text; undefined if it is not JSON. */
   readonly body: unknown;
   readonly text: string;
 }
@@ -31,7 +31,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: parse(text), text };
 }
 
-/** The error that a response reports, with the service's message if there is one. */
+/** The error that a response reports, with the service's message if it has one. */
 export function failureIn(answer: Answer, what: string): SkeinError {
   const { status, headers, body } = answer;
   const error = asObject(asObject(body)?.error);
@@ -45,11 +45,11 @@ export function failureIn(answer: Answer, what: string): SkeinError {
   return new (classOf.get(code) ?? SkeinError)(message, { code, status, traceId });
 }
 
-/** An answer that is none of the service's; its beginning is shown, for it often says who has spoken. */
+/** For responses that did not come from the service. The message shows the first words, which often name the sender. */
 export function unexpected(answer: Answer, what: string): UnexpectedAnswerError {
   const { status, headers } = answer;
   const type = headers.get('content-type') ?? 'no content type';
-  const message = `${what} was answered with ${status} (${type}), not as the service answers`;
+  const message = `${what} got a response that is not from Skein: ${status} (${type})`;
   return new UnexpectedAnswerError(`${message}${beginning(answer)}`, {
     code: 'UNEXPECTED_ANSWER',
     status,
@@ -66,20 +66,20 @@ export function retryAfter(headers: Headers): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1000));
 }
 
-/** Only what a status alone makes certain: a proxy's 404 does not mean that a thread is missing. */
+/** Maps only statuses that are certain: a proxy's 404 does not mean that a thread is missing. */
 function failureOfProxy(answer: Answer, what: string, traceId: string | undefined): SkeinError {
   const { status, headers } = answer;
-  const message = `${what} was answered with ${status}${beginning(answer)}`;
+  const message = `${what} failed with ${status}${beginning(answer)}`;
   if (status === 429) {
     const retryAfterSeconds = retryAfter(headers);
     return new RateLimitedError(message, { code: 'RATE_LIMITED', status, traceId, retryAfterSeconds });
   }
   if (status >= 500) return new InternalError(message, { code: 'INTERNAL_ERROR', status, traceId });
-  // Browsers hide where they were sent on to, and show 0.
+  // Browsers report a redirect as status 0 and hide its target.
   if (status === 0 || (status >= 300 && status < 400)) {
     const place = headers.get('location') ?? 'another address';
-    const sentence = `${what} was sent on to ${place}, where credentials do not follow: set baseUrl to it.`;
-    return new UnexpectedAnswerError(sentence, { code: 'UNEXPECTED_ANSWER', status, traceId });
+    const redirected = `${what} was redirected to ${place}. Credentials are not sent there: set baseUrl to that address.`;
+    return new UnexpectedAnswerError(redirected, { code: 'UNEXPECTED_ANSWER', status, traceId });
   }
   return unexpected(answer, what);
 }

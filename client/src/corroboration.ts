@@ -4,7 +4,7 @@ import type { ThreadMessage } from './types.ts';
 export interface Corroboration {
   readonly statements: number;
   readonly found: number;
-  /** In how many documents. */
+  /** The number of documents they were found in. */
   readonly sources: number;
 }
 
@@ -16,7 +16,7 @@ const several = /^(All|None of|\d+ of) (\d+) statements found in (?:(\d+) source
  * a citation such as `[1]` in the text; the step after the count names statements that were not found.
  */
 export function corroborationOf({ steps }: Pick<ThreadMessage, 'steps'>): Corroboration | null {
-  // The check comes last: a step of the model's own that reads like it came before.
+  // From the end, because a step of the model may look like the result of the check, which comes last.
   for (const { description } of [...(steps ?? [])].reverse()) {
     const single = one.exec(description);
     if (single !== null) {

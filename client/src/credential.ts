@@ -1,18 +1,17 @@
-/** What a request shows to be let in. */
-export interface Shown {
-  readonly bearer: string;
-  /** Whether it was in store, so that it may be out of date. */
-  readonly cached: boolean;
+/** The token of the `Authorization` header. */
+export interface BearerToken {
+  readonly value: string;
+  /** A cached token may have expired or been revoked. */
+  readonly isCached: boolean;
 }
 
-/** What a client holds. */
 export interface Credential {
-  present(signal: AbortSignal): Promise<Shown>;
-  /** Another one for a cached one that was refused. */
-  renew(refused: string, signal: AbortSignal): Promise<Shown>;
+  token(signal: AbortSignal): Promise<BearerToken>;
+  /** Returns a new token in place of a cached one that the service rejected. */
+  renew(rejected: string, signal: AbortSignal): Promise<BearerToken>;
 }
 
-export function apiKeyCredential(bearer: string): Credential {
-  const shown = Promise.resolve({ bearer, cached: false });
-  return { present: () => shown, renew: () => shown };
+export function apiKeyCredential(apiKey: string): Credential {
+  const token = Promise.resolve({ value: apiKey, isCached: false });
+  return { token: () => token, renew: () => token };
 }

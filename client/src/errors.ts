@@ -1,6 +1,6 @@
 import type { ErrorCode, Thread, ThreadMessage } from './types.ts';
 
-/** What is known of a failure besides its sentence. */
+/** The details of an error besides its message. */
 export interface FailureFacts {
   /** One of the service's codes, one of this client's own, or a code that this version does not know yet. */
   readonly code: ErrorCode | ClientErrorCode | (string & {});
@@ -20,16 +20,16 @@ export type ClientErrorCode =
 
 /** Every failure of a call. `code` is stable: branch on it, or on the class. */
 export class SkeinError extends Error {
-  // Spelt out in each class, so that it survives what makes programs small.
+  // Set in each class, because minifiers rename classes.
   override readonly name: string = 'SkeinError';
   readonly code: FailureFacts['code'];
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** The id of the request, to be quoted to support. */
+  /** The id of the request, for support. */
   readonly traceId: string | undefined;
-  /** The thread that exists although the call failed: `threads.wait` goes on with it. */
+  /** The thread that was created before the call failed. Continue with `threads.wait`. */
   readonly threadId: string | undefined;
-  /** The key of the create that failed: a create with the same key and body makes no second thread. */
+  /** The key of the failed create. Another create with the same key and body does not create a second thread. */
   readonly idempotencyKey: string | undefined;
 
   constructor(message: string, { code, status, traceId, cause }: FailureFacts) {
@@ -42,7 +42,7 @@ export class SkeinError extends Error {
   }
 }
 
-/** The request is wrong as it is; the message names the field. */
+/** The request is invalid. The message names the field. */
 export class InvalidParamsError extends SkeinError {
   override readonly name = 'InvalidParamsError';
 }
@@ -52,12 +52,12 @@ export class UnauthorizedError extends SkeinError {
   override readonly name = 'UnauthorizedError';
 }
 
-/** The credential is good and may not do this. */
+/** The credential is valid but not allowed to do this. */
 export class ForbiddenError extends SkeinError {
   override readonly name = 'ForbiddenError';
 }
 
-/** There is no such thread, or it is not to be seen by this credential. */
+/** The thread does not exist, or the credential cannot access it. */
 export class NotFoundError extends SkeinError {
   override readonly name = 'NotFoundError';
 }
@@ -65,7 +65,7 @@ export class NotFoundError extends SkeinError {
 /** The organization's quota is used up. */
 export class RateLimitedError extends SkeinError {
   override readonly name = 'RateLimitedError';
-  /** When it is worth another try, where the service has said so. */
+  /** When to try again, if the service said so. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(message: string, facts: FailureFacts & { retryAfterSeconds?: number | undefined }) {
@@ -74,29 +74,29 @@ export class RateLimitedError extends SkeinError {
   }
 }
 
-/** The service, or a proxy before it, has failed. */
+/** The service or a proxy in front of it failed. */
 export class InternalError extends SkeinError {
   override readonly name = 'InternalError';
 }
 
-/** What answered does not speak as the service does: a proxy's page, a portal, a wrong `baseUrl`. */
+/** The response did not come from the service: a proxy's page, a login portal, a wrong `baseUrl`. */
 export class UnexpectedAnswerError extends SkeinError {
   override readonly name = 'UnexpectedAnswerError';
 }
 
-/** No answer came: the network, a name, a certificate. */
+/** There was no response: a network, DNS or certificate problem. */
 export class ConnectionError extends SkeinError {
   override readonly name = 'ConnectionError';
 }
 
-/** The time allowed has passed. */
+/** The call took longer than its timeout. */
 export class TimeoutError extends SkeinError {
   override readonly name = 'TimeoutError';
 }
 
-/** The caller's signal has ended the call; its reason is the `cause`. */
+/** The caller's signal was aborted. The signal's reason is the `cause`. */
 export class AbortedError extends SkeinError {
-  /** The name by which programs know an abort of any API. */
+  /** The name that aborts have in every web API. */
   override readonly name = 'AbortError';
 
   constructor(message: string, cause: unknown) {
@@ -104,7 +104,7 @@ export class AbortedError extends SkeinError {
   }
 }
 
-/** The reply has ended without an answer: `reply.status` is `failed` or `cancelled`. */
+/** The reply failed or was cancelled, as `reply.status` says. */
 export class ReplyFailedError extends SkeinError {
   override readonly name = 'ReplyFailedError';
   readonly thread: Thread;
@@ -113,17 +113,17 @@ export class ReplyFailedError extends SkeinError {
 
   constructor(thread: Thread, messages: ThreadMessage[], reply: ThreadMessage) {
     const cancelled = reply.status === 'cancelled';
-    super(`The reply in ${thread.id} ${cancelled ? 'was cancelled' : `has failed: ${reply.content}`}`, {
+    super(`The reply in ${thread.id} ${cancelled ? 'was cancelled' : `failed: ${reply.content}`}`, {
       code: cancelled ? 'REPLY_CANCELLED' : 'REPLY_FAILED',
     });
     this.thread = thread;
     this.messages = messages;
     this.reply = reply;
-    rememberIn(this, { threadId: thread.id });
+    addTo(this, { threadId: thread.id });
   }
 }
 
-/** Notes in an error what its catcher needs to go on; answers the same error. */
-export function rememberIn(error: unknown, facts: { threadId?: string; idempotencyKey?: string }): unknown {
+/** Adds to an error what the caller needs to continue. Returns the same error. */
+export function addTo(error: unknown, facts: { threadId?: string; idempotencyKey?: string }): unknown {
   return error instanceof SkeinError ? Object.assign(error, facts) : error;
 }

@@ -1,8 +1,8 @@
 import { type Answer, readAnswer } from './answer.ts';
 import { ConnectionError, TimeoutError } from './errors.ts';
-import { within } from './patience.ts';
+import { withTimeLimit } from './time-limits.ts';
 
-/** What this client needs of `fetch`. */
+/** The part of `fetch` that this client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface Outgoing {
@@ -10,14 +10,14 @@ export interface Outgoing {
   readonly url: string;
   readonly headers: Headers;
   readonly body?: string | undefined;
-  /** How long one try may take before it counts as lost. */
+  /** The time limit of one attempt. */
   readonly timeoutMs: number;
 }
 
-/** Pages, and the workers of pages. */
+/** True in pages and in their workers. */
 const inBrowser = 'document' in globalThis || 'importScripts' in globalThis;
 
-/** One request and its whole answer, or that there was none. Rejects only when the signal has ended it. */
+/** Sends one request and reads the whole response. Rejects only if the signal is aborted. */
 export async function exchange(
   fetch: Fetch,
   { method, url, headers, body, timeoutMs }: Outgoing,
@@ -25,32 +25,32 @@ export async function exchange(
 ): Promise<Answer | ConnectionError> {
   const what = nameOf(method, url);
   try {
-    return await within({ signal, timeoutMs }, what, async (ending) =>
+    return await withTimeLimit({ signal, timeoutMs }, what, async (limited) =>
       readAnswer(
         await fetch(url, {
           method,
           headers,
           ...(body !== undefined && { body }),
-          // A secret goes to the address that was given, and to no other.
+          // A redirect would send the secret to another address.
           redirect: 'manual',
           ...(inBrowser && { credentials: 'omit' as const }),
-          signal: ending,
+          signal: limited,
         }),
       ),
     );
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const reason = error instanceof TimeoutError ? `nothing within ${timeoutMs} ms` : reasonOf(error);
-    return new ConnectionError(`${what} got no answer: ${reason}.`, { code: 'CONNECTION', cause: error });
+    const reason = error instanceof TimeoutError ? `timed out after ${timeoutMs} ms` : reasonOf(error);
+    return new ConnectionError(`${what} got no response: ${reason}.`, { code: 'CONNECTION', cause: error });
   }
 }
 
-/** A request as errors name it: without what a query may tell. */
+/** The request as it appears in errors, without its query, which may contain personal data. */
 export function nameOf(method: string, url: string): string {
   return `${method} ${url.split('?')[0]}`;
 }
 
-/** Runtimes nest the reason at different depths, and `fetch failed` alone does not help. */
+/** Finds the innermost cause, because `fetch failed` alone does not help. */
 function reasonOf(error: unknown): string {
   const { cause, code, message } = (error ?? {}) as { cause?: unknown; code?: unknown; message?: unknown };
   if (cause instanceof Error && cause !== error) return reasonOf(cause);
@@ -58,8 +58,8 @@ function reasonOf(error: unknown): string {
   return known.length === 0 ? String(error) : known.join(', ').replace(/\.$/, '');
 }
 
-/** Where a program may name itself, it does; in a page the browser has its own say. */
-export function namedHeaders(userAgent: string | undefined): Headers {
+/** Browsers set their own User-Agent. */
+export function baseHeaders(userAgent: string | undefined): Headers {
   const headers = new Headers({ accept: 'application/json' });
   if (userAgent !== undefined && !inBrowser) headers.set('user-agent', userAgent);
   return headers;

@@ -1,6 +1,6 @@
 import { type Corroboration, corroborationOf } from './corroboration.ts';
-import { AbortedError, ReplyFailedError, rememberIn, TimeoutError, UnexpectedAnswerError } from './errors.ts';
-import { pause, within } from './patience.ts';
+import { AbortedError, addTo, ReplyFailedError, TimeoutError, UnexpectedAnswerError } from './errors.ts';
+import { pause, withTimeLimit } from './time-limits.ts';
 import type { CallOptions } from './transport.ts';
 import type { Source, Step, Thread, ThreadMessage, ThreadWithMessages } from './types.ts';
 
@@ -15,7 +15,7 @@ export interface WaitOptions extends CallOptions {
   readonly onText?: ((textSoFar: string) => void) | undefined;
 }
 
-/** A reply that has succeeded, with its thread. */
+/** A completed reply with its thread. */
 export interface Reply {
   readonly thread: Thread;
   readonly messages: ThreadMessage[];
@@ -35,7 +35,7 @@ export interface Look extends ThreadWithMessages {
 
 /** Longer than nearly every reply, shorter than the 30 s after which many proxies cut a silent request. */
 const waitSeconds = 20;
-const waitSecondsOfWatchers = 1;
+const waitSecondsWhenWatched = 1;
 const firstPollMs = 250;
 const pollMsMax = 5_000;
 const ended: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
@@ -51,11 +51,11 @@ export async function untilReplied(
   options: WaitOptions & { readonly timeoutMs: number },
 ): Promise<Reply> {
   try {
-    return await within(options, `The reply in ${threadId}`, (signal) =>
+    return await withTimeLimit(options, `The reply in ${threadId}`, (signal) =>
       watch(responseMessageId, (seconds) => look(seconds, signal), options, signal),
     );
   } catch (error) {
-    throw rememberIn(inItsWords(error, threadId), { threadId });
+    throw addTo(explained(error, threadId), { threadId });
   }
 }
 
@@ -66,15 +66,15 @@ async function watch(
   signal: AbortSignal,
 ): Promise<Reply> {
   const watched = onStep !== undefined || onText !== undefined;
-  const seconds = watched ? waitSecondsOfWatchers : waitSeconds;
-  const tell = teller(onStep, onText);
+  const seconds = watched ? waitSecondsWhenWatched : waitSeconds;
+  const report = reporter(onStep, onText);
   let wanted = responseMessageId;
   for (let unheld = 0; ; ) {
     const startedAt = performance.now();
     const { thread, messages, held } = await look(seconds);
     const reply = replyAmong(thread, messages, wanted);
     wanted = reply.id;
-    tell(reply);
+    report(reply);
     if (ended.has(reply.status)) return outcomeOf(thread, messages, reply);
     const tookMs = performance.now() - startedAt;
     // A service that claims to have waited but did not is not asked again at once.
@@ -110,7 +110,7 @@ function outcomeOf(thread: Thread, messages: ThreadMessage[], reply: ThreadMessa
  * Reports changes since the last read. If a reply started again after a crash, the steps that differ are reported
  * again.
  */
-function teller(
+function reporter(
   onStep: WaitOptions['onStep'],
   onText: WaitOptions['onText'],
 ): (reply: ThreadMessage) => void {
@@ -129,7 +129,7 @@ function teller(
 }
 
 /** Adds to a timeout or an abort how to continue waiting, because the reply itself continues. */
-function inItsWords(error: unknown, threadId: string): unknown {
+function explained(error: unknown, threadId: string): unknown {
   if (!(error instanceof TimeoutError || error instanceof AbortedError)) return error;
   const message = `${error.message} The reply continues: threads.wait('${threadId}') waits for it.`;
   if (error instanceof AbortedError) return new AbortedError(message, error.cause);

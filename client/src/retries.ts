@@ -1,37 +1,37 @@
 import { retryAfter } from './answer.ts';
 import { ConnectionError, type SkeinError } from './errors.ts';
-import { pause } from './patience.ts';
+import { pause } from './time-limits.ts';
 
 export interface RetryRules {
-  /** How many tries may follow the first. */
+  /** The most attempts after the first. */
   readonly retries: number;
-  /** The longest pause before a try; a service that asks for a longer one is not asked again. */
+  /** The longest pause before a retry. If the service asks for a longer one, there is no retry. */
   readonly maxRetryDelayMs: number;
 }
 
-/** One try: it has succeeded, or it says why not and whether the service asked for a pause. */
-export type Try<T> =
+/** The outcome of one attempt. The headers of a failure may ask for a pause. */
+export type Attempt<T> =
   | { readonly done: T }
   | { readonly failure: SkeinError; readonly headers?: Headers | undefined };
 
 const firstDelayMs = 500;
-const passing = new Set([429, 500, 502, 503, 504]);
+const transient = new Set([429, 500, 502, 503, 504]);
 
 /**
- * Tries until it succeeds, fails for good, has failed too often, or the next try would come too late. It is always the
- * service's last word that is thrown, never that the waiting for another was too long.
+ * Retries transient failures as long as retries and time are left. Throws the failure of the last attempt, never an
+ * error about the retries.
  */
-export async function persist<T>(
+export async function withRetries<T>(
   { retries, maxRetryDelayMs }: RetryRules,
   deadline: number,
   signal: AbortSignal,
-  attempt: (index: number) => Promise<Try<T>>,
+  attempt: (index: number) => Promise<Attempt<T>>,
 ): Promise<T> {
   for (let index = 0; ; index += 1) {
     const result = await attempt(index);
     if ('done' in result) return result.done;
     const { failure, headers } = result;
-    if (index >= retries || !mayPass(failure)) throw failure;
+    if (index >= retries || !isTransient(failure)) throw failure;
     const asked = headers && retryAfter(headers);
     const delayMs = (asked ?? 0) * 1000 + jittered(index, maxRetryDelayMs);
     if ((asked ?? 0) * 1000 > maxRetryDelayMs || performance.now() + delayMs >= deadline) throw failure;
@@ -39,11 +39,13 @@ export async function persist<T>(
   }
 }
 
-/** Exponential with full jitter: anything between nothing and twice the last limit, so that many clients come back apart. */
+/** Exponential backoff with full jitter, so that many clients do not retry at the same moment. */
 export function jittered(index: number, maxMs: number, random: () => number = Math.random): number {
   return random() * Math.min(maxMs, firstDelayMs * 2 ** index);
 }
 
-function mayPass(failure: SkeinError): boolean {
-  return failure instanceof ConnectionError || (failure.status !== undefined && passing.has(failure.status));
+function isTransient(failure: SkeinError): boolean {
+  return (
+    failure instanceof ConnectionError || (failure.status !== undefined && transient.has(failure.status))
+  );
 }

@@ -6,9 +6,9 @@ import { Transport } from './transport.ts';
 import { version } from './version.ts';
 
 interface CommonOptions {
-  /** Where the service is: `https://skein.example`. A trailing `/api/v1` is ignored. */
+  /** The address of the service, such as `https://skein.example`. A trailing `/api/v1` is ignored. */
   readonly baseUrl: string;
-  /** Instead of the runtime's own. */
+  /** Defaults to the runtime's `fetch`. */
   readonly fetch?: Fetch | undefined;
   /** The number of retries after a transient failure. Defaults to 4. */
   readonly retries?: number | undefined;
@@ -16,11 +16,11 @@ interface CommonOptions {
   readonly maxRetryDelayMs?: number | undefined;
   /** The longest that a call may take, including retries. Defaults to 60 s, and to 15 minutes for `ask` and `wait`. */
   readonly timeoutMs?: number | undefined;
-  /** How programs name themselves to the service. A browser sends its own. */
+  /** The User-Agent header. Ignored in browsers, which send their own. */
   readonly userAgent?: string | undefined;
 }
 
-/** With an API key, personal or org-wide. */
+/** A personal or org-wide API key. */
 export interface ApiKeyOptions extends CommonOptions {
   readonly apiKey: string;
   readonly clientId?: undefined;
@@ -28,12 +28,12 @@ export interface ApiKeyOptions extends CommonOptions {
   readonly authUrl?: undefined;
 }
 
-/** With the credentials of an application, which are exchanged for tokens as needed. Not for browsers: it is a secret. */
+/** The credentials of an application, which are exchanged for access tokens. Never use them in a browser. */
 export interface ApplicationOptions extends CommonOptions {
   readonly apiKey?: undefined;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Where `/oauth2/token` is, if not at `baseUrl`. */
+  /** The address of `/oauth2/token`, if it is not `baseUrl`. */
   readonly authUrl?: string | undefined;
 }
 
@@ -43,17 +43,19 @@ export type SkeinOptions = ApiKeyOptions | ApplicationOptions;
 const replyTimeoutMs = 15 * 60_000;
 const attemptTimeoutMs = 30_000;
 
-/** A client of the service, with one credential. It holds no connection and needs no end. */
+/** A client with one credential. It holds no connection and does not have to be closed. */
 export class Skein {
   /** Create, read, list, rename and delete threads, and ask for replies. */
   readonly threads: Threads;
 
   constructor(options: SkeinOptions) {
-    // Not every program is compiled with these types.
+    // Not every caller uses TypeScript.
     if (!options)
-      throw new TypeError('Skein needs options: a baseUrl, and an apiKey or a clientId with its secret.');
+      throw new TypeError(
+        'Skein needs options: a baseUrl, and an apiKey or a clientId with its clientSecret.',
+      );
     const settings = {
-      // Called as a function of its own: a browser's fetch refuses to be another object's method.
+      // In a function, because a browser's fetch fails when it is called as a method of another object.
       fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
       retries: atLeast(0, 'retries', options.retries ?? 4),
       maxRetryDelayMs: atLeast(0, 'maxRetryDelayMs', options.maxRetryDelayMs ?? 30_000),
@@ -75,7 +77,7 @@ function credentialOf(
   const isApplication = clientId !== undefined || clientSecret !== undefined;
   if (apiKey !== undefined && !isApplication) return apiKeyCredential(visible('apiKey', apiKey));
   if (apiKey !== undefined || !isApplication) {
-    throw new TypeError('Skein needs an apiKey, or a clientId with its clientSecret: one of the two.');
+    throw new TypeError('Skein needs either an apiKey or a clientId with its clientSecret.');
   }
   return new AccessTokens({
     ...settings,
@@ -85,7 +87,7 @@ function credentialOf(
   });
 }
 
-/** Refused here with a sentence: `fetch` would fail as if the network had. */
+/** Checked here, because `fetch` reports a malformed address like a network failure. */
 function address(name: string, value: string): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   const isPlain =
@@ -94,10 +96,12 @@ function address(name: string, value: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** The value itself is a secret, and stays out of the sentence. */
+/** The message does not contain the value, because it is a secret. */
 function visible(name: string, value: unknown): string {
   if (typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)) return value;
-  throw new TypeError(`${name} must be visible ASCII characters: is it empty, or does a line break end it?`);
+  throw new TypeError(
+    `${name} must be visible ASCII characters without spaces. Is it empty, or does it end with a line break?`,
+  );
 }
 
 function atLeast(least: number, name: string, value: number): number {

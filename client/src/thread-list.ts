@@ -20,12 +20,12 @@ export class ThreadList implements AsyncIterable<Thread> {
     this.#options = options;
   }
 
-  /** Every thread, over all pages. Where `truncated` matters, walk the `pages`. */
+  /** Every thread of every page. To see `truncated`, iterate over `pages()`. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Thread, void, undefined> {
     for await (const { threads } of this.pages()) yield* threads;
   }
 
-  /** Every page, from the one after this cursor on. Each has `timeoutMs` for itself. */
+  /** Every page, starting after the cursor if there is one. `timeoutMs` applies to each page. */
   async *pages(cursor?: string): AsyncGenerator<ThreadPage, void, undefined> {
     let next: string | null | undefined = cursor;
     while (next !== null) {
@@ -35,7 +35,7 @@ export class ThreadList implements AsyncIterable<Thread> {
     }
   }
 
-  /** One page: the first, or the one after a cursor, which is the `nextCursor` of another page of the same list. */
+  /** The first page, or the page after a cursor: the `nextCursor` of another page of the same list. */
   page(cursor?: string): Promise<ThreadPage> {
     return this.#page(cursor, this.#options.limit);
   }
@@ -43,7 +43,7 @@ export class ThreadList implements AsyncIterable<Thread> {
   async #page(cursor: string | undefined, limit: number | undefined): Promise<ThreadPage> {
     const { accountId } = this.#options;
     const answer = await this.#transport.request(
-      { method: 'GET', path: '/threads', query: { limit, cursor, accountId }, answeredBy: 'threads' },
+      { method: 'GET', path: '/threads', query: { limit, cursor, accountId }, expectedField: 'threads' },
       this.#options,
     );
     return answer.body as ThreadPage;

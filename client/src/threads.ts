@@ -1,6 +1,5 @@
 import type { Answer } from './answer.ts';
-import { rememberIn } from './errors.ts';
-import { randomId } from './random-id.ts';
+import { addTo } from './errors.ts';
 import { type Look, type Reply, untilReplied, type WaitOptions } from './reply.ts';
 import { type ListOptions, ThreadList } from './thread-list.ts';
 import type { CallOptions, Transport } from './transport.ts';
@@ -24,9 +23,9 @@ export interface GetOptions extends CallOptions {
 }
 
 /** The fields of a new thread other than its prompt. */
-type Particulars = { readonly [Name in Exclude<keyof CreateThreadBody, 'prompt'>]?: string | undefined };
+type ThreadFields = { readonly [Name in Exclude<keyof CreateThreadBody, 'prompt'>]?: string | undefined };
 
-export interface AskOptions extends WaitOptions, Particulars {
+export interface AskOptions extends WaitOptions, ThreadFields {
   /**
    * Generated for each call by default. Within 24 hours, the same key, prompt and options do not create a second
    * thread.
@@ -59,12 +58,12 @@ export class Threads {
     const headers = { 'idempotency-key': idempotencyKey };
     try {
       const answer = await this.#transport.request(
-        { method: 'POST', path: '/threads', headers, body, answeredBy: 'thread' },
+        { method: 'POST', path: '/threads', headers, body, expectedField: 'thread' },
         options,
       );
       return answer.body as CreatedThread;
     } catch (error) {
-      throw rememberIn(error, { idempotencyKey });
+      throw addTo(error, { idempotencyKey });
     }
   }
 
@@ -88,7 +87,7 @@ export class Threads {
   /** Renames a thread, which moves it to the top of lists. Only its creator can. */
   async rename(id: string, title: string, options: CallOptions = {}): Promise<Thread> {
     const answer = await this.#transport.request(
-      { method: 'PATCH', path: pathOf(id), body: { title }, answeredBy: 'thread' },
+      { method: 'PATCH', path: pathOf(id), body: { title }, expectedField: 'thread' },
       options,
     );
     return (answer.body as RenamedThread).thread;
@@ -99,12 +98,12 @@ export class Threads {
    * finds no thread, the thread counts as deleted, because the first request may have deleted it.
    */
   async delete(id: string, options: CallOptions = {}): Promise<DeletedThread> {
-    const afterLostTry = (answer: Answer): Answer =>
+    const afterLostAttempt = (answer: Answer): Answer =>
       (answer.body as { error?: { code?: unknown } } | undefined)?.error?.code === 'NOT_FOUND'
         ? { ...answer, status: 200, body: { id, deleted: true } satisfies DeletedThread }
         : answer;
     const answer = await this.#transport.request(
-      { method: 'DELETE', path: pathOf(id), answeredBy: 'deleted', afterLostTry },
+      { method: 'DELETE', path: pathOf(id), expectedField: 'deleted', afterLostAttempt },
       options,
     );
     return answer.body as DeletedThread;
@@ -158,7 +157,7 @@ export class Threads {
     const prefer = waitSeconds > 0 ? `wait=${Math.ceil(waitSeconds)}` : undefined;
     const headers = { prefer, 'if-none-match': etag };
     return this.#transport.request(
-      { method: 'GET', path: pathOf(id), headers, answeredBy: 'messages', holdMs: waitSeconds * 1000 },
+      { method: 'GET', path: pathOf(id), headers, expectedField: 'messages', holdMs: waitSeconds * 1000 },
       options,
     );
   }
@@ -168,4 +167,17 @@ function pathOf(id: string): string {
   // Such an id would change the path of the URL.
   if (id === '' || id === '.' || id === '..') throw new TypeError(`'${id}' is not a thread id.`);
   return `/threads/${encodeURIComponent(id)}`;
+}
+
+/** A UUID. `crypto.randomUUID` is missing in pages that were loaded without TLS. */
+function randomId(): string {
+  const { crypto } = globalThis as { crypto?: Partial<typeof globalThis.crypto> };
+  if (crypto?.randomUUID) return crypto.randomUUID();
+  const bytes = crypto?.getRandomValues
+    ? crypto.getRandomValues(new Uint8Array(16))
+    : Uint8Array.from({ length: 16 }, () => Math.random() * 256);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

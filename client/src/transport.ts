@@ -1,15 +1,15 @@
 import { type Answer, asObject, failureIn, unexpected } from './answer.ts';
-import type { Credential, Shown } from './credential.ts';
+import type { BearerToken, Credential } from './credential.ts';
 import { ConnectionError } from './errors.ts';
-import { exchange, type Fetch, namedHeaders, nameOf } from './exchange.ts';
-import { within } from './patience.ts';
-import { persist, type RetryRules, type Try } from './retries.ts';
+import { baseHeaders, exchange, type Fetch, nameOf } from './exchange.ts';
+import { type Attempt, type RetryRules, withRetries } from './retries.ts';
+import { withTimeLimit } from './time-limits.ts';
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call: on its way, in a pause before another try, and in an exchange of credentials. */
+  /** Aborts the call, also while it waits for a retry or for an access token. */
   readonly signal?: AbortSignal | undefined;
-  /** The longest that the call may take, every try and pause included. */
+  /** The longest that the call may take, including retries and the pauses before them. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -20,12 +20,12 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: object;
-  /** The field by which the service's answer is known from a proxy's. */
-  readonly answeredBy: string;
-  /** What the service was asked to hold its answer. */
+  /** A field that every response of the service has; a proxy's response lacks it. */
+  readonly expectedField: string;
+  /** How long the service was asked to hold its response. */
   readonly holdMs?: number;
-  /** What an answer to a second try means when the first may have done its work unheard. */
-  readonly afterLostTry?: (answer: Answer) => Answer;
+  /** Interprets the response to a retry when an earlier attempt may have succeeded without a response. */
+  readonly afterLostAttempt?: (answer: Answer) => Answer;
 }
 
 export interface TransportSettings extends RetryRules {
@@ -37,7 +37,7 @@ export interface TransportSettings extends RetryRules {
   readonly userAgent: string | undefined;
 }
 
-/** Calls of the public interface: with credentials, tried again where that may help. */
+/** Calls the public API with the credential, and retries transient failures. */
 export class Transport {
   readonly #settings: TransportSettings;
 
@@ -45,55 +45,51 @@ export class Transport {
     this.#settings = settings;
   }
 
-  /** The service's answer to a call, when it is a good one. */
+  /** Returns a successful response of the service, or throws. */
   async request(call: Call, options: CallOptions): Promise<Answer> {
     const url = this.#urlOf(call);
     const what = nameOf(call.method, url);
     const { timeoutMs = this.#settings.timeoutMs + (call.holdMs ?? 0), signal } = options;
     const deadline = performance.now() + timeoutMs;
     let lost = false;
-    return within({ signal, timeoutMs }, what, (ending) =>
-      persist(this.#settings, deadline, ending, async (): Promise<Try<Answer>> => {
-        const answer = await this.#send(call, url, ending);
+    return withTimeLimit({ signal, timeoutMs }, what, (limited) =>
+      withRetries(this.#settings, deadline, limited, async (): Promise<Attempt<Answer>> => {
+        const answer = await this.#send(call, url, limited);
         if (answer instanceof ConnectionError || answer.status >= 500) {
           const failure = answer instanceof ConnectionError ? answer : failureIn(answer, what);
           lost = true;
           return { failure, headers: answer instanceof ConnectionError ? undefined : answer.headers };
         }
-        return judge(lost && call.afterLostTry ? call.afterLostTry(answer) : answer, call, what);
+        return judge(lost && call.afterLostAttempt ? call.afterLostAttempt(answer) : answer, call, what);
       }),
     );
   }
 
-  /** A token from the store that is refused is renewed once; whatever comes then is the answer. */
+  /** If the service rejects a cached token, sends the request once more with a new one. */
   async #send(call: Call, url: string, signal: AbortSignal): Promise<Answer | ConnectionError> {
     const { credential } = this.#settings;
-    const shown = await credential.present(signal);
-    const answer = await this.#sendAs(shown, call, url, signal);
-    if (answer instanceof ConnectionError || answer.status !== 401 || !shown.cached) return answer;
-    return this.#sendAs(await credential.renew(shown.bearer, signal), call, url, signal);
+    const token = await credential.token(signal);
+    const answer = await this.#sendWith(token, call, url, signal);
+    if (answer instanceof ConnectionError || answer.status !== 401 || !token.isCached) return answer;
+    return this.#sendWith(await credential.renew(token.value, signal), call, url, signal);
   }
 
-  #sendAs(
-    { bearer }: Shown,
+  #sendWith(
+    { value }: BearerToken,
     call: Call,
     url: string,
     signal: AbortSignal,
   ): Promise<Answer | ConnectionError> {
     const { method, body, holdMs = 0 } = call;
     const { fetch, attemptTimeoutMs, userAgent } = this.#settings;
-    const headers = namedHeaders(userAgent);
-    headers.set('authorization', `Bearer ${bearer}`);
+    const headers = baseHeaders(userAgent);
+    headers.set('authorization', `Bearer ${value}`);
     if (body !== undefined) headers.set('content-type', 'application/json');
-    for (const [name, value] of Object.entries(call.headers ?? {})) {
-      if (value !== undefined) headers.set(name, value);
+    for (const [name, text] of Object.entries(call.headers ?? {})) {
+      if (text !== undefined) headers.set(name, text);
     }
-    const text = body && JSON.stringify(body);
-    return exchange(
-      fetch,
-      { method, url, headers, body: text, timeoutMs: attemptTimeoutMs + holdMs },
-      signal,
-    );
+    const outgoing = { method, url, headers, timeoutMs: attemptTimeoutMs + holdMs };
+    return exchange(fetch, { ...outgoing, body: body && JSON.stringify(body) }, signal);
   }
 
   #urlOf({ path, query = {} }: Call): string {
@@ -105,10 +101,10 @@ export class Transport {
   }
 }
 
-function judge(answer: Answer, call: Call, what: string): Try<Answer> {
+function judge(answer: Answer, call: Call, what: string): Attempt<Answer> {
   const { status, headers, body } = answer;
   if (status === 304 && call.headers?.['if-none-match'] !== undefined) return { done: answer };
   if (status < 200 || status >= 300) return { failure: failureIn(answer, what), headers };
-  if (asObject(body)?.[call.answeredBy] === undefined) return { failure: unexpected(answer, what) };
+  if (asObject(body)?.[call.expectedField] === undefined) return { failure: unexpected(answer, what) };
   return { done: answer };
 }

@@ -9,7 +9,7 @@ const read = (...descriptions: string[]) =>
   corroborationOf({ steps: descriptions.map((description) => ({ description })) });
 
 describe('The corroboration of a reply', () => {
-  it('is read from each form of the step', () => {
+  it('is read from every form of the step', () => {
     for (const [step, statements, found, sources] of [
       ['7 of 9 statements found in 2 sources', 9, 7, 2],
       ['1 of 2 statements found in 1 source', 2, 1, 1],
@@ -26,13 +26,13 @@ describe('The corroboration of a reply', () => {
     }
   });
 
-  it('is null where nothing was checked', () => {
+  it('is null if nothing was checked', () => {
     assert.equal(read(), null);
     assert.equal(read('Searching 5 passages', 'I think that 7 of 9 statements found in 2 sources'), null);
     assert.equal(corroborationOf({ steps: null }), null);
   });
 
-  it('is the last step that speaks of it', () => {
+  it('is read from the last step that reports it', () => {
     const expected = { statements: 2, found: 2, sources: 1 };
     assert.deepEqual(
       read('7 of 9 statements found in 2 sources', 'All 2 statements found in 1 source'),
@@ -58,7 +58,7 @@ describe('Asking a language model', () => {
     await model?.close();
   });
 
-  it('brings what the service found in the documents', async () => {
+  it('returns how many statements the service found in the documents', async () => {
     const { threads } = new client.Skein({ baseUrl: service.baseUrl, apiKey });
     const said =
       'Unused yarn can be returned within 30 days of purchase [1]. The director plays the trombone.';

@@ -63,7 +63,7 @@ describe('A call that fails', () => {
     }
   });
 
-  it('is not tried again when its request is at fault', async () => {
+  it('is not retried if the request is invalid', async () => {
     for (const status of [400, 401, 403, 404, 409, 418]) {
       const { outcome, tries } = await listOver([failure(status, 'SOME_CODE')]);
       assert.equal(outcome.status, status);
@@ -71,7 +71,7 @@ describe('A call that fails', () => {
     }
   });
 
-  it('is tried again over faults that may pass', async () => {
+  it('is retried after transient failures', async () => {
     const faults: Fault[] = [429, 500, 502, 503, 504].map((status) => failure(status, 'SOME_CODE'));
     for (const fault of [...faults, html(502), 'drop', 'cut', 'lose the answer'] satisfies Fault[]) {
       const { outcome, tries } = await listOver([fault]);
@@ -96,7 +96,7 @@ describe('A call that fails', () => {
     const { outcome } = await listOver(['drop'], { retries: 0 });
     assert.ok(outcome instanceof client.ConnectionError);
     assert.equal(outcome.code, 'CONNECTION');
-    assert.match(outcome.message, /^GET http:.*\/api\/v1\/threads got no answer: .*(socket|ECONNRESET)/i);
+    assert.match(outcome.message, /^GET http:.*\/api\/v1\/threads got no response: .*(socket|ECONNRESET)/i);
     assert.ok(outcome.cause);
     const closed = await FaultyProxy.start(world.service.baseUrl);
     await closed.close();
@@ -134,7 +134,7 @@ describe('A call that fails', () => {
     }
   });
 
-  it('gives up at once when it would have to wait for too long', async () => {
+  it('fails at once if it would have to wait too long', async () => {
     const limited = (seconds: string) => ({
       ...failure(429, 'RATE_LIMITED'),
       headers: { 'retry-after': seconds },
@@ -149,7 +149,7 @@ describe('A call that fails', () => {
     assert.equal(untold.tries, 2);
   });
 
-  it('spreads its tries over the whole of a growing time', () => {
+  it('spreads its retries with exponential backoff and full jitter', () => {
     assert.deepEqual(
       [0, 1, 2, 3, 4].map((index) => jittered(index, 5_000, () => 1)),
       [500, 1000, 2000, 4000, 5000],
@@ -166,7 +166,7 @@ describe('A call that fails', () => {
     assert.ok(Math.min(...many) < 100 && Math.max(...many) > 900, 'full jitter');
   });
 
-  it('makes one thread, however often it was tried, and says by which key', async () => {
+  it('creates one thread however often it is retried, and reports its idempotency key', async () => {
     const address = proxy.address(['lose the answer', 'cut', 'lose the answer', html(500)]);
     const accountId = 'acct_once';
     const { thread } = await clientOf(address).threads.create({ prompt: 'Once', accountId });
@@ -193,7 +193,7 @@ describe('A call that fails', () => {
     assert.equal((await world.ada.walk({ accountId: body.accountId })).length, 2);
   });
 
-  it('has deleted a thread although the answer was lost, and finds none that never was', async () => {
+  it('deletes a thread although the response was lost, and reports a thread that never existed as missing', async () => {
     const { threads } = clientOf(proxy.address(['pass', 'lose the answer']));
     const { thread } = await threads.create({ prompt: 'Away' });
     assert.deepEqual(await threads.delete(thread.id), { id: thread.id, deleted: true });
@@ -236,7 +236,7 @@ describe('A call that fails', () => {
     await assert.rejects(paused, aborted);
   });
 
-  it('ends when its time is up, also over a fetch that does not listen', async () => {
+  it('times out, even if fetch ignores its signal', async () => {
     const silent = proxy.address(Array(3).fill('hang'));
     const timeout = { name: 'TimeoutError', code: 'TIMEOUT' };
     const { threads } = clientOf(silent, { timeoutMs: 200 });
@@ -247,7 +247,7 @@ describe('A call that fails', () => {
     await assert.rejects(deaf.threads.list().page(), timeout);
   });
 
-  it('leaves no listener on a signal that lives on', async () => {
+  it('leaves no listener on a signal that outlives the call', async () => {
     const { signal } = new AbortController();
     let listeners = 0;
     const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
@@ -273,13 +273,13 @@ describe('A call that fails', () => {
   });
 });
 
-describe('A client that cannot be', () => {
-  it('is refused with a sentence that keeps the secret', async () => {
+describe('A client with invalid options', () => {
+  it('is rejected with a message that does not contain the secret', async () => {
     const { Skein } = await packedClient();
     const baseUrl = 'https://skein.example';
     const wrong: [object | undefined, RegExp][] = [
-      [{ baseUrl }, /apiKey, or a clientId/],
-      [{ baseUrl, apiKey: 'a', clientId: 'b', clientSecret: 'c' }, /one of the two/],
+      [{ baseUrl }, /either an apiKey or a clientId/],
+      [{ baseUrl, apiKey: 'a', clientId: 'b', clientSecret: 'c' }, /either an apiKey or/],
       [{ baseUrl, clientId: 'b' }, /clientSecret must be/],
       [{ baseUrl, apiKey: 'eak_secret\n' }, /apiKey must be .*line break/],
       [{ baseUrl, apiKey: '' }, /apiKey must be/],
@@ -323,7 +323,7 @@ describe('A client that cannot be', () => {
     }
   });
 
-  it('is asked for no thread without an id', async () => {
+  it('rejects an empty thread id', async () => {
     const { Skein } = await packedClient();
     const { threads } = new Skein({ baseUrl: 'https://skein.example', apiKey: 'a' });
     for (const id of ['', '.', '..']) {

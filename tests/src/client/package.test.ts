@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const bin = (name: string) => join(root, 'node_modules/.bin', name);
 const read = (...parts: string[]) => readFileSync(join(...parts), 'utf8');
 
-describe('The package of the client', () => {
+describe("The client's package", () => {
   let project: string;
   let files: string[];
   before(async () => {
@@ -19,13 +19,13 @@ describe('The package of the client', () => {
     files = await packedFiles();
   });
 
-  it('holds JavaScript, its types and how to use them, and nothing else', () => {
+  it('contains only JavaScript, types and the README', () => {
     assert.ok(files.includes('dist/index.js') && files.includes('dist/index.d.ts'));
     const others = files.filter((path) => !/^dist\/[a-z-]+(\.js|\.d\.ts)$/.test(path));
     assert.deepEqual(others, ['README.md', 'package.json']);
   });
 
-  it('needs no other package, and imports nothing but itself', () => {
+  it('has no dependencies', () => {
     const manifest = JSON.parse(read(project, 'node_modules/@skein/client/package.json'));
     const { dependencies, peerDependencies, optionalDependencies, scripts } = manifest;
     assert.deepEqual(
@@ -45,12 +45,12 @@ describe('The package of the client', () => {
     );
   });
 
-  it('names the version that it is', () => {
+  it('exports its own version', () => {
     const { version } = JSON.parse(read(root, 'client/package.json'));
     assert.match(read(project, 'node_modules/@skein/client/dist/version.js'), new RegExp(`'${version}'`));
   });
 
-  it('has the types that openapi.json has, and knows when it has not', async () => {
+  it('has the types of openapi.json, and its check notices a difference', async () => {
     const generator = join(root, 'client/generate-types.ts');
     await run(process.execPath, [generator, '--check']);
     const drifted = JSON.parse(read(root, 'openapi.json'));
@@ -60,7 +60,7 @@ describe('The package of the client', () => {
     await assert.rejects(check, { code: 1, stderr: /npm run client:types/ });
   });
 
-  describe('for a consumer in TypeScript', () => {
+  describe('in a TypeScript project', () => {
     /** What the compiler says of each program under these settings. */
     const compile = async (programs: string[], settings: object = {}): Promise<string[][]> => {
       const compilerOptions = {
@@ -114,7 +114,7 @@ const deleted: true = (await client.threads.delete(thread.id)).deleted;
 console.log(deleted, NotFoundError.name);
 `;
 
-    it('compiles under strict rules, in a page and on Node.js', async () => {
+    it('compiles under strict settings, for browsers and for Node.js', async () => {
       const typeRoots = [join(root, 'node_modules/@types')];
       const places = [
         {},
@@ -124,7 +124,7 @@ console.log(deleted, NotFoundError.name);
       for (const place of places) assert.deepEqual(await compile([good], place), [[]]);
     });
 
-    it('does not compile where it is used wrongly', async () => {
+    it('does not compile if it is used wrongly', async () => {
       const wrong: [string, RegExp][] = [
         [`new Skein({ baseUrl: 'https://skein.example' });`, /TS2345/],
         [`new Skein({ baseUrl: 'x', apiKey: 'a', clientId: 'b', clientSecret: 'c' });`, /TS23(22|45)/],

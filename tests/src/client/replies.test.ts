@@ -27,7 +27,7 @@ describe('Asking', { concurrency: true }, () => {
       (error) => error,
     );
 
-  it('brings the thread, its messages, the reply, its text and its sources', async () => {
+  it('returns the thread, its messages, the reply, its text and its sources', async () => {
     const address = proxy.address();
     const particulars = { title: 'Returns', accountId: 'acct_1', secondaryId: 'opp_1' };
     const prompt = '#say Thirty days.\n#source Refund policy';
@@ -59,7 +59,7 @@ describe('Asking', { concurrency: true }, () => {
     assert.deepEqual((await threadsAt(address).ask('Hello')).sources, []);
   });
 
-  it('shows steps and text while the reply is on its way', async () => {
+  it('reports steps and text while the reply is being written', async () => {
     const shown: string[] = [];
     const seen = new AbortController();
     const show = (text: string) => {
@@ -77,7 +77,7 @@ describe('Asking', { concurrency: true }, () => {
     await world.ada.delete(threadId);
   });
 
-  it('shows each step once, reading about once a second', async () => {
+  it('reports each step once, and reads about once a second', async () => {
     const address = proxy.address();
     const steps: string[] = [];
     const texts: string[] = [];
@@ -103,7 +103,7 @@ describe('Asking', { concurrency: true }, () => {
     assert.ok(looks.every(({ headers }) => headers.prefer === 'wait=1'));
   });
 
-  it('polls, less and less often, where the service does not know how to wait', async () => {
+  it('polls less and less often if the service does not hold reads', async () => {
     const address = proxy.address([], { knowsPrefer: false });
     const { text } = await threadsAt(address).ask('#wait 3000\n#say Late.');
     assert.equal(text, 'Late.');
@@ -112,7 +112,7 @@ describe('Asking', { concurrency: true }, () => {
     assert.ok(looks.length >= 2 && looks.length <= 9, `read ${looks.length} times in 3 s`);
   });
 
-  it('does not ask in a hurry a service that says it has waited, and has not', async () => {
+  it('does not poll in a loop if the service claims to have waited but did not', async () => {
     const address = proxy.address();
     let looks = 0;
     const hasty = new client.Skein({
@@ -132,7 +132,7 @@ describe('Asking', { concurrency: true }, () => {
     assert.ok(looks >= 2 && looks <= 9, `read ${looks} times in 3 s`);
   });
 
-  it('rejects with the thread when the reply has failed, or was cancelled', async () => {
+  it('rejects with the thread if the reply failed or was cancelled', async () => {
     const { threads } = new client.Skein({ baseUrl: world.service.baseUrl, apiKey: world.adaKey.key });
     const texts: string[] = [];
     const failed = await failureOf(
@@ -143,7 +143,7 @@ describe('Asking', { concurrency: true }, () => {
     assert.equal(failed.reply.status, 'failed');
     assert.equal(failed.messages.length, 2);
     assert.equal(failed.threadId, failed.thread.id);
-    assert.match(failed.message, new RegExp(`${failed.thread.id} has failed: ${failed.reply.content}`));
+    assert.match(failed.message, new RegExp(`${failed.thread.id} failed: ${failed.reply.content}`));
     assert.deepEqual(texts, [], 'what is said of a failure is no text of the reply');
     // Stopped in the console, which keeps the text so far.
     const stopped = new client.Skein({
@@ -161,7 +161,7 @@ describe('Asking', { concurrency: true }, () => {
     assert.match(cancelled.message, /was cancelled$/);
   });
 
-  it('names the thread when it is aborted, and goes on with it later', async () => {
+  it('reports the thread when it is aborted, and can continue later', async () => {
     const address = proxy.address();
     const threads = threadsAt(address);
     const aborting = new AbortController();
@@ -176,7 +176,7 @@ describe('Asking', { concurrency: true }, () => {
     assert.deepEqual([text, thread.id], ['Still here.', aborted.threadId]);
   });
 
-  it('names the thread when its time is up, or the service is gone', async () => {
+  it('reports the thread when it times out or the service is unreachable', async () => {
     const threads = threadsAt(world.service.baseUrl);
     const late = await failureOf(threads.ask('#hang', { timeoutMs: 3_000 }));
     assert.ok(late instanceof client.TimeoutError);
@@ -207,7 +207,7 @@ describe('Asking', { concurrency: true }, () => {
     );
   });
 
-  it('goes on over faults between its looks', async () => {
+  it('continues after failures between reads', async () => {
     const address = proxy.address(['drop', 'pass', 'cut', { status: 500 }, 'drop']);
     assert.equal((await threadsAt(address).ask('#say Here.')).text, 'Here.');
     assert.equal(proxy.requestsTo(address).length, 6);
@@ -223,7 +223,7 @@ describe('Asking', { concurrency: true }, () => {
     assert.equal(error.threadId, thread.id);
   });
 
-  it('lets what a callback throws out', async () => {
+  it('rejects with an error that a callback throws', async () => {
     const oops = new Error('oops');
     const onStep = () => {
       throw oops;

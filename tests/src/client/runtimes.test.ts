@@ -88,25 +88,25 @@ console.log(JSON.stringify(await scenario(client, JSON.parse(process.argv[2]))))
     assertHeld(JSON.parse(stdout), settings);
   };
 
-  it("does on the project's Node.js what it promises", () => runOn(process.execPath));
+  it("works on the project's Node.js", () => runOn(process.execPath));
 
-  it("does so on the machine's own Node.js", async (test) => {
+  it("works on the machine's own Node.js", async (test) => {
     const found = await machineNode();
     if (found === undefined) test.skip('the machine has no Node.js of its own from 20 on');
     else await runOn(found);
   });
 
-  it('does so on Bun', async (test) => {
+  it('works on Bun', async (test) => {
     if (!onLinux && !existsSync(bun)) test.skip('npm brings Bun on Linux only');
     else await runOn(bun);
   });
 
-  it('does so on Deno, with no right but to call the service', async (test) => {
+  it('works on Deno with only network access to the service', async (test) => {
     if (!onLinux && !existsSync(deno)) test.skip('npm brings Deno on Linux only');
     else await runOn(deno, ['run', '--no-remote', '--no-prompt', '--allow-net=127.0.0.1']);
   });
 
-  it('does so in a browser', async (test) => {
+  it('works in a browser', async (test) => {
     const settings = makeSettings();
     const files = (await packedFiles()).filter((path) => path.endsWith('.js'));
     assert.ok(files.includes('dist/index.js'));

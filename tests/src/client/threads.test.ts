@@ -31,7 +31,7 @@ describe("The client's threads", () => {
     return ids;
   };
 
-  it('are what the service has', async () => {
+  it('support every operation of the API', async () => {
     const created = await threads.create({ prompt: 'What is a skein?', title: 'Yarn', secondaryId: 'opp_1' });
     const { thread, messages, status, etag } = await threads.get(created.thread.id, { waitSeconds: 20 });
     const { body } = await world.ada.get(thread.id);
@@ -73,7 +73,7 @@ describe("The client's threads", () => {
     );
   });
 
-  it('lets the service wait only where it is asked to', async () => {
+  it('hold a read only if requested', async () => {
     const address = proxy.address();
     const { thread } = await threads.create({ prompt: '#wait 2000\n#say Late.' });
     const there = threadsOf(world.adaKey.key, address);
@@ -87,7 +87,7 @@ describe("The client's threads", () => {
     );
   });
 
-  it('are walked one by one, page by page, or from a cursor on', async () => {
+  it('are listed one by one, page by page, or from a cursor', async () => {
     const made = await fill('acct_walk', 5);
     const address = proxy.address();
     const list = threadsOf(world.adaKey.key, address).list({ accountId: 'acct_walk', limit: 2 });
@@ -114,7 +114,7 @@ describe("The client's threads", () => {
     assert.equal(first.truncated, false);
   });
 
-  it('are asked for no further than they are walked, and in large pages', async () => {
+  it('are fetched only as far as the caller iterates, in large pages', async () => {
     await fill('acct_break', 3);
     const address = proxy.address();
     const there = threadsOf(world.adaKey.key, address);
@@ -127,7 +127,7 @@ describe("The client's threads", () => {
     );
   });
 
-  it('say when there are more than a walk can reach', async () => {
+  it('report when there are more than a walk can reach', async () => {
     const made = await fill('acct_many', 7);
     const pages = [];
     for await (const page of threads.list({ accountId: 'acct_many', limit: 3 }).pages()) pages.push(page);
@@ -140,7 +140,7 @@ describe("The client's threads", () => {
     await assert.rejects(threads.list().page('nonsense'), client.InvalidParamsError);
   });
 
-  it("are the credential's own: others' are missing, or not to be changed", async () => {
+  it('are limited to what the credential may read and change', async () => {
     const { thread } = await threads.create({ prompt: 'Private' });
     const ben = threadsOf(world.benKey.key);
     await assert.rejects(ben.get(thread.id), client.NotFoundError);
@@ -151,7 +151,7 @@ describe("The client's threads", () => {
     await assert.rejects(threadsOf(world.wideKey.key).create({ prompt: 'x' }), client.ForbiddenError);
   });
 
-  it('take ids and texts as they are', async () => {
+  it('pass ids and texts unchanged', async () => {
     const address = proxy.address();
     const there = threadsOf(world.adaKey.key, `${address}/`);
     await assert.rejects(there.get('../keys?x=1#y'), client.NotFoundError);
@@ -165,7 +165,7 @@ describe("The client's threads", () => {
     assert.equal((await there.get(thread.id)).messages[0]?.content, 'Ü 😀\u2028');
   });
 
-  it('are asked for by a program that names itself', async () => {
+  it('are requested with a User-Agent', async () => {
     const address = proxy.address();
     const { Skein } = client;
     const apiKey = world.adaKey.key;

@@ -52,7 +52,7 @@ describe("An application's client", () => {
     };
   };
 
-  it('exchanges its credentials once for many calls, at once and later', async () => {
+  it('gets one token for many calls, concurrent and later', async () => {
     const { read, calls, exchanges } = start();
     const reads = await Promise.all(Array.from({ length: 20 }, () => read()));
     assert.ok(reads.every(({ thread }) => thread.id === published));
@@ -73,7 +73,7 @@ describe("An application's client", () => {
     assert.match([...shown][0] as string, /^Bearer ey/);
   });
 
-  it('renews its token before it ends, and not sooner', async (test) => {
+  it('renews its token shortly before it expires', async (test) => {
     test.mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const { read, exchanges } = start();
     await read();
@@ -107,7 +107,7 @@ describe("An application's client", () => {
     assert.equal(exchanges().length, 3);
   });
 
-  it('fetches one other token when a kept one is refused, once for all who were', async () => {
+  it('gets one new token for all calls whose cached token was rejected', async () => {
     const { read, calls, exchanges } = start({ calls: ['pass', ...Array<Fault>(5).fill(refusal)] });
     await read();
     const reads = await Promise.all(Array.from({ length: 5 }, () => read()));
@@ -137,7 +137,7 @@ describe("An application's client", () => {
     assert.deepEqual([calls().length, exchanges().length], [5, 2]);
   });
 
-  it('is refused for good when a fresh token is refused', async () => {
+  it('fails if a new token is rejected too', async () => {
     const fresh = start({ calls: [refusal] });
     await assert.rejects(fresh.read(), client.UnauthorizedError);
     assert.deepEqual([fresh.calls().length, fresh.exchanges().length], [1, 1]);
@@ -147,14 +147,14 @@ describe("An application's client", () => {
     assert.deepEqual([kept.calls().length, kept.exchanges().length], [3, 2]);
   });
 
-  it('goes on with new tokens after a rotation only with the new secret', async () => {
+  it('gets new tokens after a rotation only with the new secret', async () => {
     const other = await makeApplication(world.service, world.acme, 'Rotated');
     const before = start({}, other);
     await before.read();
     const rotated = await world.service.skein('app', 'rotate', world.acme, other.clientId);
     const error = await before.read().catch((failure) => failure);
     assert.ok(error instanceof client.UnauthorizedError, `${error}`);
-    assert.match(error.message, /brought no token/);
+    assert.match(error.message, /^Could not get an access token/);
     assert.ok(!`${error.stack}`.includes(other.clientSecret));
     const { clientSecret } = rotated;
     assert.equal((await start({}, { ...other, clientSecret }).read()).thread.id, published);
@@ -187,7 +187,7 @@ describe("An application's client", () => {
     }
   });
 
-  it('ends a call with its signal, and not the exchange that others wait for', async () => {
+  it('aborts a call without aborting the token request that other calls wait for', async () => {
     const gate = Promise.withResolvers<void>();
     const gated: Fetch = async (url, init) => {
       if (url.endsWith('/oauth2/token')) await gate.promise;
@@ -216,7 +216,7 @@ describe("An application's client", () => {
     assert.equal(exchanges().length, 2);
   });
 
-  it('may only read', async () => {
+  it('can only read', async () => {
     await assert.rejects(start().threads.create({ prompt: 'Mine' }), client.ForbiddenError);
   });
 });

@@ -1,37 +1,35 @@
 import { AbortedError, TimeoutError } from './errors.ts';
 
-/** What ends an act before its own end. */
 export interface Limits {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
 }
 
-/** A timer's longest: beyond it runtimes fire at once. */
+/** Runtimes fire a timer at once if its delay is longer. */
 const timerMsMax = 2 ** 31 - 1;
 
 /**
- * Runs an act until it ends, the caller aborts or the time is up; `what` names it in the error. The act's own signal is
- * aborted with that error, and an action that ignores the signal is not awaited.
+ * Runs an action until it ends, the caller aborts or the time is up. `what` names the action in the error. The signal
+ * that the action gets is aborted with the same error. An action that ignores its signal is not awaited.
  */
-export async function within<T>(
+export async function withTimeLimit<T>(
   { signal, timeoutMs }: Limits,
   what: string,
-  act: (signal: AbortSignal) => Promise<T>,
+  action: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   if (!(timeoutMs >= 0)) throw new TypeError('timeoutMs must be a number of at least 0.');
-  const ending = new AbortController();
-  const abort = () => ending.abort(abortError(what, signal?.reason));
+  const controller = new AbortController();
+  const abort = () => controller.abort(abortError(what, signal?.reason));
   if (signal?.aborted) abort();
-  ending.signal.throwIfAborted();
-  // By hand, not `AbortSignal.any`: a signal that outlives many calls must keep nothing of them.
+  controller.signal.throwIfAborted();
+  // Not `AbortSignal.any`: a signal that outlives many calls would keep references to all of them.
   signal?.addEventListener('abort', abort, { once: true });
   const timer = setTimeout(
-    () =>
-      ending.abort(new TimeoutError(`${what} has not ended within ${timeoutMs} ms.`, { code: 'TIMEOUT' })),
+    () => controller.abort(new TimeoutError(`${what} timed out after ${timeoutMs} ms.`, { code: 'TIMEOUT' })),
     Math.min(timeoutMs, timerMsMax),
   );
   try {
-    return await Promise.race([act(ending.signal), rejectionBy(ending.signal)]);
+    return await Promise.race([action(controller.signal), rejectWhenAborted(controller.signal)]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -57,15 +55,15 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Never resolves: for races. The signal must be the call's own, for it keeps the listener. */
-export function rejectionBy(signal: AbortSignal): Promise<never> {
+/** For races: never resolves. The listener stays on the signal, so the signal must not outlive the call. */
+export function rejectWhenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }
 
-/** One call within another passes on what ended it, as it is. */
+/** A nested call passes on the error of the call around it. */
 function abortError(what: string, reason: unknown): unknown {
   if (reason instanceof AbortedError || reason instanceof TimeoutError) return reason;
   return new AbortedError(`${what} was aborted.`, reason);
