@@ -378,18 +378,21 @@ export class Oracle {
     for (const id of ids) this.#end(id, 'cancelled', undefined);
   }
 
-  /** A sweep fails a reply at its deadline, or after as many workers died over it as it has attempts. */
+  /**
+   * A sweep fails a reply at its deadline, or after as many workers died over it as it has attempts. A worker gives up its
+   * claim at the deadline; if the store's clock was set back, the sweep sees the end of that lease first.
+   */
   #failed(id: MessageId, failure: string): void {
     const reply = this.replies.get(id);
     if (reply === undefined) return;
+    const isDue = this.#loop.nowMs >= reply.deadlineMs - unnoticedJumpMs;
     if (failure === failureTexts.overdue) {
-      const isDue = this.#loop.nowMs >= reply.deadlineMs - unnoticedJumpMs;
       this.expect(isDue, 'ends', () => `${nameOf(reply)} failed before its deadline`);
     } else {
       const deaths = [...reply.lostClaims, reply.claim].filter((claim) => claim?.excused).length;
       const attempts = deaths + reply.retries;
       const why = () => `${nameOf(reply)} failed after ${reply.retries} retries and ${deaths} dead workers`;
-      this.expect(attempts >= replyAttempts, 'ends', why);
+      this.expect(isDue || attempts >= replyAttempts, 'ends', why);
     }
     this.#end(id, 'failed', failedReplyContent);
   }

@@ -57,9 +57,9 @@ async function simulate(ms: number): Promise<void> {
   while (performance.now() < deadline) {
     const words = ['--seed', String(chance.below(2 ** 31)), '--steps', String(simulatedSteps)];
     const program = join(root, 'server/testing/simulation/main.ts');
-    const child = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
     let output = '';
-    for await (const chunk of child.stdout) output += chunk;
+    for await (const chunk of child.stderr) output += chunk;
     if (child.exitCode === null) await once(child, 'exit');
     const isPassed = child.exitCode === 0;
     // A run that ended early did not take all its steps.

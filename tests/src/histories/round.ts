@@ -75,8 +75,8 @@ export async function runRound(
 /** Two organizations with enough quota, and one with little. Two of the keys are revoked during the round. */
 async function hire(site: Site, name: string) {
   const [acme, globex, limited] = await Promise.all([
-    site.skein('org', 'create', `Acme ${name}`),
-    site.skein('org', 'create', `Globex ${name}`),
+    site.skein('org', 'create', `Acme ${name}`, '--quota', ampleQuota),
+    site.skein('org', 'create', `Globex ${name}`, '--quota', ampleQuota),
     site.skein('org', 'create', `Limited ${name}`, '--quota', String(smallQuota)),
   ]);
   const member = async ({ id }: { id: string }, person: string) => {
