@@ -27,7 +27,7 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
 }
 
 /** The same without the sidebar and menus around it. */
-export function FailedAlone(props: ErrorComponentProps) {
+export function FailedWithoutShell(props: ErrorComponentProps) {
   return (
     <main>
       <FailedPage {...props} />

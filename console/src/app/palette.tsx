@@ -21,7 +21,7 @@ import { useOrganization } from './session.tsx';
 const [store, spotlight] = createSpotlight();
 const listId = 'palette-list';
 
-interface Deed {
+interface PaletteItem {
   readonly label: string;
   readonly description?: string;
   readonly icon: ReactNode;
@@ -51,16 +51,16 @@ export default function Palette({ opened }: { opened: boolean }) {
         leftSection={<IconSearch size={20} aria-hidden />}
       />
       <Spotlight.ActionsList id={listId}>
-        <Deeds text={text} />
+        <PaletteItems text={text} />
         {opened && <Threads text={text} />}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   );
 }
 
-function Deeds({ text }: { text: string }) {
+function PaletteItems({ text }: { text: string }) {
   const wanted = text.trim().toLowerCase();
-  const found = useDeeds().filter(({ label }) => label.toLowerCase().includes(wanted));
+  const found = usePaletteItems().filter(({ label }) => label.toLowerCase().includes(wanted));
   if (found.length === 0) return null;
   return (
     <Spotlight.ActionsGroup label="Go to">
@@ -77,7 +77,7 @@ function Deeds({ text }: { text: string }) {
   );
 }
 
-function useDeeds(): Deed[] {
+function usePaletteItems(): PaletteItem[] {
   const navigate = useNavigate();
   const { role } = useOrganization();
   const { setColorScheme } = useMantineColorScheme();

@@ -19,13 +19,13 @@ import {
 } from '../api/queries.ts';
 import { queryClient } from '../api/query-client.ts';
 import { ApiError } from '../api/request.ts';
-import { FailedAlone, FailedPage, NotFoundPage, PendingPage } from './fallback-pages.tsx';
+import { FailedPage, FailedWithoutShell, NotFoundPage, PendingPage } from './fallback-pages.tsx';
 import { auditFilters, filtersOf, requestFilters } from './log-search.ts';
 import { safeReturn } from './safe-return.ts';
 import { currentOrganization, switchOrganization } from './session.tsx';
 import { Shell } from './shell.tsx';
 
-const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: FailedAlone });
+const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: FailedWithoutShell });
 
 interface SignInSearch {
   readonly returnTo?: string | undefined;
@@ -79,15 +79,15 @@ async function ensureSession(path: string): Promise<SessionJson> {
 }
 
 /** The parent of all pages that need a session. */
-const door = createRoute({
+const signedIn = createRoute({
   getParentRoute: () => root,
-  id: 'door',
+  id: 'signedIn',
   beforeLoad: async ({ location }) => {
     const { organizations } = await ensureSession(location.href);
     if (organizations.length === 0) throw redirect({ to: '/join', search: returnSearch(location.href) });
   },
   component: Shell,
-  errorComponent: FailedAlone,
+  errorComponent: FailedWithoutShell,
 });
 
 export function returnSearch(path: string): { returnTo?: string } {
@@ -104,30 +104,30 @@ function listSearch({ account, search, state, within }: Record<string, unknown>)
 }
 
 const mine = createRoute({
-  getParentRoute: () => door,
+  getParentRoute: () => signedIn,
   path: '/',
   validateSearch: listSearch,
   component: lazyRouteComponent(() => import('../threads/thread-list-page.tsx'), 'MinePage'),
 });
 
 const published = createRoute({
-  getParentRoute: () => door,
+  getParentRoute: () => signedIn,
   path: '/published',
   validateSearch: listSearch,
   component: lazyRouteComponent(() => import('../threads/thread-list-page.tsx'), 'PublishedPage'),
 });
 
 const newThread = createRoute({
-  getParentRoute: () => door,
+  getParentRoute: () => signedIn,
   path: '/new',
   component: lazyRouteComponent(() => import('../threads/new-thread-page.tsx'), 'NewThreadPage'),
 });
 
 const thread = createRoute({
-  getParentRoute: () => door,
+  getParentRoute: () => signedIn,
   path: '/threads/$threadId',
   loader: ({ params: { threadId }, preload }) =>
-    enterHome(threadId, preload, (organizationId) =>
+    openInItsOrganization(threadId, preload, (organizationId) =>
       queryClient.ensureQueryData(threadOptions(organizationId, threadId)),
     ),
   component: lazyRouteComponent(() => import('../thread/thread-page.tsx'), 'ThreadPage'),
@@ -135,7 +135,7 @@ const thread = createRoute({
 });
 
 const document = createRoute({
-  getParentRoute: () => door,
+  getParentRoute: () => signedIn,
   path: '/documents/$documentId',
   validateSearch: ({ cited, snippet, since }: Record<string, unknown>): Citation => ({
     ...(typeof cited === 'string' && cited !== '' && { cited: cited.slice(0, 1_000).toWellFormed() }),
@@ -144,7 +144,7 @@ const document = createRoute({
   }),
   loaderDeps: ({ search }) => search,
   loader: ({ params: { documentId }, deps, preload }) =>
-    enterHome(documentId, preload, (organizationId) =>
+    openInItsOrganization(documentId, preload, (organizationId) =>
       queryClient.ensureQueryData(documentOptions(organizationId, documentId, deps)),
     ),
   component: lazyRouteComponent(() => import('../document/document-page.tsx'), 'DocumentPage'),
@@ -152,7 +152,7 @@ const document = createRoute({
 });
 
 /** A link to a thread or document of another of the person's organizations opens it there. */
-async function enterHome(
+async function openInItsOrganization(
   id: string,
   preload: boolean,
   load: (organizationId: string) => Promise<unknown>,
@@ -162,13 +162,13 @@ async function enterHome(
     await load(currentOrganization(session).id);
   } catch (error) {
     if (!isNotFound(error) || preload) throw error;
-    const organizationId = await homeOf(id);
+    const organizationId = await organizationOf(id);
     await load(organizationId);
     switchOrganization(organizationId);
   }
 }
 
-async function homeOf(id: string): Promise<string> {
+async function organizationOf(id: string): Promise<string> {
   try {
     return (await readHome(id)).organizationId;
   } catch (error) {
@@ -181,10 +181,10 @@ function isNotFound(error: unknown): boolean {
 }
 
 /** Unknown paths need a session, too, so that they look like the application. */
-const elsewhere = createRoute({ getParentRoute: () => door, path: '$', component: NotFoundPage });
+const anyOtherPath = createRoute({ getParentRoute: () => signedIn, path: '$', component: NotFoundPage });
 
 const settings = createRoute({
-  getParentRoute: () => door,
+  getParentRoute: () => signedIn,
   path: '/settings',
   component: lazyRouteComponent(() => import('../settings/settings-gate.tsx'), 'SettingsGate'),
 });
@@ -241,14 +241,14 @@ export const router = createRouter({
     forgotPassword,
     invitation,
     join,
-    door.addChildren([
+    signedIn.addChildren([
       mine,
       published,
       newThread,
       thread,
       document,
       settings.addChildren(settingPages),
-      elsewhere,
+      anyOtherPath,
     ]),
   ]),
   defaultPreload: 'intent',

@@ -17,8 +17,8 @@ import { type LoadedPassages, usePassages } from './use-passages.ts';
 
 /** A document of the organization, opened at the passage that the address or a citation names. */
 export function DocumentPage() {
-  const { documentId } = useParams({ from: '/door/documents/$documentId' });
-  const citation = useSearch({ from: '/door/documents/$documentId' });
+  const { documentId } = useParams({ from: '/signedIn/documents/$documentId' });
+  const citation = useSearch({ from: '/signedIn/documents/$documentId' });
   const organization = useOrganization();
   const { data: document } = useSuspenseQuery(documentOptions(organization.id, documentId, citation));
   return (

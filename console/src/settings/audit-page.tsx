@@ -19,7 +19,7 @@ import { Email, When } from './table-cells.tsx';
 
 export function AuditPage() {
   const { id } = useOrganization();
-  const search = useSearch({ from: '/door/settings/audit' });
+  const search = useSearch({ from: '/signedIn/settings/audit' });
   const { trace, ...rest } = search;
   const filter = { ...rest, traceId: trace };
   const list = useInfiniteQuery(auditOptions(id, filter));

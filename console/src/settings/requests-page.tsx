@@ -18,7 +18,7 @@ import { When } from './table-cells.tsx';
 
 export function RequestsPage() {
   const { id } = useOrganization();
-  const search = useSearch({ from: '/door/settings/requests' });
+  const search = useSearch({ from: '/signedIn/settings/requests' });
   const [opened, setOpened] = useState<RequestJson>();
   const { trace, credential, ...filter } = search;
   const list = useInfiniteQuery(requestsOptions(id, { ...filter, traceId: trace, credentialId: credential }));

@@ -10,7 +10,7 @@ import { useOrganization } from '../app/session.tsx';
 import { EmptyState } from './empty-state.tsx';
 import classes from './usage-page.module.css';
 import { type Dimension, dimensions, type Series, toSeries } from './usage-series.ts';
-import { Heads, Traffic } from './usage-traffic.tsx';
+import { TableHead, Traffic } from './usage-traffic.tsx';
 
 /** Loaded separately: the charts are half the size of the rest of the page. */
 const UsageChart = lazy(() =>
@@ -23,7 +23,7 @@ export type Range = keyof typeof ranges;
 
 export function UsagePage() {
   const { id, role } = useOrganization();
-  const { range = '30d' } = useSearch({ from: '/door/settings/usage' });
+  const { range = '30d' } = useSearch({ from: '/signedIn/settings/usage' });
   const { data, error, refetch } = useQuery(usageOptions(id, range));
   return (
     <Page
@@ -168,7 +168,7 @@ function Totals({ series, heading, latest }: TotalsProps) {
   const all = series.reduce((total, one) => total + one.total, 0);
   return (
     <Table mt="md" horizontalSpacing={4} className={classes.figures}>
-      <Heads names={[heading, 'Requests', latest, 'Share']} />
+      <TableHead names={[heading, 'Requests', latest, 'Share']} />
       <Table.Tbody>
         {series.map(({ name, total, requests }) => (
           <Table.Tr key={name}>

@@ -41,7 +41,7 @@ function Latency({ operations: rows, days }: { operations: TrafficJson['operatio
   return (
     <Section title="Latency by operation">
       <Table horizontalSpacing={4} className={`${classes.figures} ${classes.latency}`}>
-        <Heads names={['Operation', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
+        <TableHead names={['Operation', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
         <Table.Tbody>
           {rows.map(({ operation, requests, errors, p50, p95, p99 }) => (
             <Table.Tr key={operation}>
@@ -74,7 +74,7 @@ function Errors({ errors, days }: { errors: TrafficJson['errors']; days: Days })
         <EmptyState title="No errors">Failed requests are counted here by their error code.</EmptyState>
       ) : (
         <Table horizontalSpacing={4} className={classes.figures}>
-          <Heads names={['Code', 'Requests']} />
+          <TableHead names={['Code', 'Requests']} />
           <Table.Tbody>
             {errors.map(({ code, requests }) => (
               <Table.Tr key={code}>
@@ -106,7 +106,7 @@ function Replies({ completed, failed, cancelled, p50, p95 }: TrafficJson['replie
       ) : (
         <>
           <Table horizontalSpacing={4} className={classes.figures}>
-            <Heads names={['Outcome', 'Replies', 'Share']} />
+            <TableHead names={['Outcome', 'Replies', 'Share']} />
             <Table.Tbody>
               {Object.entries({ Completed: completed, Failed: failed, Cancelled: cancelled }).map(
                 ([name, count]) => (
@@ -131,7 +131,7 @@ function Replies({ completed, failed, cancelled, p50, p95 }: TrafficJson['replie
   );
 }
 
-export function Heads({ names }: { names: readonly string[] }) {
+export function TableHead({ names }: { names: readonly string[] }) {
   return (
     <Table.Thead>
       <Table.Tr>

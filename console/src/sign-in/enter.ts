@@ -4,7 +4,7 @@ import type { SessionJson } from '../api/contract.ts';
 import { keys } from '../api/queries.ts';
 import { keepCsrfToken } from '../api/request.ts';
 
-/** Goes through the door with a fresh session. What somebody else has read in this window is forgotten. */
+/** Opens the application with a new session. Forgets what another person read in this window. */
 export function useEnter(): (session: SessionJson, path: string) => void {
   const queryClient = useQueryClient();
   const router = useRouter();

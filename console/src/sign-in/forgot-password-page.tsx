@@ -7,14 +7,14 @@ import type { PasswordLinkBody } from '../api/contract.ts';
 import { signInOfferOptions } from '../api/queries.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
-import { Doorstep } from './doorstep.tsx';
 import { EmailInput } from './email-input.tsx';
+import { SignInLayout } from './sign-in-layout.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
 
 export function ForgotPasswordPage() {
   const { data, error, refetch } = useQuery(signInOfferOptions);
   return (
-    <Doorstep title="Forgot your password?">
+    <SignInLayout title="Forgot your password?">
       <Stack>
         {data?.passwordLinks ? (
           <RequestLink />
@@ -27,7 +27,7 @@ export function ForgotPasswordPage() {
           Back to sign in
         </Anchor>
       </Stack>
-    </Doorstep>
+    </SignInLayout>
   );
 }
 

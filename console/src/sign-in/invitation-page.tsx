@@ -8,9 +8,9 @@ import { signInOfferOptions } from '../api/queries.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { switchOrganization } from '../app/session.tsx';
-import { Doorstep } from './doorstep.tsx';
 import { useEnter } from './enter.ts';
 import { PasswordStrength } from './password-strength.tsx';
+import { SignInLayout } from './sign-in-layout.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
 
@@ -31,7 +31,7 @@ export function InvitationPage() {
   });
   if (token === '' || isGone(reading.error)) return <Gone />;
   return (
-    <Doorstep title={titleOf(reading.data)}>
+    <SignInLayout title={titleOf(reading.data)}>
       {reading.isError ? (
         <Failure
           error={reading.error}
@@ -47,7 +47,7 @@ export function InvitationPage() {
           <Skeleton height={36} />
         </Stack>
       )}
-    </Doorstep>
+    </SignInLayout>
   );
 }
 
@@ -74,7 +74,7 @@ function isGone(error: Error | null): boolean {
 function Gone() {
   const { data } = useQuery(signInOfferOptions);
   return (
-    <Doorstep title="This link is no longer valid">
+    <SignInLayout title="This link is no longer valid">
       <Stack>
         <Alert color="yellow" variant="light" icon={<IconMailOff aria-hidden />}>
           It may have been used, replaced or expired, or it may be incomplete. If you already set a password,
@@ -97,7 +97,7 @@ function Gone() {
           Go to sign in
         </Button>
       </Stack>
-    </Doorstep>
+    </SignInLayout>
   );
 }
 

@@ -2,8 +2,8 @@ import { Button, Stack, Text } from '@mantine/core';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useSignOut } from '../app/account-menu.tsx';
 import { useSession } from '../app/session.tsx';
-import { Doorstep } from './doorstep.tsx';
 import { PendingInvitations } from './pending-invitations.tsx';
+import { SignInLayout } from './sign-in-layout.tsx';
 
 /** For a person who has signed in and has not accepted any organization's invitation yet. */
 export function JoinPage() {
@@ -13,7 +13,7 @@ export function JoinPage() {
   const navigate = useNavigate();
   const signingOut = useSignOut();
   return (
-    <Doorstep title="Your invitations">
+    <SignInLayout title="Your invitations">
       <Stack>
         <Text size="sm">
           You are signed in as {user.email}.{' '}
@@ -29,6 +29,6 @@ export function JoinPage() {
           Sign out
         </Button>
       </Stack>
-    </Doorstep>
+    </SignInLayout>
   );
 }

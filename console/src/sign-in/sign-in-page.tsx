@@ -6,17 +6,17 @@ import { type FormEvent, useRef } from 'react';
 import type { SessionJson, SignInBody } from '../api/contract.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
-import { Doorstep } from './doorstep.tsx';
 import { EmailInput } from './email-input.tsx';
 import { useEnter } from './enter.ts';
 import { problemText } from './problem-text.ts';
+import { SignInLayout } from './sign-in-layout.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
 
 export function SignInPage() {
   const { returnTo = '/', problem } = useSearch({ from: '/sign-in' });
   return (
-    <Doorstep title="Sign in">
+    <SignInLayout title="Sign in">
       <Stack>
         {problem !== undefined && (
           <Alert role="alert" color="red" variant="light" icon={<IconAlertTriangle aria-hidden />}>
@@ -26,7 +26,7 @@ export function SignInPage() {
         <SingleSignOn returnTo={returnTo} alternative="or with your password" />
         <PasswordForm returnTo={returnTo} />
       </Stack>
-    </Doorstep>
+    </SignInLayout>
   );
 }
 

@@ -130,7 +130,7 @@ function CommentForm({ comment, onSend, onClose }: CommentFormProps) {
 /** The person's own rating of a reply of the thread on the page. A change shows at once. */
 function useRating(messageId: string) {
   const { id } = useOrganization();
-  const { threadId } = useParams({ from: '/door/threads/$threadId' });
+  const { threadId } = useParams({ from: '/signedIn/threads/$threadId' });
   const queryClient = useQueryClient();
   const key = keys.ratings(id, threadId);
   const { data: rating } = useQuery({

@@ -20,7 +20,7 @@ import { useFollowEnd } from './use-follow-end.ts';
 import { type FollowedThread, useThread } from './use-thread.ts';
 
 export function ThreadPage() {
-  const { threadId } = useParams({ from: '/door/threads/$threadId' });
+  const { threadId } = useParams({ from: '/signedIn/threads/$threadId' });
   const organization = useOrganization();
   return (
     <FollowThread

@@ -20,7 +20,7 @@ export function PublishedPage() {
 }
 
 function ThreadListPage({ scope }: { scope: Scope }) {
-  const filter = useSearch({ from: scope === 'mine' ? '/door/' : '/door/published' });
+  const filter = useSearch({ from: scope === 'mine' ? '/signedIn/' : '/signedIn/published' });
   const { account: accountId, search, state, within } = filter;
   const since = useSince(within);
   const list = useThreadList({ scope, accountId, search, state, since });

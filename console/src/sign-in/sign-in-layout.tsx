@@ -2,13 +2,13 @@ import { Anchor, Paper, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { SkeinMark } from '../app/skein-mark.tsx';
-import classes from './doorstep.module.css';
+import classes from './sign-in-layout.module.css';
 
-/** The pages before the door: a card in the middle. */
-export function Doorstep({ title, children }: { title: string; children: ReactNode }) {
+/** The layout of pages for people who are not signed in: a card in the middle. */
+export function SignInLayout({ title, children }: { title: string; children: ReactNode }) {
   useDocumentTitle(`${title} · Skein`);
   return (
-    <main className={classes.doorstep}>
+    <main className={classes.layout}>
       <div className={classes.brand}>
         <SkeinMark size={40} />
         <Text span fw={650} fz="xl">
