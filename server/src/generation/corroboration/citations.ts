@@ -18,12 +18,11 @@ const jointLengthMax = 8;
 const touching =
   /[\p{L}\p{N}_)\]](?<![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])$/u;
 
-/** The citations in a text, in order. Takes time linear in the text. */
+/** The citations in a text, in order, except within inline code. Takes time linear in the text. */
 export function citationsIn(text: string): Citation[] {
-  const isCode = insideOf(codeSpans(text));
   const groups: { from: number; to: number; passages: number[] }[] = [];
-  for (const match of text.matchAll(bracket)) {
-    if (/^0+$/.test(match[1]!) || isCode(match.index)) continue;
+  for (const match of withoutCode(text).matchAll(bracket)) {
+    if (/^0+$/.test(match[1]!)) continue;
     const passages = match[1]!.split(/[,;]/).map(Number);
     const from = match.index;
     const to = from + match[0].length;
@@ -42,33 +41,30 @@ export function citationsIn(text: string): Citation[] {
   });
 }
 
-/** The inline code of a text, backticks included. Linear, however many backticks there are. */
-export function codeSpans(text: string): [from: number, to: number][] {
-  const runs = [...text.matchAll(/`+/g)].map(({ index, 0: { length } }) => ({ index, length }));
-  const next = new Map<number, number>();
-  const closers: (number | undefined)[] = [];
-  for (let at = runs.length - 1; at >= 0; at--) {
-    closers[at] = next.get(runs[at]!.length);
-    next.set(runs[at]!.length, at);
-  }
-  const spans: [number, number][] = [];
-  for (let at = 0; at < runs.length; at++) {
-    const { index } = runs[at]!;
-    const closer = text[index - 1] === '\\' ? undefined : closers[at];
-    if (closer === undefined) continue;
-    spans.push([index, runs[closer]!.index + runs[closer]!.length]);
-    at = closer;
-  }
-  return spans;
+/** Neither a letter nor a space: a sentence may begin and end with it. */
+const filler = '\ue000';
+const inlineCode = /(?<![\\`])(`+)(?!`).*?(?<!`)\1(?!`)/gs;
+
+/** The text with filler in place of its inline code. */
+export function withoutCode(text: string): string {
+  return text.replace(inlineCode, ({ length }) => filler.repeat(length));
 }
 
-/** Returns a function that tells whether an offset is within one of the spans. Ask about offsets in ascending order. */
-export function insideOf(spans: readonly (readonly [number, number])[]): (at: number) => boolean {
-  let next = 0;
-  return (at) => {
-    while (next < spans.length && spans[next]![1] <= at) next++;
-    return next < spans.length && spans[next]![0] < at;
-  };
+export function replaceCitations(
+  text: string,
+  citations: readonly Citation[],
+  replacement: (citation: Citation) => string,
+): string {
+  const starts = [0, ...citations.map(({ to }) => to)];
+  const between = starts.map((start, at) => text.slice(start, citations[at]?.from));
+  return between.map((piece, at) => (at === 0 ? piece : replacement(citations[at - 1]!) + piece)).join('');
+}
+
+/** The text with spaces in place of its citations, or filler where the sentence needs one. */
+export function blankCitations(text: string, citations: readonly Citation[]): string {
+  return replaceCitations(text, citations, ({ from, to, isWord }) =>
+    (isWord ? filler : ' ').repeat(to - from),
+  );
 }
 
 const ending = /(?: …|[.!?…。！？]+)["”’»)*_]*$/;

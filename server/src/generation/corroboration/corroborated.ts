@@ -4,6 +4,7 @@ import { checkedStatementsMax, type Verdict, verdictText } from '../../domain/me
 import { shortened } from '../../domain/text.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { smallTalkReply } from '../models/extractive/small-talk.ts';
+import { replaceCitations } from './citations.ts';
 import { type Evidence, readClaim, readEvidence } from './claim.ts';
 import { type Finding, type RevisedStatement, revise } from './revision.ts';
 import { type Piece, piecesOf } from './statements.ts';
@@ -91,7 +92,8 @@ function findingsIn(piece: Piece, evidence: readonly Evidence[]): Finding[] {
 
 function findingOf(piece: Piece, evidence: readonly Evidence[]): Finding {
   if (!piece.isStatement) return { piece, supports: [] };
-  return { piece, supports: supportsOf(readClaim(piece.text.slice(0, statementLengthMax)), evidence) };
+  const statement = replaceCitations(piece.text, piece.citations, () => '').slice(0, statementLengthMax);
+  return { piece, supports: supportsOf(readClaim(statement), evidence) };
 }
 
 const shownMax = 3;

@@ -1,8 +1,8 @@
 import type { FoundPassage } from '../../domain/document.ts';
 import type { CheckedStatement, Source } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
-import { withMarks, withMarksInRow } from './citations.ts';
-import { type Mark, type Piece, placeholder } from './statements.ts';
+import { type Citation, replaceCitations, withMarks, withMarksInRow } from './citations.ts';
+import type { Piece } from './statements.ts';
 import type { Support } from './support.ts';
 
 /** A piece of a draft, and the passages that support it. */
@@ -32,7 +32,9 @@ export function revise(findings: readonly Finding[], passages: readonly FoundPas
   let start = 0;
   for (const [at, { piece }] of findings.entries()) {
     const shown = new Set<number>();
-    const wording = wordingOf(piece, cited[at]!, sources, shown);
+    const wording = replaceCitations(piece.text, piece.citations, (citation) =>
+      citation.isWord || piece.isRow ? markText(citation, cited[at]!, sources, shown) : '',
+    );
     const numbers = new Set(cited[at]!.map(({ passage }) => sources.numberOf(passage)!));
     const inOrder = [...numbers].sort((a, b) => a - b);
     const following = inOrder.filter((number) => !shown.has(number));
@@ -54,25 +56,12 @@ function toCite({ cites }: Piece, supports: readonly Support[]): readonly Suppor
   return supports.filter((one) => one.coverage === coverage).slice(0, 1);
 }
 
-/** The text with the citations that keep their place; their numbers are added to `shown`. */
-function wordingOf(
-  { text, kept }: Piece,
-  cited: readonly Support[],
-  sources: Sources,
-  shown: Set<number>,
-): string {
-  const pieces: string[] = [];
-  let from = 0;
-  for (const mark of kept) {
-    pieces.push(text.slice(from, mark.at), markText(mark, cited, sources, shown));
-    from = mark.at + (mark.isWord ? placeholder.length : 0);
-  }
-  return pieces.join('') + text.slice(from);
-}
-
-/** A document that is not a source has no number: a mark that its sentence needs becomes the title, others disappear. */
+/**
+ * The text in place of a citation that its sentence needs, or in a table cell; its numbers are added to `shown`. A document
+ * that is not a source has no number: a citation that the sentence needs becomes the title, others disappear.
+ */
 function markText(
-  { isWord, passages }: Mark,
+  { isWord, passages }: Citation,
   cited: readonly Support[],
   sources: Sources,
   shown: Set<number>,
@@ -123,35 +112,33 @@ const snippetLengthMax = 300;
 /** More would rarely fit. */
 const snippetPlacesMax = 20;
 
+type Place = Pick<Support, 'sentences' | 'from' | 'to'>;
+
 /** The cited sentences, as many as fit in order of citation, and then the sentences after the first of them. */
 function snippetOf(supports: readonly Support[]): string {
   const [{ sentences, to }] = supports as [Support];
-  const following = sentences
-    .slice(to + 1)
-    .map((_, at) => ({ sentences, from: to + 1 + at, to: to + 1 + at }));
-  let shown: Pick<Support, 'sentences' | 'from' | 'to'>[] = [];
-  const add = (place: (typeof shown)[number]) => {
-    const more = [...shown, place];
-    const fits = shown.length === 0 || textOf(more).length <= snippetLengthMax;
-    if (fits) shown = more;
-    return fits;
-  };
-  for (const place of supports.slice(0, snippetPlacesMax)) add(place);
-  following.every(add);
-  return shortened(textOf(shown), snippetLengthMax);
+  const following = sentences.map((_, at): Place => ({ sentences, from: at, to: at })).slice(to + 1);
+  const shown: Place[] = [];
+  let snippet = '';
+  for (const place of [...supports.slice(0, snippetPlacesMax), ...following]) {
+    const longer = textOf([...shown, place]);
+    if (shown.length > 0 && longer.length > snippetLengthMax) continue;
+    shown.push(place);
+    snippet = longer;
+  }
+  return shortened(snippet, snippetLengthMax);
 }
 
 /** The sentences of each passage in order, with ` … ` where others are left out. */
-function textOf(places: readonly Pick<Support, 'sentences' | 'from' | 'to'>[]): string {
+function textOf(places: readonly Place[]): string {
   const passages = [...Map.groupBy(places, ({ sentences }) => sentences)];
-  const texts = passages.map(([sentences, own]) => {
-    const isShown = (_: string, at: number) => own.some(({ from, to }) => at >= from && at <= to);
-    const shown = sentences.map((sentence, at) => (isShown(sentence, at) ? sentence : '\0'));
-    return shown
-      .join(' ')
-      .replace(/(?:\0 ?)+/g, '\0')
-      .replace(/^\0|\0$/g, '')
-      .replace(/ \0/g, ' … ');
+  const texts = passages.flatMap(([sentences, own]) => {
+    const isShown = (at: number) => own.some(({ from, to }) => at >= from && at <= to);
+    const shown = sentences.map((sentence, at) => (isShown(at) ? sentence : '\0'));
+    return shown.join(' ').split('\0');
   });
-  return texts.join(' … ');
+  return texts
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .join(' … ');
 }

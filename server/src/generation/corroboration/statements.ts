@@ -2,34 +2,20 @@ import MarkdownIt from 'markdown-it';
 import { sentenceEnds } from '../reading/passage-parts.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
 import { wordsOf } from '../retrieval/terms.ts';
-import { citationsIn, codeSpans, insideOf } from './citations.ts';
+import { blankCitations, type Citation, citationsIn, withoutCode } from './citations.ts';
 
-/** A citation in a piece of text. */
-export interface Mark {
-  /** Where in the piece's text. A `placeholder` replaces one that the sentence needs. */
-  readonly at: number;
-  /** By number from 1. */
-  readonly passages: readonly number[];
-  /** Whether the sentence is incomplete without it. */
-  readonly isWord: boolean;
-}
-
-/** A piece of a draft. The pieces in order are the draft without its citations. */
+/** A piece of a draft. The pieces in order are the draft. */
 export interface Piece {
   readonly text: string;
+  readonly citations: readonly Citation[];
   /** Whether it states something that documents could confirm. */
   readonly isStatement: boolean;
   readonly isRow: boolean;
   /** The passages that it cites, by number from 1, in order. */
   readonly cites: readonly number[];
-  /** Citations that keep their place: those that the sentence needs, and those in a table cell. */
-  readonly kept: readonly Mark[];
   /** The same text as several statements, if its clauses can be checked one by one. */
   readonly clauses: readonly Piece[];
 }
-
-/** Neither a letter nor a space: a sentence may begin and end with it. */
-export const placeholder = '\ue000';
 
 /** Splits a Markdown draft into statements and the text between them. */
 export function* piecesOf(draft: string): Generator<Piece> {
@@ -79,65 +65,50 @@ function* piecesOfPart(part: string, kind: Part['kind']): Generator<Piece> {
   const trimmed = part.trimEnd();
   const start = lineStart.exec(trimmed)![0];
   if (start !== '') yield between(start);
+  const text = trimmed.slice(start.length);
   const isRow = kind === 'row';
-  const { text, marks } = withoutMarks(trimmed.slice(start.length));
-  for (const one of cut(text, marks, isRow ? [text.length] : statementEnds(text), /^\s*/)) {
-    if (one.gap !== '') yield between(one.gap);
-    const piece = pieceOf(one, kind !== 'heading', isRow);
-    yield piece.isStatement && !isRow ? { ...piece, clauses: clausesOf(one) } : piece;
+  for (const [gap, own] of cut(text, isRow ? [text.length] : statementEnds(text), /^\s*/)) {
+    if (gap !== '') yield between(gap);
+    const piece = pieceOf(own, kind !== 'heading', isRow);
+    yield piece.isStatement && !isRow ? { ...piece, clauses: clausesOf(piece) } : piece;
   }
   if (trimmed.length < part.length) yield between(part.slice(trimmed.length));
 }
 
-/** The ends of sentences, and of lines unless the next one starts with a lowercase letter. None is within code. */
+/**
+ * The ends of sentences with the citations after them, and of lines unless the next one starts with a lowercase letter.
+ * None is within code.
+ */
 function statementEnds(text: string): number[] {
-  const lineEnds = [...text.matchAll(/\n(?!\s*\p{Ll})/gu)].map(({ index }) => index);
-  const ends = new Set([...sentenceEnds(text), ...lineEnds].sort((a, b) => a - b));
-  const isCode = insideOf(codeSpans(text));
-  return [...ends].filter((end) => !isCode(end));
+  const citations = citationsIn(text);
+  const prose = withoutCode(blankCitations(text, citations));
+  const lineEnds = [...prose.matchAll(/\n(?!\s*\p{Ll})/gu)].map(({ index }) => index);
+  const following = new Map(citations.map(({ from, to, isWord }) => [from, isWord ? from : to]));
+  const ends = [...sentenceEnds(prose), ...lineEnds].map((end) => following.get(end) ?? end);
+  return [...new Set(ends)].sort((a, b) => a - b);
 }
 
-interface Segment {
-  /** What separates it from the segment before. */
-  readonly gap: string;
-  readonly text: string;
-  readonly marks: readonly Mark[];
-}
-
-/** Cuts a text with its marks at the given ends, the last of which is the end of the text. */
-function* cut(
-  text: string,
-  marks: readonly Mark[],
-  ends: readonly number[],
-  gap: RegExp,
-): Generator<Segment> {
-  let [from, taken] = [0, 0];
-  for (const to of ends) {
-    const between = gap.exec(text.slice(from, to))![0];
-    const begin = from + between.length;
-    const first = taken;
-    while (taken < marks.length && (to === text.length || endOf(marks[taken]!) <= to)) taken++;
-    const own = marks.slice(first, taken).map((mark) => ({ ...mark, at: Math.max(0, mark.at - begin) }));
-    yield { gap: between, text: text.slice(begin, to), marks: own };
-    from = to;
-  }
-}
-
-function endOf({ at, isWord }: Mark): number {
-  return isWord ? at + placeholder.length : at;
+/** The parts of a text up to each end, with the gap before each. The last end is the end of the text. */
+function cut(text: string, ends: readonly number[], gap: RegExp): [gap: string, text: string][] {
+  return ends.map((end, at) => {
+    const part = text.slice(ends[at - 1] ?? 0, end);
+    const before = gap.exec(part)![0];
+    return [before, part.slice(before.length)];
+  });
 }
 
 function between(text: string): Piece {
-  return { text, isStatement: false, isRow: false, cites: [], kept: [], clauses: [] };
+  return { text, citations: [], isStatement: false, isRow: false, cites: [], clauses: [] };
 }
 
-function pieceOf({ text, marks }: Segment, canState: boolean, isRow: boolean): Piece {
+function pieceOf(text: string, canState: boolean, isRow: boolean): Piece {
+  const citations = citationsIn(text);
   return {
     text,
-    isStatement: canState && isStatement(text),
+    citations,
+    isStatement: canState && isStatement(blankCitations(text, citations)),
     isRow,
-    cites: marks.flatMap(({ passages }) => passages),
-    kept: marks.filter(({ isWord }) => isWord || isRow),
+    cites: citations.flatMap(({ passages }) => passages),
     clauses: [],
   };
 }
@@ -149,45 +120,25 @@ const clausesMax = 8;
  * The clauses of a sentence and the text between them: each ends with its citation, or where another clause begins. A
  * clause without a citation is covered by the next one.
  */
-function clausesOf({ text, marks }: Segment): Piece[] {
+function clausesOf({ text, citations }: Piece): Piece[] {
+  const prose = blankCitations(text, citations);
   const possible = new Set([
-    ...marks.filter(({ isWord }) => !isWord).map(({ at }) => at),
-    ...[...text.matchAll(clauseEnd)].map(({ index }) => index),
+    ...citations.filter(({ isWord }) => !isWord).map(({ to }) => to),
+    ...[...withoutCode(prose).matchAll(clauseEnd)].map(({ index }) => index),
   ]);
   if (possible.size > clausesMax) return [];
-  const isCode = insideOf(codeSpans(text));
   const ends: number[] = [];
   for (const end of [...possible].sort((a, b) => a - b)) {
-    const isClause = isStatement(text.slice(ends.at(-1) ?? 0, end)) && isStatement(text.slice(end));
-    if (isClause && !isCode(end)) ends.push(end);
+    if (isStatement(prose.slice(ends.at(-1) ?? 0, end)) && isStatement(prose.slice(end))) ends.push(end);
   }
   if (ends.length === 0) return [];
-  const segments = [...cut(text, marks, [...ends, text.length], /^[\s,;–—]*/)];
-  return segments.flatMap((one, at) => {
-    const cites = segments.slice(at).find(({ marks }) => marks.length > 0)?.marks ?? [];
-    const piece = { ...pieceOf(one, true, false), cites: cites.flatMap(({ passages }) => passages) };
-    return one.gap === '' ? [piece] : [between(one.gap), piece];
+  const clauses = cut(text, [...ends, text.length], /^[\s,;–—]*/).map(
+    ([gap, own]) => [gap, pieceOf(own, true, false)] as const,
+  );
+  return clauses.flatMap(([gap, piece], at) => {
+    const cites = clauses.slice(at).find(([, one]) => one.cites.length > 0)?.[1].cites ?? [];
+    return [...(gap === '' ? [] : [between(gap)]), { ...piece, cites }];
   });
-}
-
-function withoutMarks(line: string): { text: string; marks: Mark[] } {
-  const marks: Mark[] = [];
-  const kept: string[] = [];
-  let length = 0;
-  let from = 0;
-  const keep = (piece: string) => {
-    kept.push(piece);
-    length += piece.length;
-  };
-  for (const citation of citationsIn(line)) {
-    const { passages, isWord } = citation;
-    keep(line.slice(from, citation.from));
-    marks.push({ at: length, passages, isWord });
-    if (isWord) keep(placeholder);
-    from = citation.to;
-  }
-  keep(line.slice(from));
-  return { text: kept.join(''), marks };
 }
 
 /** Polite phrases. A short sentence that starts with one states nothing. */
@@ -214,11 +165,7 @@ const contentWordsMin = 2;
 function isStatement(sentence: string): boolean {
   const start = sentence.trimStart().slice(0, 400);
   // A sentence that is only code states nothing.
-  const prose = codeSpans(start).reduceRight(
-    (rest, [from, to]) => rest.slice(0, from) + rest.slice(to),
-    start,
-  );
-  if (!/[\p{L}\p{N}]/u.test(prose)) return false;
+  if (!/[\p{L}\p{N}]/u.test(withoutCode(start))) return false;
   const text = start.replace(/^[*_"“(]+/, '');
   if (/[?:]["”*_)]*$/.test(sentence.slice(-20).trimEnd()) || offer.test(text)) return false;
   if (aboutTheDocuments.test(text)) return false;

@@ -1,6 +1,6 @@
 import type { ConversationTurn } from '../../../domain/conversation.ts';
 import type { FoundPassage } from '../../../domain/document.ts';
-import { citationsIn } from '../../corroboration/citations.ts';
+import { citationsIn, replaceCitations } from '../../corroboration/citations.ts';
 
 /** The total length of the messages before the prompt: about 12,000 tokens, which leaves a small model room to answer. */
 const historyLengthMax = 48_000;
@@ -83,20 +83,7 @@ function joinedByRole(turns: readonly ConversationTurn[]): ConversationTurn[] {
 
 /** Earlier replies cite passages that this model does not receive. Brackets in code and links are kept. */
 function withoutCitations(text: string): string {
-  return text
-    .split(/(```[\s\S]*?(?:```|$)|`[^`\n]*`)/)
-    .map((part, index) => (index % 2 === 1 ? part : withoutCitationsOf(part)))
-    .join('');
-}
-
-function withoutCitationsOf(prose: string): string {
-  const kept: string[] = [];
-  let end = 0;
-  for (const { from, to, isWord } of citationsIn(prose)) {
-    kept.push(prose.slice(end, from), isWord ? 'a document' : '');
-    end = to;
-  }
-  return kept.join('') + prose.slice(end);
+  return replaceCitations(text, citationsIn(text), ({ isWord }) => (isWord ? 'a document' : ''));
 }
 
 function attribute(text: string): string {
