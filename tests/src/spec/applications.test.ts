@@ -9,7 +9,7 @@ describe('Applications', () => {
   let world: World;
   let app: IssuedApplication;
   let atGlobex: IssuedApplication;
-  /** Ada's: one that colleagues see, and one that they do not. */
+  /** Two threads of Ada's: one published, one not. */
   let published: string;
   let unpublished: string;
   before(async () => {
@@ -38,7 +38,7 @@ describe('Applications', () => {
       assert.match(body.access_token, /^[\w-]+\.[\w-]+\.[\w-]+$/);
     });
 
-    it('takes the access token, a JWT, as the Bearer', async () => {
+    it('accepts the access token, a JWT, as the Bearer token', async () => {
       const token = await exchange(authUrl(), app);
       const [header, payload] = token.split('.').slice(0, 2).map(decoded);
       assert.equal(header.typ, 'at+jwt');
@@ -46,7 +46,7 @@ describe('Applications', () => {
       assert.equal((await world.as(token).get(published)).body.thread.id, published);
     });
 
-    it('lets a client exchange again before its token expires: both tokens are good', async () => {
+    it('issues another token before the first one expires: both are valid', async () => {
       const [first, second] = [await exchange(authUrl(), app), await exchange(authUrl(), app)];
       assert.notEqual(first, second);
       for (const token of [first, second]) assert.equal((await world.as(token).list()).status, 200);
@@ -54,7 +54,7 @@ describe('Applications', () => {
   });
 
   describe('rejects', () => {
-    it('refuses an exchange with a wrong secret, an unknown client, another grant or another body', async () => {
+    it('rejects a token request with a wrong secret, an unknown client, another grant type or another media type', async () => {
       assert.equal((await requestToken(authUrl(), app)).status, 200);
       const wrong = await requestToken(authUrl(), { ...app, clientSecret: atGlobex.clientSecret });
       assert.deepEqual([wrong.status, wrong.body.error], [401, 'invalid_client']);
@@ -72,13 +72,13 @@ describe('Applications', () => {
       assert.deepEqual(await post(json, 'application/json'), [400, 'invalid_request']);
     });
 
-    it('takes neither the client secret nor the client id as the Bearer', async () => {
+    it('accepts neither the client secret nor the client id as a Bearer token', async () => {
       for (const credential of [app.clientSecret, app.clientId, `${app.clientId}:${app.clientSecret}`]) {
         assertFails(await world.as(credential).list(), 'UNAUTHORIZED');
       }
     });
 
-    it('refuses the tokens and the old secret of an application once its secret is rotated', async () => {
+    it('rejects the tokens and the old secret of an application once its secret is rotated', async () => {
       const { service, acme } = world;
       const old = await makeApplication(service, acme);
       const api = await apiOf(old);
@@ -91,7 +91,7 @@ describe('Applications', () => {
       assertFails(await api.get(published), 'UNAUTHORIZED');
     });
 
-    it('refuses the tokens and the secret of an application once it is deleted', async () => {
+    it('rejects the tokens and the secret of an application once it is deleted', async () => {
       const { service, acme } = world;
       const doomed = await makeApplication(service, acme);
       const [api, kept] = [await apiOf(doomed), await apiOf(app)];
@@ -120,14 +120,14 @@ describe('Applications', () => {
       assert.equal((await world.ada.get(published)).status, 200);
     });
 
-    it('gives an application nothing of another organization', async () => {
+    it('hides other organizations from an application', async () => {
       const api = await apiOf(atGlobex);
       assert.deepEqual(await api.walk(), []);
       assertFails(await api.get(published), 'NOT_FOUND');
       assert.equal((await (await apiOf(app)).get(published)).status, 200);
     });
 
-    it('shows a client secret only when it is made or rotated', async () => {
+    it('shows a client secret only when it is created or rotated', async () => {
       const { service, acme } = world;
       const made = await makeApplication(service, acme);
       const rotated = await service.skein('app', 'rotate', acme, made.clientId);
@@ -142,7 +142,7 @@ describe('Applications', () => {
       }
     });
 
-    it('has no application and no token for an organization outside the beta', async () => {
+    it('creates no application and issues no token for an organization outside the beta', async () => {
       const { service } = world;
       const { id } = await service.skein('org', 'create', 'Passing');
       const inside = await makeApplication(service, id);

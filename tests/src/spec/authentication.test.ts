@@ -7,7 +7,7 @@ import { assertFails, createThread, sharedWorld, type World } from '../world.ts'
 
 describe('Authentication', () => {
   let world: World;
-  /** Ada's, published. */
+  /** A published thread of Ada's. */
   let published: string;
   /** Other credentials: a second key of Ada's, one of a service account, one to revoke, and Ada's at Globex. */
   let spare: IssuedKey;
@@ -29,7 +29,7 @@ describe('Authentication', () => {
     ]);
   });
 
-  /** Each of the five operations, as this caller gets it answered. */
+  /** The response to each of the five operations for this caller. */
   async function statuses(api: Api, own: string): Promise<number[]> {
     return [
       (await api.create({ prompt: 'Hello' })).status,
@@ -48,20 +48,20 @@ describe('Authentication', () => {
       }
     });
 
-    it('issues keys that begin with eak_, each another', async () => {
+    it('issues unique keys that start with eak_', async () => {
       const made = [world.adaKey.key, world.benKey.key, spare.key, doomed.key];
       for (const key of made) assert.match(key, /^eak_[0-9A-Za-z]{33,}$/);
       assert.equal(new Set(made).size, made.length);
     });
 
-    it('takes every key of a person for that person', async () => {
+    it('treats all keys of one person as that person', async () => {
       const other = spare.api;
       const { thread } = await createThread(world.ada);
       assert.equal((await other.get(thread.id)).status, 200);
       assert.equal((await other.rename(thread.id, 'By the other key')).status, 200);
     });
 
-    it('lets a personal key do all five operations on its own threads', async () => {
+    it('lets a personal key perform all five operations on its owner’s threads', async () => {
       const { thread } = await createThread(world.ada);
       assert.deepEqual(await statuses(world.ada, thread.id), [201, 200, 200, 200, 200]);
     });
@@ -73,7 +73,7 @@ describe('Authentication', () => {
   });
 
   describe('rejects', () => {
-    it('refuses a request without a credential, and asks for a Bearer', async () => {
+    it('rejects a request without a credential and asks for a Bearer token', async () => {
       for (const headers of [{}, { authorization: 'Basic YTpi' }] as Array<Record<string, string>>) {
         const answer = await world.nobody.list({}, headers);
         assertFails(answer, 'UNAUTHORIZED');
@@ -81,7 +81,7 @@ describe('Authentication', () => {
       }
     });
 
-    it('says in the challenge that the credential that was sent is not valid', async () => {
+    it('reports an invalid credential in the WWW-Authenticate challenge', async () => {
       for (const authorization of [`Bearer ${world.adaKey.key}x`, 'bearer x', 'Bearer']) {
         const answer = await world.nobody.list({}, { authorization });
         assertFails(answer, 'UNAUTHORIZED', authorization);
@@ -90,7 +90,7 @@ describe('Authentication', () => {
       }
     });
 
-    it('refuses a malformed credential', async () => {
+    it('rejects a malformed credential', async () => {
       const { key } = world.adaKey;
       const malformed = [
         '',
@@ -116,7 +116,7 @@ describe('Authentication', () => {
       }
     });
 
-    it('refuses a key in which any one character was changed', async () => {
+    it('rejects a key with any single character changed', async () => {
       const { key } = world.adaKey;
       for (let index = 0; index < key.length; index += 1) {
         const changed = key.slice(0, index) + (key[index] === 'x' ? 'y' : 'x') + key.slice(index + 1);
@@ -124,7 +124,7 @@ describe('Authentication', () => {
       }
     });
 
-    it('refuses a well-formed key that this installation did not issue', async () => {
+    it('rejects a well-formed key that this installation did not issue', async () => {
       const folder = temporaryFolder();
       await runSkein(folder, ['org', 'create', 'Acme', '--json']);
       const { exitCode, stdout } = await runSkein(folder, ['key', 'create', 'Acme', '--org-wide', '--json']);
@@ -132,7 +132,7 @@ describe('Authentication', () => {
       assertFails(await world.as(JSON.parse(stdout).key).list(), 'UNAUTHORIZED');
     });
 
-    it('takes no credential from anywhere but the header', async () => {
+    it('accepts a credential only in the Authorization header', async () => {
       const { key } = world.adaKey;
       for (const name of ['access_token', 'api_key', 'key', 'authorization']) {
         assertFails(await world.nobody.list({ [name]: key }), 'UNAUTHORIZED', name);
@@ -141,7 +141,7 @@ describe('Authentication', () => {
       assertFails(await world.nobody.list({}, { cookie: `authorization=${key}` }), 'UNAUTHORIZED');
     });
 
-    it('refuses a revoked key from the next request on, for every operation', async () => {
+    it('rejects a revoked key from the next request on, for every operation', async () => {
       const { id, api } = spare;
       const { thread } = await createThread(api);
       await world.service.skein('key', 'revoke', world.acme, id);
@@ -149,7 +149,7 @@ describe('Authentication', () => {
       assert.equal((await world.ada.get(thread.id)).status, 200, 'her other key and the thread live on');
     });
 
-    it('refuses a member’s personal keys once they leave, also after they come back', async () => {
+    it('rejects a member’s personal keys after they leave, even if they rejoin', async () => {
       const email = 'kim@acme.example';
       const { api: first } = await makeMember(world.service, world.acme, email);
       const { api: second } = await makePersonalKey(world.service, world.acme, email);
@@ -165,7 +165,7 @@ describe('Authentication', () => {
       for (const api of [first, second]) assertFails(await api.get(thread.id), 'UNAUTHORIZED');
     });
 
-    it('refuses a revoked org-wide key', async () => {
+    it('rejects a revoked org-wide key', async () => {
       const { id, api } = doomed;
       assert.equal((await api.get(published)).status, 200);
       await world.service.skein('key', 'revoke', world.acme, id);
@@ -175,17 +175,17 @@ describe('Authentication', () => {
   });
 
   describe('protects', () => {
-    it('lets an org-wide principal read published threads and forbids every write', async () => {
+    it('lets an org-wide principal read published threads and forbids all writes', async () => {
       assert.deepEqual(await statuses(world.acmeWide, published), [403, 200, 200, 403, 403]);
     });
 
-    it('lets publication grant reading only', async () => {
+    it('grants read access only when a thread is published', async () => {
       assert.equal((await world.ben.get(published)).status, 200);
       assertFails(await world.ben.rename(published, 'x'), 'FORBIDDEN');
       assertFails(await world.ben.delete(published), 'FORBIDDEN');
     });
 
-    it('gives a credential of one organization nothing of another, for reading or writing', async () => {
+    it('denies a credential all access to other organizations, for reading and writing', async () => {
       assert.deepEqual(
         await Promise.all([
           world.eve.get(published).then(({ status }) => status),
@@ -197,14 +197,14 @@ describe('Authentication', () => {
       assert.deepEqual(await world.eve.walk(), []);
     });
 
-    it('keeps the two organizations of one person apart', async () => {
+    it('isolates the organizations of a person who belongs to two', async () => {
       const { thread } = await createThread(world.ada);
       assertFails(await adaAtGlobex.api.get(thread.id), 'NOT_FOUND');
       assertFails(await adaAtGlobex.api.delete(thread.id), 'NOT_FOUND');
       assert.equal((await world.ada.get(thread.id)).status, 200);
     });
 
-    it('shows a key in full only when it is made', async () => {
+    it('shows a key in full only when it is created', async () => {
       const listed = await world.service.skein('key', 'list', world.acme);
       const hint = listed.find(({ id }: any) => id === world.adaKey.id).hint;
       const { key } = world.adaKey;
@@ -221,7 +221,7 @@ describe('Authentication', () => {
       assert.doesNotMatch(refused.stdout, /eak_/);
     });
 
-    it('answers 404 to every operation once the organization is taken out of the beta, until it is back', async () => {
+    it('returns 404 for every operation while the organization is outside the beta', async () => {
       const { thread } = await createThread(world.eve);
       await world.service.skein('org', 'set', world.globex, '--api', 'off');
       assert.deepEqual(await statuses(world.eve, thread.id), [404, 404, 404, 404, 404]);

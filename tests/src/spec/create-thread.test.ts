@@ -9,7 +9,7 @@ describe('POST /threads', () => {
   });
 
   describe('accepts', () => {
-    it('answers 201 with the thread, the ids of both messages and the thread’s Location', async () => {
+    it('returns 201 with the thread, the ids of both messages and the thread’s Location', async () => {
       const answer = await world.ada.create({ prompt: 'Hello' });
       assert.equal(answer.status, 201);
       assert.deepEqual(Object.keys(answer.body).sort(), ['messageId', 'responseMessageId', 'thread']);
@@ -24,7 +24,7 @@ describe('POST /threads', () => {
       );
     });
 
-    it('makes a thread that is neither published nor deleted nor updated', async () => {
+    it('creates a thread that is neither published nor deleted nor updated', async () => {
       const { thread } = await createThread(world.ada);
       const { published, deleted, updatedAt } = thread;
       assert.deepEqual(
@@ -33,20 +33,20 @@ describe('POST /threads', () => {
       );
     });
 
-    it('keeps the prompt, character for character, as the first user message', async () => {
+    it('stores the prompt unchanged as the first user message', async () => {
       const prompt = ' Ünïcode 👩‍👩‍👧‍👦 \t“quotes” \\ \u0001\r\n\u2028 e\u0301 é \u{10ffff}\n';
       const { thread, messageId } = await createThread(world.ada, { prompt });
       const first = (await world.ada.get(thread.id)).body.messages[0];
       assert.deepEqual([first.id, first.role, first.content], [messageId, 'user', prompt]);
     });
 
-    it('takes a prompt and a title of one character', async () => {
+    it('accepts a prompt and a title of one character', async () => {
       const { thread } = await createThread(world.ada, { prompt: 'x', title: 'y' });
       assert.equal(thread.title, 'y');
       assert.equal((await world.ada.get(thread.id)).body.messages[0].content, 'x');
     });
 
-    it('keeps the given title as it is', async () => {
+    it('stores the given title unchanged', async () => {
       const title = '  A title\nof two lines  ';
       const { thread } = await createThread(world.ada, { title });
       assert.equal(thread.title, title);
@@ -58,7 +58,7 @@ describe('POST /threads', () => {
       assert.equal(thread.title, 'When does it renew?');
     });
 
-    it('cuts a generated title at a word, within 80 graphemes', async () => {
+    it('truncates a generated title at a word boundary, within 80 graphemes', async () => {
       const word = '🇫🇷e\u0301👍🏽';
       const { thread } = await createThread(world.ada, { prompt: Array(40).fill(word).join(' ') });
       // 20 words of 3 graphemes and the 19 spaces between them: a 21st would make 83.
@@ -88,7 +88,7 @@ describe('POST /threads', () => {
       assert.equal(one.thread.title, other.thread.title);
     });
 
-    it('keeps whitespace-only text as it is, and then calls the thread New thread', async () => {
+    it('stores whitespace-only text unchanged and titles the thread New thread', async () => {
       const untitled = await createThread(world.ada, { prompt: ' \n\t ' });
       assert.equal(untitled.thread.title, 'New thread');
       assert.equal((await world.ada.get(untitled.thread.id)).body.messages[0].content, ' \n\t ');
@@ -105,7 +105,7 @@ describe('POST /threads', () => {
       );
     });
 
-    it('keeps the given secondary linkage', async () => {
+    it('stores the given secondary linkage', async () => {
       const { thread } = await createThread(world.ada, { secondaryId: 'opp_42' });
       assert.equal(thread.secondaryId, 'opp_42');
       assert.equal((await world.ada.get(thread.id)).body.thread.secondaryId, 'opp_42');
@@ -132,7 +132,7 @@ describe('POST /threads', () => {
       assertFails(await world.eve.get(thread.id), 'NOT_FOUND');
     });
 
-    it('counts the greatest lengths in code points', async () => {
+    it('measures the length limits in code points', async () => {
       const { thread } = await createThread(world.ada, {
         prompt: '🧶'.repeat(100_000),
         title: '🧶'.repeat(500),
@@ -144,7 +144,7 @@ describe('POST /threads', () => {
       assert.equal(body.thread.title, '🧶'.repeat(500));
     });
 
-    it('takes application/json in any spelling that means UTF-8', async () => {
+    it('accepts application/json in any spelling that means UTF-8', async () => {
       for (const type of [
         'application/json',
         'application/json; charset=utf-8',
@@ -161,20 +161,20 @@ describe('POST /threads', () => {
   });
 
   describe('rejects', () => {
-    it('refuses a body without a prompt, or with one that is not a text of at least one character', async () => {
+    it('rejects a body whose prompt is missing, empty or not a string', async () => {
       assertInvalid(await world.ada.create({}), 'prompt', 'no prompt');
       for (const prompt of ['', null, 5, true, [], ['Hello'], {}]) {
         assertInvalid(await world.ada.create({ prompt }), 'prompt', JSON.stringify(prompt));
       }
     });
 
-    it('refuses a title that is not a text of at least one character', async () => {
+    it('rejects a title that is empty or not a string', async () => {
       for (const title of ['', 5, false, [], {}]) {
         assertInvalid(await world.ada.create({ prompt: 'Hello', title }), 'title', JSON.stringify(title));
       }
     });
 
-    it('refuses an accountId or secondaryId that is not a text', async () => {
+    it('rejects an accountId or secondaryId that is not a string', async () => {
       for (const field of ['accountId', 'secondaryId']) {
         for (const value of [7, true, [], {}]) {
           assertInvalid(
@@ -186,13 +186,13 @@ describe('POST /threads', () => {
       }
     });
 
-    it('refuses null for an optional field', async () => {
+    it('rejects null for an optional field', async () => {
       for (const field of ['title', 'accountId', 'secondaryId']) {
         assertInvalid(await world.ada.create({ prompt: 'Hello', [field]: null }), field);
       }
     });
 
-    it('refuses a body that is not a JSON object', async () => {
+    it('rejects a body that is not a JSON object', async () => {
       for (const raw of [
         '',
         '{',
@@ -209,7 +209,7 @@ describe('POST /threads', () => {
       assertFails(await world.ada.call('POST', '/threads'), 'INVALID_PARAMS', 'no body');
     });
 
-    it('refuses a body that is not sent as application/json', async () => {
+    it('rejects a body that is not sent as application/json', async () => {
       for (const type of [
         'text/plain',
         'application/x-www-form-urlencoded',
@@ -223,14 +223,14 @@ describe('POST /threads', () => {
       }
     });
 
-    it('refuses one code point more than the greatest lengths', async () => {
+    it('rejects text one code point above the length limits', async () => {
       const lengths = { prompt: 100_000, title: 500, accountId: 255, secondaryId: 255 };
       for (const [field, length] of Object.entries(lengths)) {
         assertInvalid(await world.ada.create({ prompt: 'Hello', [field]: 'x'.repeat(length + 1) }), field);
       }
     });
 
-    it('refuses a body above 1 MiB and takes one just as large', async () => {
+    it('rejects a body above 1 MiB and accepts one of exactly 1 MiB', async () => {
       const padded = (bytes: number) => `{"prompt":"x"${' '.repeat(bytes - 14)}}`;
       const largest = await world.ada.call('POST', '/threads', { raw: padded(1_048_576) });
       assert.equal(largest.status, 201);
@@ -238,7 +238,7 @@ describe('POST /threads', () => {
       assertFails(answer, 'INVALID_PARAMS');
     });
 
-    it('refuses NUL, lone surrogates and invalid UTF-8, naming the field', async () => {
+    it('rejects NUL, lone surrogates and invalid UTF-8, and names the field', async () => {
       for (const field of ['prompt', 'title', 'accountId', 'secondaryId']) {
         for (const text of ['a\\u0000b', 'a\\ud800b', '\\udc00', '\\udc00\\ud800']) {
           const raw = `{"prompt":"x","${field}":"${text}"}`.replace('"prompt":"x","prompt"', '"prompt"');
@@ -252,7 +252,7 @@ describe('POST /threads', () => {
       }
     });
 
-    it('names the first field at fault, and repeats no value', async () => {
+    it('names the first invalid field without repeating its value', async () => {
       for (const fields of [{ accountId: 4711 }, { secondaryId: 'secret'.repeat(50) }]) {
         const { body } = await world.ada.create({ prompt: 'x', ...fields });
         assert.ok(body.error.message.startsWith(`${Object.keys(fields)[0]}: must`), body.error.message);
@@ -262,7 +262,7 @@ describe('POST /threads', () => {
       assert.match(body.error.message, /^\w+: [^;]*\.$/);
     });
 
-    it('refuses a key that occurs twice, by name, and a body of more than 1,000 keys', async () => {
+    it('rejects a duplicate key by name, and a body with more than 1,000 keys', async () => {
       for (const raw of ['{"prompt":"a","prompt":"b"}', '{"prompt":"a","p\\u0072ompt":"a"}']) {
         assertInvalid(await world.ada.call('POST', '/threads', { raw }), 'prompt', raw);
       }
@@ -272,7 +272,7 @@ describe('POST /threads', () => {
       assertInvalid(await world.ada.create({ ...keys(1_000), prompt: 'x' }), 'body');
     });
 
-    it('stores nothing when it refuses', async () => {
+    it('stores nothing when it rejects a request', async () => {
       const accountId = 'acc_refused';
       assertFails(await world.ada.create({ prompt: '', accountId }), 'INVALID_PARAMS');
       assertFails(await world.ada.create({ prompt: 'x', title: null, accountId }), 'INVALID_PARAMS');
@@ -285,15 +285,15 @@ describe('POST /threads', () => {
   });
 
   describe('protects', () => {
-    it('needs a user: an org-wide credential is forbidden to create', async () => {
+    it('requires a user: an org-wide credential may not create threads', async () => {
       assertFails(await world.acmeWide.create({ prompt: 'Hello' }), 'FORBIDDEN');
     });
 
-    it('needs a credential', async () => {
+    it('requires a credential', async () => {
       assertFails(await world.nobody.create({ prompt: 'Hello' }), 'UNAUTHORIZED');
     });
 
-    it('attributes the thread to the owner of the key: no one else sees it', async () => {
+    it('attributes the thread to the owner of the key, and nobody else sees it', async () => {
       const { thread } = await createThread(world.ada);
       assert.equal((await world.ada.get(thread.id)).status, 200);
       for (const other of [world.ben, world.acmeWide, world.eve]) {

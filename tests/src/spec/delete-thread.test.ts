@@ -13,7 +13,7 @@ describe('DELETE /threads/{id}', () => {
   });
 
   describe('accepts', () => {
-    it('answers 200 with the id and deleted true', async () => {
+    it('returns 200 with the id and deleted: true', async () => {
       const { thread } = await createThread(world.ada);
       const { status, body } = await world.ada.delete(thread.id);
       assert.equal(status, 200);
@@ -37,7 +37,7 @@ describe('DELETE /threads/{id}', () => {
       }
     });
 
-    it('deletes while the reply is being generated', async () => {
+    it('deletes a thread while its reply is being generated', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#hang' });
       assert.equal((await world.ada.get(thread.id)).body.status.state, 'in_progress');
       assert.equal((await world.ada.delete(thread.id)).status, 200);
@@ -58,7 +58,7 @@ describe('DELETE /threads/{id}', () => {
   });
 
   describe('rejects', () => {
-    it('is NOT_FOUND for a thread that is already deleted', async () => {
+    it('returns NOT_FOUND for a thread that is already deleted', async () => {
       const { thread } = await createThread(world.ada);
       assert.equal((await world.ada.delete(thread.id)).status, 200);
       assertFails(await world.ada.delete(thread.id), 'NOT_FOUND');
@@ -71,43 +71,43 @@ describe('DELETE /threads/{id}', () => {
       assert.deepEqual(statuses, [200, ...Array(7).fill(404)]);
     });
 
-    it('does not find a missing or malformed id', async () => {
+    it('returns NOT_FOUND for an unknown or malformed id', async () => {
       for (const id of ['thr_00000000000000000000000000', 'x', '%ff', 'thr_']) {
         assertFails(await world.ada.delete(id), 'NOT_FOUND', id);
       }
     });
 
-    it('is NOT_FOUND for the whole collection', async () => {
+    it('returns NOT_FOUND for the whole collection', async () => {
       assertFails(await world.ada.call('DELETE', '/threads'), 'NOT_FOUND');
       assert.equal((await world.ada.get(published)).status, 200);
     });
   });
 
   describe('protects', () => {
-    it('needs a credential', async () => {
+    it('requires a credential', async () => {
       assertFails(await world.nobody.delete(published), 'UNAUTHORIZED');
       assert.equal((await world.ada.get(published)).status, 200);
     });
 
-    it('forbids deleting a published thread of a colleague', async () => {
+    it('forbids deleting a colleague’s published thread', async () => {
       assertFails(await world.ben.delete(published), 'FORBIDDEN');
       assert.equal((await world.ada.get(published)).status, 200);
     });
 
-    it('does not find a colleague’s unpublished thread', async () => {
+    it('returns NOT_FOUND for a colleague’s unpublished thread', async () => {
       const { thread } = await createThread(world.ada);
       assertFails(await world.ben.delete(thread.id), 'NOT_FOUND');
       assert.equal((await world.ada.get(thread.id)).status, 200);
     });
 
-    it('forbids an org-wide principal, with any id', async () => {
+    it('forbids org-wide principals, whatever the id', async () => {
       for (const id of [published, 'thr_00000000000000000000000000', 'x']) {
         assertFails(await world.acmeWide.delete(id), 'FORBIDDEN', id);
       }
       assert.equal((await world.ada.get(published)).status, 200);
     });
 
-    it('does not find a thread of another organization, even when published there', async () => {
+    it('returns NOT_FOUND for a thread of another organization, even a published one', async () => {
       assertFails(await world.eve.delete(published), 'NOT_FOUND');
       assert.equal((await world.ada.get(published)).status, 200);
     });

@@ -9,7 +9,7 @@ import { assertFails, createThread, sharedWorld, type World } from '../world.ts'
 
 describe('Errors', () => {
   let world: World;
-  /** Ada's, published. */
+  /** A published thread of Ada's. */
   let published: string;
   before(async () => {
     world = await sharedWorld();
@@ -17,7 +17,7 @@ describe('Errors', () => {
     await world.publish(published);
   });
 
-  /** One failure of every code that a caller can bring about. */
+  /** One failure for every code that a caller can cause. */
   async function failures(): Promise<Answer[]> {
     return [
       await world.ada.create({}),
@@ -28,7 +28,7 @@ describe('Errors', () => {
     ];
   }
 
-  /** Runs while the service's own count of requests is out of its reach. */
+  /** Runs while the service cannot count requests. */
   async function withoutQuotaStorage(run: () => Promise<void>): Promise<void> {
     const database = new DatabaseSync(join(world.service.folder, 'data/skein.db'));
     try {
@@ -50,7 +50,7 @@ describe('Errors', () => {
       }
     });
 
-    it('has a trace_id of its own for each request, which the X-Request-Id repeats', async () => {
+    it('has a unique trace_id for each request, which X-Request-Id repeats', async () => {
       const answers = await failures();
       const traces = answers.map(({ body }) => body.error.trace_id);
       assert.equal(new Set(traces).size, traces.length);
@@ -60,14 +60,14 @@ describe('Errors', () => {
       );
     });
 
-    it('has a trace_id that the log knows', async () => {
+    it('has a trace_id that also appears in the log', async () => {
       const { trace_id } = (await world.ada.get('x')).body.error;
       await eventually(() => world.service.output.some((line) => line.includes(trace_id)));
     });
   });
 
   describe('The codes', () => {
-    it('go with their statuses: INVALID_PARAMS 400, UNAUTHORIZED 401, FORBIDDEN 403, NOT_FOUND 404', async () => {
+    it('match their statuses: INVALID_PARAMS 400, UNAUTHORIZED 401, FORBIDDEN 403, NOT_FOUND 404', async () => {
       assert.deepEqual(
         (await failures()).map(({ status, body }) => [status, body.error.code]),
         [
@@ -80,7 +80,7 @@ describe('Errors', () => {
       );
     });
 
-    it('say INVALID_PARAMS for each of its conditions', async () => {
+    it('include INVALID_PARAMS for each of its conditions', async () => {
       const id = (await createThread(world.ada)).thread.id;
       const conditions = {
         'body fails the schema': world.ada.create({ prompt: '' }),
@@ -97,7 +97,7 @@ describe('Errors', () => {
       }
     });
 
-    it('say FORBIDDEN for each of its conditions', async () => {
+    it('include FORBIDDEN for each of its conditions', async () => {
       const conditions = {
         'org-wide creates': world.acmeWide.create({ prompt: 'x' }),
         'org-wide renames': world.acmeWide.rename(published, 'x'),
@@ -110,7 +110,7 @@ describe('Errors', () => {
       }
     });
 
-    it('say INTERNAL_ERROR with 500 when requests cannot be counted: it never lets them through', async () => {
+    it('include INTERNAL_ERROR with 500 when requests cannot be counted against the quota', async () => {
       await withoutQuotaStorage(async () => {
         const answer = await world.ada.list();
         assertFails(answer, 'INTERNAL_ERROR');
@@ -123,8 +123,8 @@ describe('Errors', () => {
     });
   });
 
-  describe('What other services answer with other statuses', () => {
-    it('is NOT_FOUND for a method that an address does not have', async () => {
+  describe('Conditions for which other services use other statuses', () => {
+    it('return NOT_FOUND for a method that an address does not support', async () => {
       for (const [method, path] of [
         ['PUT', '/threads'],
         ['PATCH', '/threads'],
@@ -139,7 +139,7 @@ describe('Errors', () => {
       }
     });
 
-    it('is NOT_FOUND for an address that is not there', async () => {
+    it('return NOT_FOUND for an address that does not exist', async () => {
       for (const path of [
         '',
         '/',
@@ -153,25 +153,25 @@ describe('Errors', () => {
       }
     });
 
-    it('is INVALID_PARAMS for a body that is too large', async () => {
+    it('return INVALID_PARAMS for a body that is too large', async () => {
       const raw = JSON.stringify({ prompt: 'x', more: 'x'.repeat(1_048_576) });
       assertFails(await world.ada.call('POST', '/threads', { raw }), 'INVALID_PARAMS');
     });
 
-    it('is INVALID_PARAMS for a media type that is not JSON', async () => {
+    it('return INVALID_PARAMS for a media type that is not JSON', async () => {
       const call = { raw: '<prompt/>', headers: { 'content-type': 'application/xml' } };
       assertFails(await world.ada.call('POST', '/threads', call), 'INVALID_PARAMS');
     });
 
-    it('is INVALID_PARAMS for an address that is too long', async () => {
+    it('return INVALID_PARAMS for an address that is too long', async () => {
       assertFails(await world.ada.list({ unknown: 'x'.repeat(20_000) }), 'INVALID_PARAMS');
     });
 
-    it('is INVALID_PARAMS for headers that are too large', async () => {
+    it('return INVALID_PARAMS for headers that are too large', async () => {
       assertFails(await world.ada.list({}, { 'x-filler': 'x'.repeat(20_000) }), 'INVALID_PARAMS');
     });
 
-    it('is INVALID_PARAMS for bytes that are not HTTP', async () => {
+    it('return INVALID_PARAMS for bytes that are not HTTP', async () => {
       for (const request of [
         'What is a skein?\r\n\r\n',
         'GET /api/v1/threads HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',

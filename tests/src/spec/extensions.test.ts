@@ -12,7 +12,7 @@ describe('Extensions by request header', () => {
   const idsOf = ({ body }: Answer) => [body.thread.id, body.messageId, body.responseMessageId];
 
   describe('Idempotency-Key on create', () => {
-    it('answers a repetition with the same body as the first time, and makes no second thread', async () => {
+    it('returns the first response again for a retry and creates no second thread', async () => {
       const body = { prompt: 'Once', accountId: 'acc_once', title: 'Once' };
       const headers = { 'idempotency-key': 'k-once' };
       const first = await world.ada.create(body, headers);
@@ -23,7 +23,7 @@ describe('Extensions by request header', () => {
       assert.equal((await world.ada.walk({ accountId: 'acc_once' })).length, 1);
     });
 
-    it('makes one thread of many requests at once', async () => {
+    it('creates one thread for many concurrent requests', async () => {
       const body = { prompt: 'At once', accountId: 'acc_burst' };
       const headers = { 'idempotency-key': 'k-burst' };
       const answers = await Promise.all(Array.from({ length: 10 }, () => world.ada.create(body, headers)));
@@ -34,7 +34,7 @@ describe('Extensions by request header', () => {
       assert.equal((await world.ada.walk({ accountId: 'acc_burst' })).length, 1);
     });
 
-    it('does not care how the same body is written', async () => {
+    it('ignores how the same JSON body is formatted', async () => {
       const headers = { 'idempotency-key': 'k-spelling' };
       const first = await world.ada.create({ prompt: 'Same', title: 'T' }, headers);
       const raw = '{ "title": "T",\n "prompt": "\\u0053ame" }';
@@ -42,7 +42,7 @@ describe('Extensions by request header', () => {
       assert.deepEqual(idsOf(second), idsOf(first));
     });
 
-    it('refuses the key with another body', async () => {
+    it('rejects the key with a different body', async () => {
       const headers = { 'idempotency-key': 'k-other' };
       assert.equal((await world.ada.create({ prompt: 'One', title: 'T' }, headers)).status, 201);
       for (const body of [
@@ -55,7 +55,7 @@ describe('Extensions by request header', () => {
       }
     });
 
-    it('belongs to a user of an organization: others use the same key on their own', async () => {
+    it('is scoped to a user in an organization: others can use the same key', async () => {
       const headers = { 'idempotency-key': 'k-shared' };
       const answers = await Promise.all(
         [world.ada, world.ben, world.eve].map((api) => api.create({ prompt: 'Mine' }, headers)),
@@ -64,7 +64,7 @@ describe('Extensions by request header', () => {
       assert.equal(new Set(answers.map(({ body }) => body.thread.id)).size, 3);
     });
 
-    it('is not used up by a request that is refused', async () => {
+    it('is not used up by a rejected request', async () => {
       const headers = { 'idempotency-key': 'k-refused' };
       assertFails(await world.ada.create({ prompt: '' }, headers), 'INVALID_PARAMS');
       assert.equal((await world.ada.create({ prompt: 'Now right' }, headers)).status, 201);
@@ -78,7 +78,7 @@ describe('Extensions by request header', () => {
       assert.equal((await world.ada.create({ prompt: 'x' }, longest)).status, 201);
     });
 
-    it('is needed for that: without one, each create makes a thread', async () => {
+    it('is optional: without one, each request creates a thread', async () => {
       const body = { prompt: 'Twice', accountId: 'acc_twice' };
       await createThread(world.ada, body);
       await createThread(world.ada, body);
@@ -93,7 +93,7 @@ describe('Extensions by request header', () => {
       return etag as string;
     };
 
-    it('answers 304 without a body when nothing has changed', async () => {
+    it('returns 304 without a body when nothing has changed', async () => {
       const { thread } = await createThread(world.ada, { accountId: 'acc_304' });
       await world.ada.untilDone(thread.id);
       for (const read of [
@@ -109,7 +109,7 @@ describe('Extensions by request header', () => {
       }
     });
 
-    it('keeps the ETag of a page although its cursor is sealed again', async () => {
+    it('keeps the ETag of a page even though its cursor changes with every response', async () => {
       await createThread(world.ada, { accountId: 'acc_page' });
       await createThread(world.ada, { accountId: 'acc_page' });
       const query = { accountId: 'acc_page', limit: 1 };
@@ -118,7 +118,7 @@ describe('Extensions by request header', () => {
       assert.equal((await world.ada.list(query, { 'if-none-match': etagOf(page) })).status, 304);
     });
 
-    it('answers in full once the reply has made progress', async () => {
+    it('returns the full response once the reply has made progress', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#wait 700\n#say Done.' });
       const early = await world.ada.get(thread.id);
       assert.equal(early.body.status.state, 'in_progress');
@@ -128,7 +128,7 @@ describe('Extensions by request header', () => {
       assert.deepEqual(answer.body, done);
     });
 
-    it('answers in full once a thread was renamed, published, created or deleted', async () => {
+    it('returns the full response after a thread is renamed, published, created or deleted', async () => {
       const accountId = 'acc_changes';
       const { thread } = await createThread(world.ada, { accountId });
       await world.ada.untilDone(thread.id);
@@ -148,7 +148,7 @@ describe('Extensions by request header', () => {
       }
     });
 
-    it('reveals nothing to who may not read: 404 comes first', async () => {
+    it('returns 404 before 304 to a caller who may not read the thread', async () => {
       const { thread } = await createThread(world.ada);
       await world.ada.untilDone(thread.id);
       const etag = etagOf(await world.ada.get(thread.id));
@@ -162,7 +162,7 @@ describe('Extensions by request header', () => {
     const waitFor = (seconds: number | string) => ({ prefer: `wait=${seconds}` });
     const appliedTo = ({ headers }: Answer) => headers.get('preference-applied');
 
-    /** Whether a request that waits has been answered by now. */
+    /** Whether a waiting request has received its response. */
     const held = (answer: Promise<Answer>): { answer: Promise<Answer>; isAnswered: () => boolean } => {
       let answered = false;
       const marked = answer.finally(() => {
@@ -171,7 +171,7 @@ describe('Extensions by request header', () => {
       return { answer: marked, isAnswered: () => answered };
     };
 
-    it('holds the answer until the reply has ended, whether well or not', async () => {
+    it('holds the response until the reply has completed or failed', async () => {
       for (const [ending, state] of [
         ['#say Done.', 'idle'],
         ['#fail', 'error'],
@@ -186,7 +186,7 @@ describe('Extensions by request header', () => {
       }
     });
 
-    it('answers with the reply as far as it is when the time has passed', async () => {
+    it('returns the partial reply when the wait times out', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#say So far.\n#hang' });
       const began = performance.now();
       const answer = await world.ada.get(thread.id, waitFor(1));
@@ -196,14 +196,14 @@ describe('Extensions by request header', () => {
       assert.equal(appliedTo(answer), 'wait=1');
     });
 
-    it('answers at once when nothing is in progress', async () => {
+    it('responds immediately when nothing is in progress', async () => {
       const { thread } = await createThread(world.ada);
       const done = await world.ada.untilDone(thread.id);
       const answer = await world.ada.get(thread.id, waitFor(20));
       assert.deepEqual([answer.status, answer.body, appliedTo(answer)], [200, done, 'wait=20']);
     });
 
-    it('ignores invalid wait preferences and grants excessive ones in part', async () => {
+    it('ignores invalid wait preferences and caps excessive ones', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#hang' });
       for (const prefer of [
         'wait=-1',
@@ -228,7 +228,7 @@ describe('Extensions by request header', () => {
       assert.equal((await world.ada.list({}, waitFor(20))).status, 200);
     });
 
-    it('goes with If-None-Match: 304 only if the end is what the caller knows', async () => {
+    it('works with If-None-Match: returns 304 only if the caller already has the final reply', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#wait 500\n#say Done.' });
       const early = (await world.ada.get(thread.id)).headers.get('etag') as string;
       const answer = await world.ada.get(thread.id, { ...waitFor(20), 'if-none-match': early });
@@ -250,7 +250,7 @@ describe('Extensions by request header', () => {
       assert.equal(head.headers.get('etag'), get.headers.get('etag'));
     });
 
-    it('works for everyone who may read the thread, and for no one else', async () => {
+    it('works for every caller who may read the thread, and for nobody else', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#wait 1500\n#say Done.' });
       for (const api of [world.ben, world.eve, world.acmeWide]) {
         assertFails(await api.get(thread.id, waitFor(20)), 'NOT_FOUND');
@@ -262,7 +262,7 @@ describe('Extensions by request header', () => {
       }
     });
 
-    it('answers at once when the thread is deleted while waiting', async () => {
+    it('responds immediately when the thread is deleted during the wait', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#hang' });
       const { answer, isAnswered } = held(world.ada.get(thread.id, waitFor(20)));
       await world.ada.get(thread.id);
@@ -273,7 +273,7 @@ describe('Extensions by request header', () => {
       assert.ok(Date.now() - began < 2000);
     });
 
-    it('shows nothing to who may no longer read when it ends: a revoked key, a thread that was hidden', async () => {
+    it('checks access again when the wait ends: after a revoked key or an unpublished thread it returns nothing', async () => {
       const { key, id } = await world.service.skein(
         'key',
         'create',
@@ -298,7 +298,7 @@ describe('Extensions by request header', () => {
   });
 
   describe('Prefer: wait and the quota', () => {
-    it('counts one request against the quota, however long it waits', async () => {
+    it('counts as one request against the quota, however long it waits', async () => {
       const remaining = ({ headers }: Answer) =>
         Number(/r=(\d+)/.exec(headers.get('ratelimit') as string)?.[1]);
       const { thread } = await createThread(world.eve, { prompt: '#wait 1200\n#say Done.' });
@@ -310,8 +310,8 @@ describe('Extensions by request header', () => {
     });
   });
 
-  describe('Fields of every answer', () => {
-    it('have a unique X-Request-Id, which a caller cannot choose', async () => {
+  describe('Headers of every response', () => {
+    it('include a unique X-Request-Id that the caller cannot choose', async () => {
       const sent = { 'x-request-id': 'chosen', 'request-id': 'chosen' };
       const answers = [
         await world.ada.list({}, sent),
@@ -323,7 +323,7 @@ describe('Extensions by request header', () => {
       assert.ok(!ids.includes('chosen'));
     });
 
-    it('have RateLimit and RateLimit-Policy for every authenticated request, refused or not', async () => {
+    it('include RateLimit and RateLimit-Policy for every authenticated request, rejected or not', async () => {
       const answers = [
         await world.ada.list(),
         await world.ada.create({}),
@@ -341,7 +341,7 @@ describe('Extensions by request header', () => {
       }
     });
 
-    it('have no CORS permission, even when a page of another origin asks', async () => {
+    it('grant no CORS access, even to a preflight from another origin', async () => {
       const origin = { origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' };
       const asked = [
         await world.ada.list({}, origin),
@@ -355,7 +355,7 @@ describe('Extensions by request header', () => {
   });
 
   describe('HEAD', () => {
-    it('answers as GET does, without a body', async () => {
+    it('returns what GET returns, without the body', async () => {
       const { thread } = await createThread(world.ada);
       await world.ada.untilDone(thread.id);
       for (const path of [
@@ -375,7 +375,7 @@ describe('Extensions by request header', () => {
       }
     });
 
-    it('needs what GET needs', async () => {
+    it('requires what GET requires', async () => {
       const { thread } = await createThread(world.ada);
       assert.equal((await world.nobody.call('HEAD', `/threads/${thread.id}`)).status, 401);
       assert.equal((await world.ben.call('HEAD', `/threads/${thread.id}`)).status, 404);

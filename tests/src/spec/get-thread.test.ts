@@ -4,11 +4,11 @@ import { assertFails, createThread, sharedWorld, type World } from '../world.ts'
 
 describe('GET /threads/{id}', () => {
   let world: World;
-  /** Ada's, published. */
+  /** A published thread of Ada's. */
   let published: any;
-  /** Ada's, hers alone. */
+  /** An unpublished thread of Ada's. */
   let own: any;
-  /** Ada's, published: one to delete, one to take back. */
+  /** Published threads of Ada's: one to delete, one to unpublish. */
   let doomed: string;
   let retracted: string;
   before(async () => {
@@ -23,7 +23,7 @@ describe('GET /threads/{id}', () => {
   });
 
   describe('accepts', () => {
-    it('answers 200 with the thread, every message in order and the status', async () => {
+    it('returns 200 with the thread, every message in order and the status', async () => {
       const { status, body } = await world.ada.get(own.thread.id);
       assert.equal(status, 200);
       assert.deepEqual(Object.keys(body).sort(), ['messages', 'status', 'thread']);
@@ -35,24 +35,24 @@ describe('GET /threads/{id}', () => {
       assert.equal(body.status.state, 'idle');
     });
 
-    it('shows a personal key its own threads, published or not', async () => {
+    it('returns a personal key’s own threads, published or not', async () => {
       assert.equal((await world.ada.get(own.thread.id)).body.thread.published, false);
       assert.equal((await world.ada.get(published.thread.id)).body.thread.published, true);
     });
 
-    it('shows a personal key what a colleague published', async () => {
+    it('returns threads that a colleague published to a personal key', async () => {
       const { status, body } = await world.ben.get(published.thread.id);
       assert.equal(status, 200);
       assert.deepEqual(body, (await world.ada.get(published.thread.id)).body);
     });
 
-    it('shows published threads to an org-wide principal', async () => {
+    it('returns published threads to an org-wide principal', async () => {
       const { status, body } = await world.acmeWide.get(published.thread.id);
       assert.equal(status, 200);
       assert.equal(body.messages.length, 2);
     });
 
-    it('reads without changing anything', async () => {
+    it('changes nothing', async () => {
       const first = (await world.ada.get(own.thread.id)).body;
       assert.deepEqual((await world.ada.get(own.thread.id)).body, first);
     });
@@ -64,11 +64,11 @@ describe('GET /threads/{id}', () => {
   });
 
   describe('rejects', () => {
-    it('does not find an id that no thread has', async () => {
+    it('returns NOT_FOUND for an unknown id', async () => {
       assertFails(await world.ada.get('thr_00000000000000000000000000'), 'NOT_FOUND');
     });
 
-    it('does not find a malformed id', async () => {
+    it('returns NOT_FOUND for a malformed id', async () => {
       const id: string = own.thread.id;
       const malformed = [
         'x',
@@ -89,11 +89,11 @@ describe('GET /threads/{id}', () => {
       for (const text of malformed) assertFails(await world.ada.get(text), 'NOT_FOUND', text);
     });
 
-    it('does not find a thread at its address with a trailing slash', async () => {
+    it('returns NOT_FOUND for a path with a trailing slash', async () => {
       assertFails(await world.ada.call('GET', `/threads/${own.thread.id}/`), 'NOT_FOUND');
     });
 
-    it('does not find a deleted thread, even for its creator or once published', async () => {
+    it('returns NOT_FOUND for a deleted thread, even to its creator or if it was published', async () => {
       assert.equal((await world.ben.get(doomed)).status, 200);
       assert.equal((await world.ada.delete(doomed)).status, 200);
       for (const reader of [world.ada, world.ben, world.acmeWide]) {
@@ -103,7 +103,7 @@ describe('GET /threads/{id}', () => {
   });
 
   describe('protects', () => {
-    it('needs a credential', async () => {
+    it('requires a credential', async () => {
       assertFails(await world.nobody.get(published.thread.id), 'UNAUTHORIZED');
     });
 
@@ -128,7 +128,7 @@ describe('GET /threads/{id}', () => {
       assert.equal((await world.ada.get(retracted)).body.thread.published, false);
     });
 
-    it('answers alike for missing, malformed, hidden, foreign and deleted threads', async () => {
+    it('returns the same response for missing, malformed, hidden, foreign and deleted threads', async () => {
       const { thread } = await createThread(world.ben);
       await world.ben.delete(thread.id);
       const answers = await Promise.all([

@@ -7,7 +7,7 @@ import { assertFails, createThread, sharedWorld, type World } from '../world.ts'
 
 const dayMs = 86_400_000;
 
-/** What is left after this answer, as its RateLimit field says. */
+/** The remaining quota, from the RateLimit header of a response. */
 function remaining({ headers }: Answer): number {
   const field = /^"day";r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '');
   assert.ok(field, `RateLimit: ${headers.get('ratelimit')}`);
@@ -30,7 +30,7 @@ describe('Limits', () => {
     if (untilMidnight < 60_000) await new Promise((resolve) => setTimeout(resolve, untilMidnight + 100));
   });
 
-  /** Lets Metered make this many requests from now on: what it used today is what its last answer did not leave. */
+  /** Lets Metered make this many more requests. Its use today follows from the remaining quota in its last response. */
   async function allow(count: number): Promise<void> {
     const { headers } = await metered.api.list();
     const [limit, left] = [headers.get('ratelimit-policy'), headers.get('ratelimit')].map((field) =>
@@ -48,12 +48,12 @@ describe('Limits', () => {
   }
 
   describe('The daily quota', () => {
-    it('is 10,000 requests unless the operator says otherwise', async () => {
+    it('is 10,000 requests by default', async () => {
       const answer = await world.ada.list();
       assert.equal(answer.headers.get('ratelimit-policy'), '"day";q=10000;w=86400');
     });
 
-    it('is exact when requests come all at once, over all credentials of the organization together', async () => {
+    it('is exact under concurrent requests, across all credentials of the organization', async () => {
       const id = await makeOrganization(world.service, 'Exact', 40);
       const [{ api }, { api: person }] = await Promise.all([
         makeOrgWideKey(world.service, id),
@@ -77,7 +77,7 @@ describe('Limits', () => {
       assert.match(answer.headers.get('ratelimit') ?? '', /^"day";r=0;t=\d+$/);
     });
 
-    it('counts no request that it refused', async () => {
+    it('does not count requests that it rejected', async () => {
       const { api, id } = metered;
       await allow(2);
       assert.equal(await grantedOf(Array.from({ length: 9 }, () => api.list())), 2);
@@ -164,7 +164,7 @@ describe('Limits', () => {
       assert.equal(remaining(await world.ada.list()), left - 1);
     });
 
-    it('of one organization is not used up by another', async () => {
+    it('is separate for each organization', async () => {
       await allow(0);
       assertFails(await metered.api.list(), 'RATE_LIMITED');
       assert.equal((await world.ada.list()).status, 200);
@@ -172,14 +172,14 @@ describe('Limits', () => {
   });
 
   describe('The other limits', () => {
-    it('hold the limit parameter between 1 and 100, with 25 as the default', async () => {
+    it('allow a limit parameter from 1 to 100, 25 by default', async () => {
       await Promise.all(Array.from({ length: 26 }, () => createThread(world.ada)));
       assert.equal((await world.ada.list()).body.threads.length, 25);
       for (const limit of [1, 100]) assert.equal((await world.ada.list({ limit })).status, 200);
       for (const limit of [0, 101]) assertFails(await world.ada.list({ limit }), 'INVALID_PARAMS');
     });
 
-    it('ask for at least one character of prompt and title', async () => {
+    it('require at least one character in prompt and title', async () => {
       const { thread } = await createThread(world.ada, { prompt: 'x', title: 'x' });
       assertFails(await world.ada.create({ prompt: '' }), 'INVALID_PARAMS');
       assertFails(await world.ada.create({ prompt: 'x', title: '' }), 'INVALID_PARAMS');

@@ -7,7 +7,7 @@ const idsOf = (threads: any[]): string[] => threads.map(({ id }) => id);
 
 describe('GET /threads', () => {
   let world: World;
-  /** What several people have in one account, in order of creation. */
+  /** Threads of several people in one account, in order of creation. */
   const shared = 'acc_shared';
   let people: Record<'adas' | 'adasPublished' | 'bensPublished' | 'bens' | 'deleted', string>;
   before(async () => {
@@ -33,13 +33,13 @@ describe('GET /threads', () => {
   }
 
   describe('accepts', () => {
-    it('answers 200 with threads, nextCursor and truncated, also when there is nothing', async () => {
+    it('returns 200 with threads, nextCursor and truncated, even when the list is empty', async () => {
       const { status, body } = await world.ada.list({ accountId: 'acc_none' });
       assert.equal(status, 200);
       assert.deepEqual(body, { threads: [], nextCursor: null, truncated: false });
     });
 
-    it('shows each thread as get shows it', async () => {
+    it('returns each thread as get returns it', async () => {
       const accountId = 'acc_same';
       const [plain, renamed] = (await createMany(2, accountId)) as [string, string];
       await world.ada.rename(renamed, 'Renamed');
@@ -50,7 +50,7 @@ describe('GET /threads', () => {
       ]);
     });
 
-    it('has the most recent activity first: a rename counts, a finished reply does not', async () => {
+    it('lists the most recent activity first: a rename counts, a finished reply does not', async () => {
       const accountId = 'acc_order';
       const [a, b, c] = (await createMany(3, accountId)) as [string, string, string];
       assert.deepEqual(idsOf(await world.ada.walk({ accountId })), [c, b, a]);
@@ -64,7 +64,7 @@ describe('GET /threads', () => {
       );
     });
 
-    it('breaks a tie of time by the id', async () => {
+    it('orders threads with equal times by id', async () => {
       const accountId = 'acc_ties';
       let created: any[] = [];
       for (
@@ -89,7 +89,7 @@ describe('GET /threads', () => {
       );
     });
 
-    it('shows 25 threads per page by default and up to 100', async () => {
+    it('returns 25 threads per page by default, and up to 100', async () => {
       const accountId = 'acc_pages';
       await Promise.all(Array.from({ length: 101 }, () => createThread(world.ada, { accountId })));
       const count = async (query: object) =>
@@ -100,7 +100,7 @@ describe('GET /threads', () => {
       assert.equal(await count({ limit: 100 }), 100);
     });
 
-    it('leads through every page by nextCursor, which is null on the last one only', async () => {
+    it('reaches every page through nextCursor, which is null only on the last page', async () => {
       const accountId = 'acc_walk';
       const expected = (await createMany(6, accountId)).reverse();
       const pages: string[][] = [];
@@ -110,11 +110,11 @@ describe('GET /threads', () => {
         pages.push(idsOf(body.threads));
         cursor = body.nextCursor;
       } while (cursor !== null);
-      // Six by two: the last page is full, and still says that it is the last.
+      // Six threads in pages of two: the last page is full, and its cursor is still null.
       assert.deepEqual(pages, [expected.slice(0, 2), expected.slice(2, 4), expected.slice(4)]);
     });
 
-    it('shows only threads of the account asked for', async () => {
+    it('returns only threads of the given account', async () => {
       const [one] = await createMany(1, 'acc_one');
       await createMany(1, 'acc_on');
       await createMany(1, 'ACC_ONE');
@@ -122,14 +122,14 @@ describe('GET /threads', () => {
       assert.deepEqual(idsOf(await world.ada.walk({ accountId: 'acc_one' })), [one]);
     });
 
-    it('takes any accountId that a thread can have, URL-encoded', async () => {
+    it('accepts any accountId that a thread can have, URL-encoded', async () => {
       for (const accountId of ['a b+c&d=e/ü?#%25', '🧶'.repeat(255), "'; --", '%']) {
         const [id] = await createMany(1, accountId);
         assert.deepEqual(idsOf(await world.ada.walk({ accountId })), [id], accountId);
       }
     });
 
-    it('ignores query parameters that it does not know', async () => {
+    it('ignores unknown query parameters', async () => {
       const [id] = await createMany(1, 'acc_unknown');
       const answer = await world.ada.call(
         'GET',
@@ -141,7 +141,7 @@ describe('GET /threads', () => {
   });
 
   describe('rejects', () => {
-    it('refuses a limit that is not a whole number from 1 to 100', async () => {
+    it('rejects a limit that is not an integer from 1 to 100', async () => {
       for (const limit of [
         '0',
         '101',
@@ -163,37 +163,37 @@ describe('GET /threads', () => {
       assertInvalid(await world.ada.call('GET', '/threads?limit'), 'limit', 'limit without a value');
     });
 
-    it('refuses a repeated parameter', async () => {
+    it('rejects a repeated parameter', async () => {
       for (const [name, value] of Object.entries({ limit: '5', accountId: 'a', cursor: 'c' })) {
         const answer = await world.ada.call('GET', `/threads?${name}=${value}&${name}=${value}`);
         assertInvalid(answer, name, name);
       }
     });
 
-    it('refuses an accountId with NUL, invalid UTF-8 or more than 255 code points', async () => {
+    it('rejects an accountId with NUL, invalid UTF-8 or more than 255 code points', async () => {
       for (const text of ['a%00', '%ff', '%ed%a0%80', '%', 'x'.repeat(256)]) {
         assertInvalid(await world.ada.call('GET', `/threads?accountId=${text}`), 'accountId', text);
       }
     });
 
-    it('does not find the collection at its address with a trailing slash', async () => {
+    it('returns NOT_FOUND for a path with a trailing slash', async () => {
       assertFails(await world.ada.call('GET', '/threads/'), 'NOT_FOUND');
     });
   });
 
   describe('protects', () => {
-    it('needs a credential', async () => {
+    it('requires a credential', async () => {
       assertFails(await world.nobody.list(), 'UNAUTHORIZED');
     });
 
-    it('shows a personal key its own threads and every published one of the organization', async () => {
+    it('lists a personal key’s own threads and all published threads of the organization', async () => {
       const { adas, adasPublished, bensPublished, bens } = people;
       const accountId = shared;
       assert.deepEqual(idsOf(await world.ada.walk({ accountId })), [bensPublished, adasPublished, adas]);
       assert.deepEqual(idsOf(await world.ben.walk({ accountId })), [bens, bensPublished, adasPublished]);
     });
 
-    it('shows an org-wide principal every published thread and no others', async () => {
+    it('lists only published threads for an org-wide principal', async () => {
       const { adasPublished, bensPublished } = people;
       assert.deepEqual(idsOf(await world.acmeWide.walk()), [bensPublished, adasPublished]);
       assert.deepEqual(idsOf(await world.acmeWide.walk({ accountId: shared })), [
@@ -202,7 +202,7 @@ describe('GET /threads', () => {
       ]);
     });
 
-    it('shows a thread that is both own and published once across all pages', async () => {
+    it('lists a caller’s own published thread once across all pages', async () => {
       const shown = idsOf(await world.ada.walk({ accountId: shared, limit: 1 }));
       assert.deepEqual(
         shown.filter((id) => id === people.adasPublished),
@@ -218,7 +218,7 @@ describe('GET /threads', () => {
       }
     });
 
-    it('lists nothing of another organization', async () => {
+    it('lists no threads of another organization', async () => {
       const { thread } = await createThread(world.eve, { accountId: shared });
       assert.deepEqual(idsOf(await world.eve.walk()), [thread.id]);
       assert.deepEqual(idsOf(await world.eve.walk({ accountId: shared })), [thread.id]);

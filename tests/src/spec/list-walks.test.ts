@@ -42,7 +42,7 @@ class PageWalk {
 describe('A walk over GET /threads', () => {
   let world: World;
   let accounts = 0;
-  /** Three of Ada's, in order of creation. */
+  /** Three threads of Ada's, in order of creation. */
   let publishedIds: string[];
   before(async () => {
     world = await sharedWorld();
@@ -51,7 +51,7 @@ describe('A walk over GET /threads', () => {
     await world.publish(...publishedIds);
   });
 
-  /** As many threads of an account of their own, as a list shows them: the youngest first. */
+  /** This many threads in a new account, in list order: the newest first. */
   async function listing(count: number): Promise<{ accountId: string; ids: string[] }> {
     accounts += 1;
     const accountId = `acc_${accounts}`;
@@ -61,7 +61,7 @@ describe('A walk over GET /threads', () => {
   }
 
   describe('accepts', () => {
-    it('neither repeats nor skips a thread while others are created, and does not show new ones', async () => {
+    it('neither repeats nor skips a thread while others are created, and leaves out new ones', async () => {
       const { accountId, ids } = await listing(7);
       const walk = new PageWalk(world.ada, { accountId });
       while (!walk.over) {
@@ -76,7 +76,7 @@ describe('A walk over GET /threads', () => {
       const { accountId, ids } = await listing(8);
       const walk = new PageWalk(world.ada, { accountId });
       await walk.next(2);
-      // One already shown, one yet to come, the very last, and one twice.
+      // One already listed, one not yet listed, the last one, and one twice.
       for (const index of [0, 3, 7, 5, 5]) await world.ada.rename(ids[index]!, 'Renamed meanwhile');
       await walk.next(2);
       await world.ada.rename(ids[4]!, 'Renamed later');
@@ -102,7 +102,7 @@ describe('A walk over GET /threads', () => {
       );
     });
 
-    it('ends with null when everything that was left has been deleted', async () => {
+    it('ends with a null cursor when all remaining threads have been deleted', async () => {
       const { accountId, ids } = await listing(4);
       const walk = new PageWalk(world.ada, { accountId });
       await walk.next(2);
@@ -118,7 +118,7 @@ describe('A walk over GET /threads', () => {
       assert.deepEqual(walk.seen, ids);
     });
 
-    it('gives the same page when a cursor is used again', async () => {
+    it('returns the same page when a cursor is reused', async () => {
       const { accountId, ids } = await listing(5);
       const { nextCursor: cursor } = (await world.ada.list({ accountId, limit: 2 })).body;
       for (let round = 0; round < 2; round += 1) {
@@ -128,7 +128,7 @@ describe('A walk over GET /threads', () => {
       }
     });
 
-    it('holds without an account, too, where own and published threads of several people mix', async () => {
+    it('works without an account filter, across own and published threads of several people', async () => {
       const expected: string[] = [];
       for (const id of publishedIds) expected.unshift(id);
       for (let round = 0; round < 2; round += 1) expected.unshift((await createThread(world.ben)).thread.id);
@@ -140,7 +140,7 @@ describe('A walk over GET /threads', () => {
       assert.deepEqual(await walk.rest(1), expected);
     });
 
-    it('keeps its promises when everything happens at once', async () => {
+    it('keeps these guarantees under concurrent creates, renames and deletes', async () => {
       const { accountId, ids } = await listing(30);
       const doomed = ids.filter((_, index) => index % 7 === 3);
       const walks = [1, 3, 4].map((limit) => ({ limit, walk: new PageWalk(world.ada, { accountId }) }));
@@ -171,7 +171,7 @@ describe('A walk over GET /threads', () => {
       }
     });
 
-    it('goes on with another key of the same person', async () => {
+    it('continues with another key of the same person', async () => {
       const { accountId, ids } = await listing(3);
       const { nextCursor: cursor } = (await world.ada.list({ accountId, limit: 1 })).body;
       const { api } = await makePersonalKey(world.service, world.acme, 'ada@acme.example');
@@ -179,7 +179,7 @@ describe('A walk over GET /threads', () => {
       assert.deepEqual(idsOf(body.threads), ids.slice(1));
     });
 
-    it('goes on at another process on the same store', async () => {
+    it('continues at another process on the same store', async () => {
       const { accountId, ids } = await listing(3);
       const { nextCursor: cursor } = (await world.ada.list({ accountId, limit: 1 })).body;
       const other = await Service.start({ folder: world.service.folder });
@@ -195,7 +195,7 @@ describe('A walk over GET /threads', () => {
   });
 
   describe('rejects', () => {
-    it('refuses a cursor that no listing returned, and never falls back to the first page', async () => {
+    it('rejects a cursor that no listing returned, and never falls back to the first page', async () => {
       for (const cursor of [
         '',
         ' ',
@@ -215,7 +215,7 @@ describe('A walk over GET /threads', () => {
       assertInvalid(await world.ada.call('GET', '/threads?cursor=%ff'), 'cursor', 'invalid UTF-8');
     });
 
-    it('refuses a cursor that was changed anywhere, cut or extended', async () => {
+    it('rejects a cursor that was altered, truncated or extended', async () => {
       const { accountId } = await listing(2);
       const cursor: string = (await world.ada.list({ accountId, limit: 1 })).body.nextCursor;
       assert.equal((await world.ada.list({ accountId, cursor })).status, 200);
@@ -238,7 +238,7 @@ describe('A walk over GET /threads', () => {
   });
 
   describe('protects', () => {
-    it('refuses the cursor of a listing with another account, with one, or without', async () => {
+    it('rejects a cursor from a listing with a different account filter or none', async () => {
       const { accountId } = await listing(2);
       const { nextCursor: filtered } = (await world.ada.list({ accountId, limit: 1 })).body;
       const { nextCursor: unfiltered } = (await world.ada.list({ limit: 1 })).body;
@@ -253,7 +253,7 @@ describe('A walk over GET /threads', () => {
       assertInvalid(await world.ada.list({ cursor: unfiltered, accountId }), 'cursor', 'an account added');
     });
 
-    it('refuses the cursor of another principal', async () => {
+    it('rejects a cursor from another principal', async () => {
       const cursorOf = async (api: Api): Promise<string> => {
         const { nextCursor } = (await api.list({ limit: 1 })).body;
         assert.notEqual(nextCursor, null);
@@ -266,13 +266,13 @@ describe('A walk over GET /threads', () => {
       assertInvalid(await world.ada.list({ cursor: everyones }), 'cursor', 'from org-wide');
     });
 
-    it('refuses the cursor of another organization', async () => {
+    it('rejects a cursor from another organization', async () => {
       const { accountId } = await listing(2);
       const { nextCursor: cursor } = (await world.ada.list({ accountId, limit: 1 })).body;
       assertInvalid(await world.eve.list({ accountId, cursor }), 'cursor');
     });
 
-    it('says nothing in a cursor that a caller could read', async () => {
+    it('reveals nothing to the caller in a cursor', async () => {
       const { accountId, ids } = await listing(2);
       const { nextCursor: cursor } = (await world.ada.list({ accountId, limit: 1 })).body;
       const decoded = Buffer.from(cursor, 'base64url').toString('latin1');

@@ -6,10 +6,10 @@ import { assertFails, createThread, sharedWorld, type World } from '../world.ts'
 
 const missing = 'thr_00000000000000000000000000';
 
-/** Each test holds one pair of neighbours: a request that fails both checks gets the answer of the first. */
+/** Each test takes two adjacent checks: a request that fails both gets the error of the first. */
 describe('The order of checks', () => {
   let world: World;
-  /** Ada's, hers alone, and one that is published. */
+  /** An unpublished thread of Ada's, and a published one. */
   let own: string;
   let published: string;
   /** An organization whose quota is used up from the start. */
@@ -26,7 +26,7 @@ describe('The order of checks', () => {
     spent = { id, reader };
   });
 
-  it('asks for a live credential before the organization’s standing', async () => {
+  it('checks the credential before the organization’s beta access', async () => {
     const { id, api } = await makeOrgWideKey(world.service, spent.id);
     await world.service.skein('org', 'set', spent.id, '--api', 'off');
     assertFails(await api.list(), 'NOT_FOUND', 'while it lives');
@@ -49,7 +49,7 @@ describe('The order of checks', () => {
     assert.equal(new Set(answers.map(({ body }) => body.error.message)).size, 1);
   });
 
-  it('asks for the organization’s standing before its quota', async () => {
+  it('checks the organization’s beta access before its quota', async () => {
     assertFails(await spent.reader.list(), 'RATE_LIMITED', 'while it is in the beta');
     await world.service.skein('org', 'set', spent.id, '--api', 'off');
     const answer = await spent.reader.list();
@@ -58,19 +58,19 @@ describe('The order of checks', () => {
     assert.equal(answer.headers.get('retry-after'), null);
   });
 
-  it('asks for the quota before the address and the method', async () => {
+  it('checks the quota before the path and the method', async () => {
     assertFails(await world.acmeWide.call('GET', '/nowhere'), 'NOT_FOUND', 'with quota');
     assertFails(await spent.reader.call('GET', '/nowhere'), 'RATE_LIMITED', 'GET /nowhere');
     assertFails(await spent.reader.call('PUT', '/threads'), 'RATE_LIMITED', 'PUT /threads');
   });
 
-  it('asks for the quota before anything else about the request', async () => {
+  it('checks the quota before anything else about the request', async () => {
     assertFails(await spent.reader.create({}), 'RATE_LIMITED', 'org-wide write');
     assertFails(await spent.reader.list({ limit: 0 }), 'RATE_LIMITED', 'invalid query');
     assertFails(await spent.reader.get(missing), 'RATE_LIMITED', 'missing thread');
   });
 
-  it('asks for the address and the method before the kind of principal', async () => {
+  it('checks the path and the method before the kind of principal', async () => {
     assertFails(await world.acmeWide.create({ prompt: 'x' }), 'FORBIDDEN', 'where there is one');
     const calls = [
       ['POST', `/threads/${published}`],
@@ -85,7 +85,7 @@ describe('The order of checks', () => {
     }
   });
 
-  it('asks for the kind of principal before the body', async () => {
+  it('checks the kind of principal before the body', async () => {
     const spoilt = [
       { body: {} },
       { raw: '{' },
@@ -100,7 +100,7 @@ describe('The order of checks', () => {
     }
   });
 
-  it('asks for the body before the thread', async () => {
+  it('checks the body before the thread', async () => {
     for (const id of [missing, 'x', published]) {
       for (const call of [{ body: {} }, { body: { title: 'x', more: 1 } }, { raw: '{' }]) {
         assertFails(await world.ben.call('PATCH', `/threads/${id}`, call), 'INVALID_PARAMS', id);
@@ -110,14 +110,14 @@ describe('The order of checks', () => {
     assertFails(await world.ben.rename(published, 'x'), 'FORBIDDEN', 'with a valid body');
   });
 
-  it('asks whether the thread may be read before asking who created it', async () => {
+  it('checks read access to the thread before checking who created it', async () => {
     assertFails(await world.ben.rename(own, 'x'), 'NOT_FOUND');
     assertFails(await world.ben.delete(own), 'NOT_FOUND');
     assertFails(await world.ben.rename(published, 'x'), 'FORBIDDEN');
     assertFails(await world.ben.delete(published), 'FORBIDDEN');
   });
 
-  it('asks for the kind of principal before the thread', async () => {
+  it('checks the kind of principal before the thread', async () => {
     for (const id of [missing, 'x', own, published]) {
       assertFails(await world.acmeWide.rename(id, 'x'), 'FORBIDDEN', id);
       assertFails(await world.acmeWide.delete(id), 'FORBIDDEN', id);

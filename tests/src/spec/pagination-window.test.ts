@@ -33,7 +33,7 @@ describe('The pagination window of GET /threads', () => {
     return shown;
   }
 
-  it('reports no page as truncated if the listing just fits', async () => {
+  it('reports no page as truncated if the listing fits exactly', async () => {
     const ids = await createMany(world.ada, window, 'acc_fits');
     const shown = await pages(world.ada, { accountId: 'acc_fits', limit: 2 });
     assert.deepEqual(
@@ -77,14 +77,14 @@ describe('The pagination window of GET /threads', () => {
     }
   });
 
-  it('counts a thread that is both own and published once', async () => {
+  it('counts a caller’s own published thread once', async () => {
     const accountId = 'acc_once';
     const ids = await createMany(world.ada, window, accountId);
     await world.publish(ids[0]!);
     assert.equal((await world.ada.list({ accountId })).body.truncated, false);
   });
 
-  it('forgets deleted threads', async () => {
+  it('does not count deleted threads', async () => {
     const accountId = 'acc_deleted';
     const ids = await createMany(world.ada, window + 1, accountId);
     assert.equal((await world.ada.list({ accountId })).body.truncated, true);

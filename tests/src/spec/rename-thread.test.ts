@@ -4,7 +4,7 @@ import { assertFails, assertInvalid, createThread, sharedWorld, type World } fro
 
 describe('PATCH /threads/{id}', () => {
   let world: World;
-  /** Ada's, published. */
+  /** A published thread of Ada's. */
   let published: string;
   before(async () => {
     world = await sharedWorld();
@@ -16,7 +16,7 @@ describe('PATCH /threads/{id}', () => {
   const patch = (id: string, body: unknown) => world.ada.call('PATCH', `/threads/${id}`, { body });
 
   describe('accepts', () => {
-    it('answers 200 with the renamed thread, as get shows it from then on', async () => {
+    it('returns 200 with the renamed thread, as get returns it from then on', async () => {
       const { thread } = await createThread(world.ada, { accountId: 'acc_1', secondaryId: 'opp_1' });
       const { status, body } = await world.ada.rename(thread.id, 'New name');
       assert.equal(status, 200);
@@ -27,7 +27,7 @@ describe('PATCH /threads/{id}', () => {
       for (const [name, value] of Object.entries(others)) assert.deepEqual(value, thread[name], name);
     });
 
-    it('sets updatedAt, and later with each rename', async () => {
+    it('advances updatedAt with each rename', async () => {
       const { thread } = await createThread(world.ada);
       assert.equal(thread.updatedAt, null);
       const first = (await world.ada.rename(thread.id, 'One')).body.thread.updatedAt;
@@ -46,7 +46,7 @@ describe('PATCH /threads/{id}', () => {
       assert.deepEqual(await order(), [old, young]);
     });
 
-    it('moves the thread to the top even when the title stays the same', async () => {
+    it('moves the thread to the top even if the title is unchanged', async () => {
       const accountId = 'acc_same';
       const old = (await createThread(world.ada, { accountId, title: 'Same' })).thread.id;
       await createThread(world.ada, { accountId });
@@ -55,7 +55,7 @@ describe('PATCH /threads/{id}', () => {
       assert.equal((await world.ada.walk({ accountId }))[0].id, old);
     });
 
-    it('takes a title of one character, of 500 code points, and of whitespace only, as it is', async () => {
+    it('stores a title of one character, of 500 code points, or of only whitespace unchanged', async () => {
       for (const title of ['x', '🧶'.repeat(500), ' ', '\n']) {
         const { status, body } = await world.ada.rename(published, title);
         assert.equal(status, 200, title);
@@ -63,13 +63,13 @@ describe('PATCH /threads/{id}', () => {
       }
     });
 
-    it('renames a thread that its creator has published, and leaves it published', async () => {
+    it('renames a published thread for its creator and leaves it published', async () => {
       const { body } = await world.ada.rename(published, 'Still for everyone');
       assert.equal(body.thread.published, true);
       assert.equal((await world.ben.get(published)).body.thread.title, 'Still for everyone');
     });
 
-    it('renames while the reply is being generated, and does not disturb it', async () => {
+    it('renames a thread while its reply is being generated, without affecting the reply', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#step Looking\n#wait 700\n#say Done.' });
       assert.equal((await world.ada.get(thread.id)).body.status.state, 'in_progress');
       assert.equal((await world.ada.rename(thread.id, 'Meanwhile')).status, 200);
@@ -79,14 +79,14 @@ describe('PATCH /threads/{id}', () => {
   });
 
   describe('rejects', () => {
-    it('refuses a title that is missing, empty, null or not a text', async () => {
+    it('rejects a title that is missing, empty, null or not a string', async () => {
       assertInvalid(await patch(published, {}), 'title', 'no title');
       for (const title of ['', null, 5, true, [], {}]) {
         assertInvalid(await patch(published, { title }), 'title', JSON.stringify(title));
       }
     });
 
-    it('refuses any other field, and changes nothing then', async () => {
+    it('rejects any other field and changes nothing', async () => {
       const before = (await world.ada.get(published)).body.thread;
       const others = {
         accountId: 'acc_2',
@@ -104,7 +104,7 @@ describe('PATCH /threads/{id}', () => {
       assert.deepEqual((await world.ada.get(published)).body.thread, before);
     });
 
-    it('refuses a body that is not a JSON object, or not sent as JSON', async () => {
+    it('rejects a body that is not a JSON object or not sent as JSON', async () => {
       for (const raw of ['', '{', '[]', '"title"', 'null']) {
         assertFails(await world.ada.call('PATCH', `/threads/${published}`, { raw }), 'INVALID_PARAMS', raw);
       }
@@ -113,7 +113,7 @@ describe('PATCH /threads/{id}', () => {
       assertFails(await world.ada.call('PATCH', `/threads/${published}`, call), 'INVALID_PARAMS', 'text');
     });
 
-    it('refuses a title of 501 code points, with NUL, with a lone surrogate or invalid UTF-8', async () => {
+    it('rejects a title with 501 code points, NUL, a lone surrogate or invalid UTF-8', async () => {
       assertInvalid(await patch(published, { title: 'x'.repeat(501) }), 'title', '501');
       const invalid = Buffer.from('{"title":"a?"}');
       invalid[invalid.indexOf('?')] = 0xc3;
@@ -122,7 +122,7 @@ describe('PATCH /threads/{id}', () => {
       }
     });
 
-    it('does not find a missing, malformed or deleted thread', async () => {
+    it('returns NOT_FOUND for a missing, malformed or deleted thread', async () => {
       const { thread } = await createThread(world.ada);
       await world.ada.delete(thread.id);
       for (const id of ['thr_00000000000000000000000000', 'x', thread.id]) {
@@ -132,23 +132,23 @@ describe('PATCH /threads/{id}', () => {
   });
 
   describe('protects', () => {
-    it('needs a credential', async () => {
+    it('requires a credential', async () => {
       assertFails(await world.nobody.rename(published, 'x'), 'UNAUTHORIZED');
     });
 
-    it('forbids renaming what a colleague published', async () => {
+    it('forbids renaming a colleague’s published thread', async () => {
       const title = await titleOf(published);
       assertFails(await world.ben.rename(published, 'Ben’s'), 'FORBIDDEN');
       assert.equal(await titleOf(published), title);
     });
 
-    it('does not find a colleague’s unpublished thread', async () => {
+    it('returns NOT_FOUND for a colleague’s unpublished thread', async () => {
       const { thread } = await createThread(world.ada, { title: 'Mine' });
       assertFails(await world.ben.rename(thread.id, 'Ben’s'), 'NOT_FOUND');
       assert.equal(await titleOf(thread.id), 'Mine');
     });
 
-    it('forbids an org-wide principal, with any id', async () => {
+    it('forbids org-wide principals, whatever the id', async () => {
       const title = await titleOf(published);
       for (const id of [published, 'thr_00000000000000000000000000', 'x']) {
         assertFails(await world.acmeWide.rename(id, 'Everyone’s'), 'FORBIDDEN', id);
@@ -156,7 +156,7 @@ describe('PATCH /threads/{id}', () => {
       assert.equal(await titleOf(published), title);
     });
 
-    it('does not find a thread of another organization, even when published there', async () => {
+    it('returns NOT_FOUND for a thread of another organization, even a published one', async () => {
       const title = await titleOf(published);
       assertFails(await world.eve.rename(published, 'Eve’s'), 'NOT_FOUND');
       assert.equal(await titleOf(published), title);

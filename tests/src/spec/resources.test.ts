@@ -6,7 +6,7 @@ const utcMilliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('The resources', () => {
   let world: World;
-  /** As create answered it, and as get shows it once the reply is there. */
+  /** The create response, and the get response after the reply has completed. */
   let created: any;
   let finished: any;
   let madeBetween: [string, string];
@@ -61,14 +61,14 @@ describe('The resources', () => {
       assert.equal(finished.thread.title, 'Notice');
     });
 
-    it('has a createdAt in UTC with milliseconds, the moment of its creation', () => {
+    it('has a createdAt in UTC with milliseconds: the time of its creation', () => {
       const { createdAt } = created.thread;
       assert.match(createdAt, utcMilliseconds);
       assert.ok(madeBetween[0] <= createdAt && createdAt <= madeBetween[1], createdAt);
       assert.equal(finished.thread.createdAt, createdAt);
     });
 
-    it('has a null updatedAt until it is renamed, also while its reply is written', async () => {
+    it('has a null updatedAt until it is renamed, even while its reply is written', async () => {
       assert.equal(finished.status.state, 'idle');
       const { thread } = await createThread(world.ada);
       const done = await world.ada.untilDone(thread.id);
@@ -77,14 +77,14 @@ describe('The resources', () => {
       assert.match(updatedAt, utcMilliseconds);
     });
 
-    it('shows its account and its secondary linkage, or null where there is none', async () => {
+    it('has its account and its secondary linkage, or null', async () => {
       const { accountId, secondaryId } = finished.thread;
       assert.deepEqual([accountId, secondaryId], ['acc_1', 'opp_1']);
       const { thread } = await createThread(world.ada);
       assert.deepEqual([thread.accountId, thread.secondaryId], [null, null]);
     });
 
-    it('is published by the operator, which does not set updatedAt', async () => {
+    it('can be published by the operator, which does not set updatedAt', async () => {
       const { thread } = await createThread(world.ada);
       assert.equal(thread.published, false);
       await world.publish(thread.id);
@@ -92,13 +92,13 @@ describe('The resources', () => {
       assert.deepEqual([shown.published, shown.updatedAt], [true, null]);
     });
 
-    it('is not deleted as long as it is shown', async () => {
+    it('has deleted: false in every response that returns it', async () => {
       assert.equal(created.thread.deleted, false);
       assert.equal(finished.thread.deleted, false);
       assert.ok((await world.ada.walk()).every(({ deleted }) => deleted === false));
     });
 
-    it('has a link into the web application everywhere but in the create response', async () => {
+    it('has a link to the web application in every response except create', async () => {
       assert.equal(created.thread.threadUrl, null);
       const { id } = created.thread;
       const { threadUrl } = finished.thread;
@@ -132,7 +132,7 @@ describe('The resources', () => {
       );
     });
 
-    it('has an id that starts with msg_, as in the create response, and the id of its thread', () => {
+    it('has an id that starts with msg_ and matches the create response, and the id of its thread', () => {
       const [user, assistant] = finished.messages;
       assert.match(user.id, /^msg_./);
       assert.match(assistant.id, /^msg_./);
@@ -140,7 +140,7 @@ describe('The resources', () => {
       assert.deepEqual([user.threadId, assistant.threadId], [created.thread.id, created.thread.id]);
     });
 
-    it('has nothing but its text when a user wrote it: every other field is null', () => {
+    it('has only its text when a user wrote it: every other field is null', () => {
       const { role, status, completedAt, steps, sources, attachments, model } = finished.messages[0];
       assert.equal(role, 'user');
       assert.deepEqual([status, completedAt, steps, sources, attachments, model], Array(6).fill(null));
@@ -167,7 +167,7 @@ describe('The resources', () => {
       assert.ok(assistant.completedAt >= assistant.createdAt);
     });
 
-    it('has null for sources when the reply cites none, and for attachments always', () => {
+    it('has null sources when the reply cites none, and always null attachments', () => {
       assert.deepEqual([finished.messages[1].sources, finished.messages[1].attachments], [null, null]);
     });
   });
@@ -182,7 +182,7 @@ describe('The resources', () => {
       ]);
     });
 
-    it('has null, null and 0 with the state when nothing is in progress', () => {
+    it('has null, null and 0 beside the state when nothing is in progress', () => {
       assert.deepEqual(finished.status, {
         state: 'idle',
         activeMessageId: null,
@@ -203,7 +203,7 @@ describe('The resources', () => {
       });
     });
 
-    it('says Thinking before there is a step', async () => {
+    it('reports Thinking before the first step', async () => {
       const { thread, responseMessageId } = await createThread(world.ada, { prompt: '#hang' });
       const { status } = (await world.ada.get(thread.id)).body;
       assert.deepEqual(status, {

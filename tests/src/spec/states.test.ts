@@ -12,7 +12,7 @@ describe('States and transitions', () => {
     createThread(world.ada, { prompt: script.join('\n') });
 
   describe('The status of a thread', () => {
-    it('is in_progress from the moment create answers', async () => {
+    it('is in_progress as soon as create responds', async () => {
       const { thread } = await start('#hang');
       assert.equal((await world.ada.get(thread.id)).body.status.state, 'in_progress');
     });
@@ -45,7 +45,7 @@ describe('States and transitions', () => {
       assert.deepEqual([status.state, status.activeMessageId], ['in_progress', responseMessageId]);
     });
 
-    it('is computed: a caller cannot set it', async () => {
+    it('is derived: a caller cannot set it', async () => {
       const answer = await world.ada.create({ prompt: '#hang', status: { state: 'idle' }, state: 'idle' });
       const { id } = answer.body.thread;
       assert.equal((await world.ada.get(id)).body.status.state, 'in_progress');
@@ -55,7 +55,7 @@ describe('States and transitions', () => {
   });
 
   describe('The life of a thread', () => {
-    it('starts with a create: the prompt is stored, the reply starts by itself, updatedAt is null', async () => {
+    it('starts with a create: the prompt is stored, the reply starts automatically, updatedAt is null', async () => {
       const { thread, messageId } = await start('#step Alone', '#say Done.');
       assert.deepEqual([thread.deleted, thread.published, thread.updatedAt], [false, false, null]);
       const done = await world.ada.untilDone(thread.id);
@@ -63,7 +63,7 @@ describe('States and transitions', () => {
       assert.equal(done.messages[1].content, 'Done.');
     });
 
-    it('answers create without waiting for the reply', async () => {
+    it('returns from create without waiting for the reply', async () => {
       const { thread } = await start('#hang');
       const { messages } = (await world.ada.get(thread.id)).body;
       assert.deepEqual([messages[1].status, messages[1].content], ['in_progress', '']);
