@@ -35,9 +35,9 @@ describeOnEachEngine('The access matrix', (engine) => {
   });
   after(() => world.service.end());
 
-  describe('A thread that may not be read', () => {
+  describe('A thread that the caller may not read', () => {
     for (const credential of live()) {
-      it(`is answered exactly as one that does not exist when the credential is: ${credential}`, async () => {
+      it(`gets the same response as a missing thread when the credential is: ${credential}`, async () => {
         const api = world.apiOf(credential);
         const answers = async (id: string): Promise<string[]> => {
           const shown: string[] = [];
@@ -64,7 +64,7 @@ describeOnEachEngine('The access matrix', (engine) => {
 
   describe('with the organization in the beta', () => {
     for (const credential of credentialNames) {
-      it(`holds for every operation and thread when the credential is: ${credential}`, async () => {
+      it(`gives the expected result for every operation and thread when the credential is: ${credential}`, async () => {
         const cells = cellsToCheck(credential, 'in the beta');
         const [allowed, refused] = partition(cells, (cell) => expectedOutcome(cell).code === undefined);
         const faults: string[] = [];
@@ -86,7 +86,7 @@ describeOnEachEngine('The access matrix', (engine) => {
     }
 
     for (const credential of live()) {
-      it(`lists exactly what may be read when the credential is: ${credential}`, async () => {
+      it(`lists exactly the readable threads when the credential is: ${credential}`, async () => {
         const expected = world.readableIds(credential);
         assert.ok(expected.length > 1);
         const listed = (await world.apiOf(credential).walk({ limit: 7 })).map(({ id }) => id);
@@ -104,7 +104,7 @@ describeOnEachEngine('The access matrix', (engine) => {
       });
 
       for (const credential of credentialNames) {
-        it(`refuses every operation when the credential is: ${credential}`, async () => {
+        it(`rejects every operation when the credential is: ${credential}`, async () => {
           await eachOf(cellsToCheck(credential, standing), async (cell) => {
             assertOutcome(cell, await world.perform(cell));
             checkedCells += 1;
@@ -126,7 +126,7 @@ describeOnEachEngine('The access matrix', (engine) => {
     else assert.ok(checkedCells > cells / 6);
   });
 
-  it('contains each outcome, so that no rule goes untested', () => {
+  it('contains every outcome, so that no rule is untested', () => {
     const outcomes = (standing: Standing) =>
       new Set(
         credentialNames.flatMap((name) =>

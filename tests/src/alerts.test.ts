@@ -19,7 +19,7 @@ function runPromtool(...words: string[]): void {
 describe('docs/rules.yml', () => {
   const rules = readAlertRules();
 
-  it('says for every alert how urgent it is, what is wrong and what to do', () => {
+  it('has a severity, a summary and a next step for every alert', () => {
     assert.ok(rules.length > 10);
     for (const { alert, labels, annotations } of rules) {
       assert.match(alert, /^Skein[A-Z]\w+$/);

@@ -39,7 +39,7 @@ describe('skein backup', () => {
     return body.thread.id;
   };
 
-  it('copies a store that is being written to, whole and with all that was acknowledged before', {
+  it('copies a store during writes, complete and with every write acknowledged before', {
     timeout: 60_000,
   }, async () => {
     const acknowledged: string[] = [];
@@ -91,7 +91,7 @@ describe('skein backup', () => {
     assert.equal(statSync(join(folder, 'one.db')).mode & 0o777, 0o600);
   });
 
-  it('replaces a file only when told to', async () => {
+  it('replaces an existing file only if asked to', async () => {
     const file = join(temporaryFolder(), 'kept.db');
     writeFileSync(file, 'mine');
     const refused = await runSkein(service.folder, ['backup', file]);
@@ -102,7 +102,7 @@ describe('skein backup', () => {
     assert.equal(statSync(file).size, bytes);
   });
 
-  it('never writes over a file of the store, under any of its names', async () => {
+  it('never overwrites a file of the store, under any of its names', async () => {
     const id = await create('Kept');
     const folder = temporaryFolder();
     symlinkSync(join(service.folder, 'data'), join(folder, 'linked'));
@@ -118,7 +118,7 @@ describe('skein backup', () => {
     await create('Written after');
   });
 
-  it('says in one sentence where it cannot write, and makes no store where there is none', async () => {
+  it('explains in one sentence why it cannot write, and creates no store', async () => {
     const unwritable = await runSkein(service.folder, ['backup', 'missing/copy.db']);
     assert.equal(unwritable.exitCode, 1);
     assert.match(

@@ -29,7 +29,7 @@ describe('An invalid command line', { concurrency: 4 }, () => {
     ['doctor --loud', /--loud/],
   ];
   for (const [words, told] of invalid) {
-    it(`fails with a sentence that helps: skein ${words}`, async () => {
+    it(`fails with a helpful sentence: skein ${words}`, async () => {
       // The process that runs all other commands does not know the service.
       const asTyped = words.startsWith('serve') || told.source === 'skein help';
       if (asTyped) assertRefused(await runSkein(folder, words.split(' ')), told);
@@ -41,14 +41,14 @@ describe('An invalid command line', { concurrency: 4 }, () => {
     });
   }
 
-  it('fails for a name that cannot be kept', async () => {
+  it('fails for a name that cannot be stored', async () => {
     assertRefused(await runSkein(folder, ['org', 'create', 'x'.repeat(256)]), /characters/);
     assertRefused(await runSkein(folder, ['org', 'create', '']), /empty/);
   });
 });
 
 describe('A misspelt variable', () => {
-  it('is named on standard error by every command, and does not disturb its JSON', async () => {
+  it('is reported on standard error by every command, and does not affect its JSON', async () => {
     const environment = { SKEIN_PROT: '1' };
     const words = ['org', 'create', 'Acme', '--json'];
     const { exitCode, stdout, stderr } = await runSkein(temporaryFolder(), words, environment);
@@ -59,7 +59,7 @@ describe('A misspelt variable', () => {
 });
 
 describe('skein help', () => {
-  it('is shown without words, for help and for --help, and names every command', async () => {
+  it('is shown for no arguments, help and --help, and names every command', async () => {
     const folder = temporaryFolder();
     const [bare, help, option] = await Promise.all(
       [[], ['help'], ['--help']].map((words) => runSkein(folder, words)),

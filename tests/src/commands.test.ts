@@ -45,7 +45,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     return { org, keyId: made.id, key: made.key, api: new Api(service.baseUrl, made.key) };
   }
 
-  it('org create makes an organization and answers its id alone', async () => {
+  it('org create creates an organization and prints only its id', async () => {
     const made = await json('org', 'create', 'Shapes', '--quota', '7', '--api', 'off');
     assert.deepEqual(Object.keys(made), ['id']);
     assert.match(made.id, id('org'));
@@ -171,7 +171,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     assert.match(await text('key', 'list', org), /revoked/);
   });
 
-  it('key create needs to know whose key it is, and refuses strangers', async () => {
+  it('key create requires an owner, and rejects non-members', async () => {
     const { org, keyId } = acme;
     assertRefused(await run('key', 'create', org), /--user EMAIL or --org-wide/);
     assertRefused(await run('key', 'create', org, '--user', 'ada@example.com', '--org-wide'), /either/);
@@ -180,7 +180,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     assertRefused(await run('key', 'revoke', stranger.id, keyId), /skein key list/);
   });
 
-  it('usage shows the quota and the requests, and audit who did what, by command', async () => {
+  it('usage shows the quota and the requests, and audit shows who ran which command', async () => {
     const { org, keyId, api } = await found('Watched');
     assert.match(
       await text('usage', org),
@@ -260,7 +260,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
       assertRefused(await run('app', verb, org, made.id), /skein app list/);
   });
 
-  it('app commands refuse what has no name, strangers, and organizations outside the beta', async () => {
+  it('app commands reject missing names, unknown ids, and organizations outside the beta', async () => {
     const { org } = await found('Refusing');
     const made = await json('app', 'create', org, '--name', 'Robot');
     const token = await exchange(service.baseUrl, made);
@@ -301,7 +301,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     assertRefused(await run('thread', 'publish', org, threadId), /check the id/);
   });
 
-  it('doctor finds a running service healthy, check by check', async () => {
+  it('doctor reports every check of a running service as healthy', async () => {
     const { healthy, findings } = await json('doctor');
     assert.equal(healthy, true);
     for (const finding of findings) {
@@ -331,7 +331,7 @@ describe('skein signing-key rotate', () => {
   });
   after(() => service?.end());
 
-  it('answers the new key, which signs at once, and voids older tokens only with --forget', async () => {
+  it('prints the new key, which signs at once, and invalidates older tokens only with --forget', async () => {
     const { id: org } = await service.skein('org', 'create', 'Keys');
     const made = await service.skein('app', 'create', org, '--name', 'Robot');
     const api = new Api(service.baseUrl, await exchange(service.baseUrl, made));

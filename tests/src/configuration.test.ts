@@ -164,7 +164,7 @@ describe('An invalid environment', { concurrency: 4 }, () => {
     assert.ok(!message.includes('hunter2'), 'a password in an address is not repeated');
   }
 
-  it('is tried here for every variable that the operator can set', () => {
+  it('is tested for every variable that the operator can set', () => {
     const table = readFileSync(join(root, 'docs/operating.md'), 'utf8');
     const documented = [...table.matchAll(/^\| `(SKEIN_\w+)`/gm)].map(([, name]) => name);
     assert.ok(documented.length > 10);

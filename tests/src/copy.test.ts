@@ -137,7 +137,7 @@ describe('skein copy', () => {
       whole = await copied(source, await testDatabase());
     });
 
-    it('refuses to open the target until the next run has copied everything from the start', {
+    it('does not open the target until the next run has copied everything from the start', {
       timeout: 120_000,
     }, async () => {
       const target = await interruptedCopy();

@@ -15,7 +15,7 @@ describe('A service that is killed in the middle of writes', () => {
   let service: Service | undefined;
   after(() => service?.end('SIGKILL'));
 
-  it(`has kept all that it acknowledged and nothing by halves, ${rounds} times over`, {
+  it(`keeps every acknowledged write and no partial one, ${rounds} times in a row`, {
     timeout: 120_000,
   }, async (t) => {
     service = await Service.start({ environment });

@@ -26,7 +26,7 @@ function assertSettings(names: string[]): void {
 describe('deploy/compose.yaml', () => {
   const { services, networks } = parse(read('deploy/compose.yaml'), { merge: true });
 
-  it('runs two nodes of the image with known settings, read-only, and with time to drain', () => {
+  it('runs two read-only nodes of the image with known settings and enough time to drain', () => {
     const { one, two, postgres } = services;
     assert.deepEqual(one, two);
     assert.equal(one.build.dockerfile, 'deploy/Dockerfile');
@@ -37,7 +37,7 @@ describe('deploy/compose.yaml', () => {
     assert.ok(postgres.healthcheck.test.includes('pg_isready'));
   });
 
-  it('trusts the forwarded addresses of its proxy and of no other container', () => {
+  it('trusts forwarded addresses from its proxy only', () => {
     const { ipv4_address: address } = services.proxy.networks.default;
     assert.equal(services.one.environment.SKEIN_TRUSTED_PROXIES, address);
     const [{ subnet, ip_range: assigned }] = networks.default.ipam.config;
@@ -50,7 +50,7 @@ describe('deploy/compose.yaml', () => {
     assert.deepEqual([covers(subnet), covers(assigned)], [true, false]);
   });
 
-  it('has a proxy that knows both nodes and asks for their readiness', () => {
+  it('has a proxy that lists both nodes and checks their readiness', () => {
     const proxy = read('deploy/haproxy.cfg');
     assert.deepEqual(services.proxy.depends_on, ['one', 'two']);
     for (const node of services.proxy.depends_on)
@@ -103,7 +103,7 @@ describe('deploy/kubernetes.yaml', () => {
     for (const { targetPort } of service.spec.ports) assert.ok(ports.includes(targetPort));
   });
 
-  it('sets known settings and gives a pod the time to drain', () => {
+  it('uses known settings and gives a pod enough time to drain', () => {
     assertSettings(container.env.map(({ name }: { name: string }) => name));
     const { value: drainMs } = container.env.find(({ name }: { name: string }) => name === 'SKEIN_DRAIN_MS');
     assert.ok(pod.spec.terminationGracePeriodSeconds > stopTime(drainMs));
@@ -126,7 +126,7 @@ describe('deploy/skein.service', () => {
   const values = (name: string) =>
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value as string);
 
-  it('gives the service the time to drain by default, and a folder for its store', () => {
+  it('gives the service enough time to drain by default, and a folder for its store', () => {
     assert.ok(Number(values('TimeoutStopSec')[0]) > stopTime('5000'));
     const [store] = values('Environment');
     assert.equal(store, `SKEIN_DATABASE_URL=sqlite:/var/lib/${values('StateDirectory')[0]}/skein.db`);

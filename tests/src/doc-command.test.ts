@@ -35,7 +35,7 @@ describe('skein doc, with a running service', () => {
     return (await asking.untilDone(created.thread.id)).messages[1];
   }
 
-  it('add makes a document that the next reply draws on and cites', async () => {
+  it('add creates a document that the next reply uses and cites', async () => {
     const name = file('warranty.md', '# Warranty\n\nEvery umbrella has a warranty of seven years.\n');
     const added = await service.skein('doc', 'add', org, name);
     assert.match(added.id, docId);
@@ -66,7 +66,7 @@ describe('skein doc, with a running service', () => {
     assert.doesNotMatch(content, /10 euros/);
   });
 
-  it('add with --account is for the threads of that account alone', async () => {
+  it('add with --account limits a document to threads of that account', async () => {
     const name = file('terms.txt', 'The discount of this customer is 17 percent.');
     await service.skein('doc', 'add', org, name, '--account', 'acc_1');
     const prompt = 'What is the discount of this customer?';
@@ -78,7 +78,7 @@ describe('skein doc, with a running service', () => {
     }
   });
 
-  it('keeps the documents of one organization from another', async () => {
+  it('hides the documents of one organization from another', async () => {
     const globex = await found('Globex');
     await service.skein('doc', 'add', org, file('secret.md', 'The vault opens with the word marzipan.'));
     const prompt = 'With which word does the vault open?';
@@ -103,7 +103,7 @@ describe('skein doc, with a running service', () => {
     assert.match((await answerTo(api, { prompt: 'What is beta?' })).content, /second letter/);
   });
 
-  it('add says of each bad file what is wrong with it, adds the others, and exits with 1', async () => {
+  it('add explains what is wrong with each bad file, adds the others, and exits with 1', async () => {
     const bad: [string, string | Uint8Array, RegExp][] = [
       ['bad/empty.md', '', /is empty/],
       ['bad/blank.txt', ' \n\t\n', /holds no text|is empty/],
@@ -135,7 +135,7 @@ describe('skein doc, with a running service', () => {
     rmSync(join(service.folder, 'bad'), { recursive: true });
   });
 
-  it('add follows no link in circles or out of the folder, reads linked files, waits for no pipe, and names folders it may not enter', async () => {
+  it('add reads linked files, follows no circular links or links out of the folder, skips pipes, and names folders it cannot open', async () => {
     file('linked/a.md', 'Alpha.');
     const folder = join(service.folder, 'linked');
     symlinkSync('.', join(folder, 'self'));
@@ -165,7 +165,7 @@ describe('skein doc, with a running service', () => {
     assert.equal(stderr.trimEnd().split('\n').length, 2);
   });
 
-  it('list shows what there is, and remove takes it away at once', async () => {
+  it('list shows the documents, and remove takes effect at once', async () => {
     const shelf = await found('Shelf');
     const { id } = await service.skein(
       'doc',
@@ -202,7 +202,7 @@ describe('skein doc, with a running service', () => {
     assert.equal(stolen.exitCode, 1);
   });
 
-  it('search shows the passages that a reply would draw on', async () => {
+  it('search shows the passages that a reply would use', async () => {
     await service.skein(
       'doc',
       'add',
@@ -220,7 +220,7 @@ describe('skein doc, with a running service', () => {
     assert.match(nothing.stdout, /^Nothing found in \d+ passages?\.\n$/);
   });
 
-  it('refuses an organization that is not there, and to add nothing', async () => {
+  it('rejects an unknown organization and invalid arguments', async () => {
     for (const words of [
       ['doc', 'add', 'Nowhere', 'otter.md'],
       ['doc', 'list', 'Nowhere'],

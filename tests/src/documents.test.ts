@@ -20,7 +20,7 @@ const written = globSync('**', { cwd: root, exclude: (path) => path !== '.' && i
 const documents = written.filter((path) => path.endsWith('.md'));
 
 describe('The documents', () => {
-  it('are all there', () => {
+  it('all exist', () => {
     for (const name of [
       'README.md',
       'ARCHITECTURE.md',
@@ -79,7 +79,7 @@ describe('The documents', () => {
 });
 
 describe('ARCHITECTURE.md', () => {
-  it('maps every folder, and no other', () => {
+  it('lists every folder, and no others', () => {
     const [map] = blocksOf(sectionOf(read('ARCHITECTURE.md'), '## Folders'));
     const mapped = map?.text.match(/^[\w/.-]+(?=\/)/gm) ?? [];
     const folders = written.filter(
@@ -94,7 +94,7 @@ describe('ARCHITECTURE.md', () => {
 });
 
 describe('CONTRIBUTING.md', () => {
-  it('shows a violation with the words of the rule that is broken', () => {
+  it('shows a violation with the message of the broken rule', () => {
     const { forbidden } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs');
     const [violation] = blocksOf(sectionOf(read('CONTRIBUTING.md'), '## Import rules'));
     const [, name, reason] = /^ +error ([\w-]+): [^\n]+\n(.*)$/s.exec(violation?.text ?? '') ?? [];
@@ -125,7 +125,7 @@ describe('docs/decisions', () => {
     );
   });
 
-  it('each say what led to them, what was decided, what follows and where it is shown', () => {
+  it('each have a context, a decision, consequences and evidence', () => {
     for (const page of pages) {
       assert.deepEqual(
         [...withoutBlocks(read(`${folder}/${page}`)).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading),

@@ -16,7 +16,7 @@ const examples = readdirSync(join(root, 'examples'), { withFileTypes: true })
   .map(({ name }) => name);
 
 describe('The examples', { concurrency: 2 }, () => {
-  it('are all there, and short', () => {
+  it('all exist, and are short', () => {
     assert.deepEqual(examples.sort(), ['bulk-export', 'nightly-report', 'support-bot']);
     for (const name of examples) {
       const files = readdirSync(join(root, 'examples', name)).filter((file) => file.endsWith('.ts'));
@@ -70,7 +70,7 @@ describe('An example', { concurrency: 3 }, () => {
   const run = (file: string, words: string[], changes = {}, input = '') =>
     runExample(service.folder, file, words, { ...environment, ...changes }, input);
 
-  it('tells who runs it what is missing, or wrong', async () => {
+  it('reports a missing or invalid setting', async () => {
     const none = { SKEIN_API_KEY: '', SKEIN_CLIENT_ID: '' };
     const wrong = {
       SKEIN_API_KEY: 'eak_wrong',
@@ -93,7 +93,7 @@ describe('An example', { concurrency: 3 }, () => {
     assert.ok(!existsSync(join(service.folder, 'none.md')), 'a report that failed is not there');
   });
 
-  it('the support bot tells a customer that a reply has failed, and goes on', async () => {
+  it('the support bot tells a customer that a reply has failed, and continues', async () => {
     const input = 'acct_1 #fail\n\nacct_2 Hello\nacct_3\n';
     const { exitCode, stdout, stderr } = await run('support-bot/support-bot.ts', [], {}, input);
     assert.equal(exitCode, 0, stderr);
@@ -103,7 +103,7 @@ describe('An example', { concurrency: 3 }, () => {
     );
   });
 
-  it('the bulk export goes on after it was killed, and has each thread once', async () => {
+  it('the bulk export resumes after it was killed, and contains each thread once', async () => {
     const org = (await service.skein('org', 'create', 'Exported')).id;
     await service.skein('member', 'add', org, 'ada@example.com');
     const { key } = await service.skein('key', 'create', org, '--user', 'ada@example.com');
@@ -138,7 +138,7 @@ describe('An example', { concurrency: 3 }, () => {
     assert.match(third.stderr, /all\.jsonl is there already/);
   });
 
-  it('the nightly report holds what is published and recent, whatever it is called', async () => {
+  it('the nightly report contains recent published threads, whatever their titles', async () => {
     const { clientId, clientSecret } = await service.skein('app', 'create', 'Demo', '--name', 'Report');
     const application = { SKEIN_CLIENT_ID: clientId, SKEIN_CLIENT_SECRET: clientSecret };
     const publish = async (body: object) => {

@@ -21,7 +21,7 @@ describe('A service that is sent 20,000 malformed requests', () => {
   });
   after(() => service?.end());
 
-  it('gives each the answer that the order of checks demands, and stays well', {
+  it('responds to each according to the order of checks, and stays healthy', {
     timeout: 120_000,
   }, async (t) => {
     t.diagnostic(`seed ${seed}: FUZZ_SEED=${seed} repeats this run`);

@@ -84,7 +84,7 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
     assert.equal(body.thread.title, 'As it was');
   }
 
-  it('happens where nothing has ended meanwhile', async () => {
+  it('succeeds if nothing was revoked meanwhile', async () => {
     const authorization = `Authorization: Bearer ${ada.key}`;
     const late = await begin('POST /api/v1/threads', [authorization], '{"prompt":"In time"}');
     const answer = await late.finish();
@@ -92,7 +92,7 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
     assert.equal((await ada.api.delete(JSON.parse(answer.body).thread.id)).status, 200);
   });
 
-  it('does not happen by a key that was revoked meanwhile', async () => {
+  it('is rejected if the key was revoked meanwhile', async () => {
     const begun = await beginAll(ada);
     await service.skein('key', 'revoke', acme, ada.id);
     await assertRefused(begun, 401, /revoked/);
@@ -103,7 +103,7 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
     );
   });
 
-  it('does not happen in an organization that was taken out of the beta meanwhile', async () => {
+  it('is rejected if the organization left the beta meanwhile', async () => {
     const begun = await beginAll(ada);
     await service.skein('org', 'set', acme, '--api', 'off');
     const answers = Promise.all(begun.map(({ finish }) => finish()));
@@ -118,13 +118,13 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
     );
   });
 
-  it('does not happen by the key of a member who was removed meanwhile', async () => {
+  it('is rejected if the key’s owner was removed meanwhile', async () => {
     const begun = await beginAll(ada);
     await service.skein('member', 'remove', acme, email);
     await assertRefused(begun, 401, /revoked/);
   });
 
-  it('does not happen in the console when the session has ended, or the membership', async () => {
+  it('is rejected in the console if the session or the membership has ended', async () => {
     const { invitation } = await service.skein('member', 'add', acme, 'ben@example.com', '--role', 'admin');
     const ben = new Visitor(new ConsoleClient(service.baseUrl), acme);
     assertDone(await ben.client.acceptInvitation(invitation, testPassword));

@@ -39,13 +39,13 @@ function launchWith(environment: Record<string, string>, launcher: string, path:
 }
 
 describe('The launcher', () => {
-  it("takes the project's own Node.js where the machine's is too old", () => {
+  it("uses the project's own Node.js if the machine's is too old", () => {
     const { status, stdout } = launch(join(root, 'server/bin/skein'), pathWithNode('v20.20.2'), 'help');
     assert.equal(status, 0);
     assert.match(stdout, /^Skein, a conversation-thread service/);
   });
 
-  it('links the Node.js that npm installed, where npm removed the link', () => {
+  it('links the Node.js that npm installed if npm removed the link', () => {
     const launcher = launcherAlone();
     copyFileSync(join(root, 'server/bin/link-node'), join(dirname(launcher), 'link-node'));
     chmodSync(join(dirname(launcher), 'link-node'), 0o755);
@@ -60,7 +60,7 @@ describe('The launcher', () => {
     assert.equal(linked.stdout, 'v24.1.0\n');
   });
 
-  it('runs through the link that npm makes for it', () => {
+  it('runs through the link that npm creates for it', () => {
     const { status, stdout } = launch(
       join(root, 'node_modules/.bin/skein'),
       pathWithNode('v20.20.2'),
@@ -70,7 +70,7 @@ describe('The launcher', () => {
     assert.match(stdout, /^Skein, a conversation-thread service/);
   });
 
-  it('finds the Node.js of a package that npm has not linked, and passes over one for another processor', () => {
+  it('finds the Node.js of a package that npm has not linked, and skips one for another processor', () => {
     const launcher = launcherAlone();
     const modules = join(dirname(launcher), '../../node_modules');
     for (const [name, script] of [
@@ -86,14 +86,14 @@ describe('The launcher', () => {
   });
 
   for (const version of ['v22.18.0', 'v22.20.1', 'v24.0.0', 'v100.0.0']) {
-    it(`takes the machine's ${version} where the project has none`, () => {
+    it(`uses the machine's ${version} if the project has none`, () => {
       const { status, stdout } = launch(launcherAlone(), pathWithNode(version), 'org', 'create', 'Two words');
       assert.equal(status, 0);
       assert.match(stdout, /^ran .*src\/main\.ts org create Two words\n$/);
     });
   }
 
-  it('bounds what Node.js and glibc keep of freed memory, unless the environment says otherwise', () => {
+  it('limits how much freed memory Node.js and glibc keep, unless the environment overrides it', () => {
     const bounded = (environment: Record<string, string>) =>
       launchWith(environment, launcherAlone(), pathWithNode('v24.0.0'), 'help').stderr;
     assert.equal(bounded({ NODE_OPTIONS: '' }), '2 --max-semi-space-size=16 \n');
@@ -103,7 +103,7 @@ describe('The launcher', () => {
   });
 
   for (const version of [undefined, 'v20.20.2', 'v22.17.9', 'v8.0.0', 'nonsense']) {
-    it(`says what to install where there is ${version ?? 'no Node.js'} alone`, () => {
+    it(`says what to install if there is only ${version ?? 'no Node.js'}`, () => {
       const { status, stdout, stderr } = launch(launcherAlone(), pathWithNode(version), 'help');
       assert.equal(status, 1);
       assert.equal(stdout, '');

@@ -23,7 +23,7 @@ const secret = {
 };
 
 describe('The log', () => {
-  it('is JSON, names the trace id of every answer, and holds neither keys nor what callers wrote', async () => {
+  it('is JSON, has the trace id of every response, and contains neither keys nor text from callers', async () => {
     const folder = temporaryFolder();
     const skein = (...words: string[]) => operate(folder, words);
     await skein('org', 'create', 'Acme');

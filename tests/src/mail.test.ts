@@ -52,7 +52,7 @@ describe('Invitations by mail', () => {
   const attempted = (email: string) => eventually(() => server.named.includes(email));
   const output = () => service.output.join('\n');
 
-  it('sends the link to the person alone, who joins with it', async () => {
+  it('sends the link only to the person, who joins with it', async () => {
     await invite('ben@example.org');
     const { from, raw, link } = await server.mailTo('ben@example.org');
     assert.equal(from, 'skein@example.org');
@@ -84,7 +84,7 @@ describe('Invitations by mail', () => {
     assert.match(to, /^jörg@(bücher|xn--bcher-kva)\.example$/);
   });
 
-  it('never puts an address into a mail that could name another one', async () => {
+  it('never puts an address into a mail that could be read as several', async () => {
     for (const email of ['a,b@example.org', 'x>@example.org', '"dee"@example.org', 'dee@[127.0.0.1]']) {
       await invite(email);
       await untilState(email, 'failed');
@@ -97,7 +97,7 @@ describe('Invitations by mail', () => {
     assertRefused(await admin.post('/members', body), 400, /not an email address/);
   });
 
-  it('tries again after the server or the connection failed', async () => {
+  it('retries after a server or connection failure', async () => {
     await invite('dora@example.org', 451, 'drop');
     for (const attempts of [1, 2]) {
       await eventually(
@@ -134,7 +134,7 @@ describe('Invitations by mail', () => {
     assertRefused(await admin.post('/members', again), 429, /5 invitations/);
   });
 
-  it('also sends the links that the operator creates, and shows them', async () => {
+  it('sends links that the operator creates, and also shows them', async () => {
     const words = ['member', 'add', 'Müller & <Söhne>', 'hans@example.org'];
     const { stdout } = await runSkein(folder, words, environment);
     assert.match(stdout, /\n\s+https?:\S+\/invitation#inv_\S+\n.*also sends it to hans@example\.org by mail/);
@@ -155,7 +155,7 @@ describe('Invitations by mail', () => {
   const signIn = (password: string) =>
     new ConsoleClient(service.baseUrl).signIn('lena@example.org', password);
 
-  it('sends a link to a person who forgot their password, and answers everyone alike', async () => {
+  it('sends a link to a person who forgot their password, and gives everyone the same response', async () => {
     const { id } = await invite('lena@example.org');
     const joined = await Visitor.accept(organizationId, (await server.mailTo('lena@example.org')).link);
     await invite('max@example.org');
@@ -184,7 +184,7 @@ describe('Invitations by mail', () => {
     assert.ok(actions.includes('password.link-requested') && actions.includes('password.changed'), actions);
   });
 
-  it('ends the link when the password is changed', async () => {
+  it('invalidates the link when the password is changed', async () => {
     const client = new ConsoleClient(service.baseUrl);
     assertDone(await client.signIn('lena@example.org', 'a quite different harbour'));
     assertDone(await ask('lena@example.org'));
@@ -194,7 +194,7 @@ describe('Invitations by mail', () => {
     assertRefused(await new ConsoleClient(service.baseUrl).acceptInvitation(link, testPassword), 404);
   });
 
-  it('creates one link for many requests at once, and another if its mail was not delivered', async () => {
+  it('creates one link for concurrent requests, and another if its mail was not delivered', async () => {
     const { id } = await invite('nora@example.org');
     await Visitor.accept(organizationId, (await server.mailTo('nora@example.org')).link);
     answers.set('nora@example.org', [550]);
@@ -214,14 +214,14 @@ describe('Invitations by mail', () => {
     assertDone(await new ConsoleClient(service.baseUrl).acceptInvitation(link, 'a quite different harbour'));
   });
 
-  it('limits the requests for links from one place', async () => {
+  it('limits the requests for links from one address', async () => {
     const answers = await Promise.all(Array.from({ length: 101 }, () => ask('nobody@example.org')));
     const refused = answers.find(({ status }) => status === 429);
     assert.match(refused?.headers.get('retry-after') ?? '', /^\d+$/);
     assertRefused(refused!, 429, /^Too many requests\. Try again in \d+ seconds\.$/);
   });
 
-  it('loses none when the service stops while the server hangs', async () => {
+  it('loses no mail when the service stops while the server hangs', async () => {
     await invite('ida@example.org', 'hang');
     await attempted('ida@example.org');
     assert.equal(await service.end('SIGTERM'), 0);
@@ -229,7 +229,7 @@ describe('Invitations by mail', () => {
     await server.mailTo('ida@example.org');
   });
 
-  it('loses none when the service is killed between the commit and the mail', async () => {
+  it('loses no mail when the service is killed between the commit and the mail', async () => {
     admin = new Visitor(
       await signedInMember(service, organizationId, 'jo@example.org', 'admin'),
       organizationId,

@@ -63,21 +63,21 @@ describe('Malformed HTTP', () => {
     assert.equal((await api.walk()).length, before);
   }
 
-  it('answers a path with bad percent-encoding as a thread that does not exist', async () => {
+  it('returns NOT_FOUND for a path with invalid percent-encoding, as for a missing thread', async () => {
     for (const id of ['%', '%zz', '%c0%af', '%ff', '%ED%A0%80', '%00'])
       await refused(request(`GET /api/v1/threads/${id}`), 404, /No such thread/);
   });
 
-  it('looks at the credential before the encoding of a path', async () => {
+  it('checks the credential before the encoding of a path', async () => {
     await refused('GET /api/v1/threads/%zz HTTP/1.1\r\nHost: x\r\n\r\n', 401, /credential/);
   });
 
-  it('refuses a query parameter with bad percent-encoding, by name', async () => {
+  it('rejects a query parameter with invalid percent-encoding by name', async () => {
     for (const value of ['%', '%zz', '%c0%80'])
       await refused(request(`GET /api/v1/threads?cursor=${value}`), 400, /cursor/);
   });
 
-  it('refuses a body of another content type, and one without any', async () => {
+  it('rejects a body with another content type or none', async () => {
     const body = '{"prompt":"x"}';
     await makesNothing(async () => {
       for (const type of [
@@ -93,7 +93,7 @@ describe('Malformed HTTP', () => {
     });
   });
 
-  it('refuses a body whose Content-Length is too large, before and while it arrives', async () => {
+  it('rejects a body whose Content-Length is too large, before and while it arrives', async () => {
     const tooLarge = `Content-Length: ${1024 * 1024 + 1}`;
     const head = request('POST /api/v1/threads', ['Content-Type: application/json', tooLarge]);
     await refused(head, 400, /too large/);
@@ -101,7 +101,7 @@ describe('Malformed HTTP', () => {
       await refused(create('x'.repeat(size)), 400, /too large/);
   });
 
-  it('refuses a chunked body once it has become too large', async () => {
+  it('rejects a chunked body once it is too large', async () => {
     const head = request('POST /api/v1/threads', [
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',
@@ -110,21 +110,21 @@ describe('Malformed HTTP', () => {
     await refused(head + chunk.repeat(17), 400, /too large/);
   });
 
-  it('refuses headers that are too large with the envelope, also when the peer goes on sending', async () => {
+  it('rejects headers that are too large with the error envelope, even if the client keeps sending', async () => {
     for (const size of [17_000, 5_000_000])
       await refused(request('GET /api/v1/threads', [`X: ${'h'.repeat(size)}`]), 400, /exceed/);
     await refused(request('GET /api/v1/threads', Array(4000).fill('a: b')), 400, /exceed/);
     await refused(request(`GET /api/v1/threads/${'a'.repeat(17_000)}`), 400, /exceed/);
   });
 
-  it('refuses a method that HTTP does not know, and finds nothing for one that it does', async () => {
+  it('rejects an unknown HTTP method, and returns NOT_FOUND for a known one that the path does not support', async () => {
     for (const method of ['FOO', 'get', 'G@T', ''])
       await refused(request(`${method} /api/v1/threads`), 400, /HTTP/);
     for (const method of ['PUT', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])
       await refused(request(`${method} /api/v1/threads`), 404, /./);
   });
 
-  it('refuses CONNECT and closes', async () => {
+  it('rejects CONNECT and closes the connection', async () => {
     const connection = await RawConnection.open(service);
     connection.send('CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n');
     const answer = await connection.answer();
@@ -134,7 +134,7 @@ describe('Malformed HTTP', () => {
     connection.close();
   });
 
-  it('survives a reset after CONNECT, on the port of the metrics too', async () => {
+  it('survives a reset after CONNECT, also on the metrics port', async () => {
     for (const baseUrl of [service.baseUrl, metricsUrlOf(service) as string]) {
       for (let round = 0; round < 20; round += 1) {
         const connection = await RawConnection.open({ baseUrl });
@@ -148,7 +148,7 @@ describe('Malformed HTTP', () => {
     }
   });
 
-  it('refuses HTTP/1.1 without Host or with two, and takes HTTP/1.0 without', async () => {
+  it('rejects HTTP/1.1 without Host or with two, and accepts HTTP/1.0 without', async () => {
     const lines = `Authorization: Bearer ${key}\r\n\r\n`;
     await refused(`GET /api/v1/threads HTTP/1.1\r\n${lines}`, 400, /Host/);
     await refused(`GET /api/v1/threads HTTP/1.1\r\nHost: a\r\nHost: b\r\n${lines}`, 400, /Host/);
@@ -156,13 +156,13 @@ describe('Malformed HTTP', () => {
     assert.equal(old.status, 200);
   });
 
-  it('goes on after Expect: 100-continue, and refuses any other expectation', async () => {
+  it('continues after Expect: 100-continue, and rejects any other expectation', async () => {
     const [made] = (await exchange(create('{"prompt":"x"}', 'Expect: 100-continue'))) as [RawAnswer];
     assert.equal(made.status, 201);
     await makesNothing(() => refused(create('{"prompt":"x"}', 'Expect: miracles'), 400, /Expect/));
   });
 
-  it('asks for the body of Expect: 100-continue only after the caller is admitted', async () => {
+  it('sends 100 Continue only after the caller is admitted', async () => {
     const body = '{"prompt":"x"}';
     const head = create(body, 'Expect: 100-continue').slice(0, -body.length);
     const connection = await RawConnection.open(service);
@@ -181,7 +181,7 @@ describe('Malformed HTTP', () => {
     oversized.close();
   });
 
-  it('answers bytes that are no HTTP at all, and closes', async () => {
+  it('responds to bytes that are not HTTP, and closes the connection', async () => {
     for (const garbage of [
       'garbage\r\n\r\n',
       '\x16\x03\x01\x02\x00\x01\x00\x01',
@@ -195,7 +195,7 @@ describe('Malformed HTTP', () => {
     }
   });
 
-  it('answers a request that is cut off in its head or body', async () => {
+  it('responds to a request that is cut off in its headers or body', async () => {
     const whole = create('{"prompt":"x"}');
     await makesNothing(async () => {
       for (const bytes of ['GE', whole.slice(0, 60), whole.slice(0, -1)]) {
@@ -210,7 +210,7 @@ describe('Malformed HTTP', () => {
     });
   });
 
-  it('answers a peer that half-closes after its whole request', async () => {
+  it('responds to a client that half-closes after its request', async () => {
     const connection = await RawConnection.open(service);
     connection.send(create('{"prompt":"x"}'));
     connection.finish();
@@ -218,7 +218,7 @@ describe('Malformed HTTP', () => {
     connection.close();
   });
 
-  it('refuses every request whose end two servers could see in two places, and reads nothing after it', async () => {
+  it('rejects every request with an ambiguous end (request smuggling), and reads nothing after it', async () => {
     const hidden = create('{"prompt":"smuggled"}');
     const ambiguous = [
       ['Content-Length: 4', 'Transfer-Encoding: chunked'],
@@ -249,7 +249,7 @@ describe('Malformed HTTP', () => {
     });
   });
 
-  it('refuses keys that reach for an object prototype', async () => {
+  it('rejects keys that address an object prototype', async () => {
     await makesNothing(async () => {
       for (const body of [
         '{"prompt":"x","__proto__":{"a":1}}',
@@ -262,7 +262,7 @@ describe('Malformed HTTP', () => {
     });
   });
 
-  it('takes JSON of modest depth and refuses what is deeper, at any depth', async () => {
+  it('accepts shallow JSON and rejects deep nesting, at any depth', async () => {
     const nested = (depth: number) => `{"prompt":"x","deep":${'['.repeat(depth)}${']'.repeat(depth)}}`;
     const [modest] = (await exchange(create(nested(8)))) as [RawAnswer];
     assert.equal(modest.status, 201);
@@ -271,7 +271,7 @@ describe('Malformed HTTP', () => {
     });
   });
 
-  it('keeps each answer with its request when a later one on the connection is garbage', async () => {
+  it('matches each response to its request when a later request on the connection is malformed', async () => {
     for (const bad of [
       'garbage\r\n\r\n',
       'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
@@ -288,7 +288,7 @@ describe('Malformed HTTP', () => {
     }
   });
 
-  it('takes bytes beyond Content-Length as a request of their own', async () => {
+  it('parses bytes beyond Content-Length as a new request', async () => {
     const [made, refusal] = (await exchange(`${create('{"prompt":"x"}')}}}}}\r\n\r\n`, ['POST', 'GET'])) as [
       RawAnswer,
       RawAnswer,
@@ -298,7 +298,7 @@ describe('Malformed HTTP', () => {
     assertEnvelope(refusal);
   });
 
-  it('answers what is pipelined after a refused request, in order', async () => {
+  it('responds to requests pipelined after a rejected one, in order', async () => {
     const refusals = [
       create('{"prompt":5}'),
       request('PUT /api/v1/threads', [], '{{{{'),
@@ -315,7 +315,7 @@ describe('Malformed HTTP', () => {
     );
   });
 
-  it('ignores an Upgrade, and never leaves what follows it without an answer', async () => {
+  it('ignores an Upgrade, and responds to every request that follows it', async () => {
     for (const lines of [
       ['Connection: Upgrade', 'Upgrade: websocket'],
       ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'],
@@ -330,7 +330,7 @@ describe('Malformed HTTP', () => {
     }
   });
 
-  it('gives up on headers and bodies that trickle in, with the envelope', async () => {
+  it('times out headers and bodies that trickle in, with the error envelope', async () => {
     const heads = [
       'GET /api/v1/threads HTTP/1.1\r\nHost: x\r\nX-Slow: ',
       request('POST /api/v1/threads', ['Content-Type: application/json', 'Content-Length: 100']),

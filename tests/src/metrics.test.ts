@@ -74,7 +74,7 @@ describe('Metrics', () => {
     assert.ok(scraped.value('skein_http_request_duration_seconds_sum', got) > 0);
   });
 
-  it('hold no id, account, organization, key or address in any label', async () => {
+  it('have no id, account, organization, key or address in any label', async () => {
     const { service, acme, adaKey } = world;
     const { thread } = await createThread(world.ada, { accountId: 'account-of-a-customer' });
     await world.ada.list({ accountId: 'account-of-a-customer' });
@@ -96,7 +96,7 @@ describe('Metrics', () => {
     }
   });
 
-  it('tell what is in flight, and forget who has hung up', async () => {
+  it('count requests in flight, and drop those that were aborted', async () => {
     const { thread } = await createThread(world.ada, { prompt: '#hang' });
     const hungUp = new AbortController();
     const headers = { authorization: `Bearer ${world.adaKey.key}`, prefer: 'wait=60' };
@@ -123,7 +123,7 @@ describe('Metrics', () => {
     await world.ada.delete(thread.id);
   });
 
-  it('count no read as waiting whose caller was refused: it is not held', async () => {
+  it('count no rejected read as waiting', async () => {
     const { key, id } = await world.service.skein('key', 'create', world.acme, '--org-wide');
     const caller = world.as(key);
     const { thread } = await createThread(world.ada, { prompt: '#hang' });
@@ -138,7 +138,7 @@ describe('Metrics', () => {
     await world.ada.delete(thread.id);
   });
 
-  it('count what is refused: beyond the quota, and before it is a request', async () => {
+  it('count rejections: above the quota, and before a request is parsed', async () => {
     const { id } = await world.service.skein('org', 'create', 'Thrifty', '--quota', '1');
     const { key } = await world.service.skein('key', 'create', id, '--org-wide');
     await grows(2, 'skein_quota_rejections_total', {}, async () => {
@@ -166,7 +166,7 @@ describe('Metrics', () => {
     await grows(1, counted, { outcome: 'throttled' }, () => requestToken(baseUrl, guess));
   });
 
-  it('count replies by how they end, each once, and how long they took', async () => {
+  it('count each reply once, by outcome, and its duration', async () => {
     const ask = async (prompt: string) => (await createThread(world.ada, { prompt })).thread.id;
     const ended = (outcome: string, act: () => Promise<unknown>) =>
       grows(1, 'skein_replies_ended_total', { outcome }, act);
@@ -203,7 +203,7 @@ describe('Metrics', () => {
 });
 
 describe('Metrics of other processes', () => {
-  it('show replies that wait for a worker and how old they are; a worker has metrics, too, and stops cleanly', async () => {
+  it('show how many replies wait for a worker and how long; a worker has metrics, too, and stops cleanly', async () => {
     const { folder, adaKey } = await prepareStore();
     const environment = { SKEIN_MODEL: 'scripted', ...onFreePort };
     const api = await Service.start({ folder, environment, words: ['--role', 'api'] });
@@ -235,7 +235,7 @@ describe('Metrics of other processes', () => {
     assert.equal(await api.end(), 0);
   });
 
-  it('count a reply that failed by its deadline, although no worker ever had it', async () => {
+  it('count a reply that failed at its deadline, even if no worker ever claimed it', async () => {
     const { folder, adaKey } = await prepareStore();
     const environment = { SKEIN_REPLY_DEADLINE_MS: '300', ...onFreePort };
     const service = await Service.start({ folder, environment, words: ['--role', 'api'] });
@@ -248,13 +248,13 @@ describe('Metrics of other processes', () => {
     assert.equal(await service.end(), 0);
   });
 
-  it('are not served unless asked for', async () => {
+  it('are not served by default', async () => {
     const service = await Service.start();
     assert.equal(metricsUrlOf(service), undefined);
     assert.equal(await service.end(), 0);
   });
 
-  it('need a port of their own', async () => {
+  it('require a separate port', async () => {
     const service = await Service.start({ environment: onFreePort });
     const { port } = new URL(service.baseUrl);
     const { exitCode, stderr } = await serveInVain(temporaryFolder(), { SKEIN_METRICS_PORT: port });
@@ -312,7 +312,7 @@ describe('Metrics of a service on either store', () => {
     }
   });
 
-  it('are what the alerts and the dashboard ask for', async () => {
+  it('include everything that the alerts and the dashboard query', async () => {
     const { kinds } = await scrapeBoth();
     const alerts = readAlertRules().map(({ expr }) => expr);
     const dashboard = JSON.parse(readFileSync(join(root, 'docs/grafana-dashboard.json'), 'utf8'));
@@ -347,7 +347,7 @@ describe('Metrics of a service on either store', () => {
     assert.deepEqual((await scrape(service)).find('skein_store_disk_free_bytes'), []);
   });
 
-  it('tell of connections, and of a store that is away, without failing', async () => {
+  it('report connections and an unavailable store, without failing', async () => {
     const up = await untilScraped(service, (scraped) => scraped.value('skein_store_up') === 1);
     assert.ok(up.value('skein_database_connections') >= 1);
     assert.equal(up.value('skein_replies_running', { state: 'waiting' }), 0);

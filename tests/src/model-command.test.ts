@@ -24,7 +24,7 @@ describe('skein model test', () => {
     );
   });
 
-  it('says what went wrong and what to do about it', async () => {
+  it('explains what went wrong and what to do about it', async () => {
     for (const [question, environment, message] of [
       ['!status 401', {}, /answered 401\.\n +Set SKEIN_MODEL_API_KEY/],
       ['!status 404', {}, /answered 404\.\n +Check the model’s name/],
@@ -43,7 +43,7 @@ describe('skein model test', () => {
     }
   });
 
-  it('needs no store and no provider for a model of the service’s own', async () => {
+  it('needs no store and no provider for a built-in model', async () => {
     const { exitCode, stdout } = await test('Hello', { SKEIN_MODEL: 'extractive', SKEIN_MODEL_BASE_URL: '' });
     assert.equal(exitCode, 0);
     assert.match(stdout, /^SKEIN_MODEL is extractive: /);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { startModelServer } from './model-server.ts';
 
-it('a provider in a process of its own answers, tells what it was asked, and ends', async () => {
+it('a provider in a separate process responds, reports what it was asked, and exits', async () => {
   const provider = await startModelServer();
   const body = { messages: [{ role: 'user', content: '!deltas ["Thirty ","days."]' }] };
   const answer = await fetch(`${provider.url}/chat/completions`, {

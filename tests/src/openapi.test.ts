@@ -12,7 +12,7 @@ describe('The OpenAPI document', () => {
     service = await sharedService();
   });
 
-  it('is committed as it is served', async () => {
+  it('is committed exactly as it is served', async () => {
     const served = await (await fetch(`${service.baseUrl}/openapi.json`)).text();
     const committed = readFileSync(join(root, 'openapi.json'), 'utf8');
     assert.equal(committed, served, "run 'npm run openapi' and commit openapi.json");
@@ -28,12 +28,12 @@ describe('The OpenAPI document', () => {
     );
   });
 
-  it('uses no format that a strict validator refuses', () => {
+  it('uses no format that a strict validator rejects', () => {
     const formats = readFileSync(join(root, 'openapi.json'), 'utf8').matchAll(/"format": "([^"]+)"/g);
     assert.deepEqual([...new Set(Array.from(formats, ([, format]) => format))], ['date-time']);
   });
 
-  it('describes the five operations, each with an example and every error it can answer', async () => {
+  it('describes the five operations, each with an example and every error it can return', async () => {
     const document = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'));
     assert.equal(document.openapi, '3.1.0');
     const operations = Object.entries<Record<string, any>>(document.paths).flatMap(([path, methods]) =>

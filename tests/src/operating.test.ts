@@ -66,7 +66,7 @@ describe('docs/operating.md', () => {
     );
   });
 
-  it('says what the health addresses answer', async () => {
+  it('describes the responses of the health endpoints', async () => {
     const rows = tableRows(sectionOf(document, '## Health'));
     assert.deepEqual(
       rows.map(([address]) => address),
@@ -79,7 +79,7 @@ describe('docs/operating.md', () => {
     }
   });
 
-  it('names every field of a line about a request, and a stop that ends with 0', async () => {
+  it('names every field of a request log line, and the exit code 0 of a clean stop', async () => {
     const other = await Service.start();
     const { key: otherKey } = await other.skein('key', 'create', 'Demo', '--org-wide');
     await (

@@ -36,7 +36,7 @@ describe('OpenTelemetry', () => {
   const attribute = ({ attributes }: ReceivedSpan, name: string) =>
     attributes.find(({ key }) => key === name)?.value;
 
-  it('shows a request, its store calls, its reply and the call of the model as one trace', async () => {
+  it('shows a request, its store calls, its reply and the model call as one trace', async () => {
     const secret = 'the moon is made of cheese';
     const response = await fetch(`${world.service.baseUrl}/api/v1/threads`, {
       method: 'POST',
@@ -75,7 +75,7 @@ describe('OpenTelemetry', () => {
     for (const kept of [secret, world.adaKey.key, 'Bearer']) assert.ok(!everything.includes(kept), kept);
   });
 
-  it('begins a trace with the id of the request if the caller sends none, or a malformed one', async () => {
+  it('starts a trace with the id of the request if the caller sends none or a malformed one', async () => {
     for (const traceparent of [undefined, '00-zz-1-01', `00-${'0'.repeat(32)}-${callerSpan}-01`]) {
       const response = await fetch(`${world.service.baseUrl}/api/v1/threads/thr_missing`, {
         headers: { authorization: `Bearer ${world.adaKey.key}`, ...(traceparent && { traceparent }) },
@@ -120,7 +120,7 @@ describe('OpenTelemetry', () => {
     assert.deepEqual([...new Set(receiver.serviceNames())], ['threads']);
   });
 
-  it('does not disturb the service if the receiver is gone', async () => {
+  it('does not affect the service if the receiver is gone', async () => {
     await receiver.close();
     const { status } = await world.ada.list();
     assert.equal(status, 200);

@@ -40,7 +40,7 @@ describe('The packed files, installed in an empty folder', () => {
   });
   after(() => service?.end());
 
-  it('hold the service as JavaScript, and no build tools', () => {
+  it('contain the service as JavaScript, and no build tools', () => {
     const files = globSync('**/*', { cwd: join(modules, 'skein') });
     assert.ok(files.includes('server/src/main.js'));
     assert.ok(files.includes('server/src/storage/postgres/migrations/001-initial.sql'));
@@ -86,7 +86,7 @@ describe('The packed files, installed in an empty folder', () => {
     assert.ok(existsSync(join(folder, 'data/skein.db')));
   });
 
-  it('print the address only when the console is built, where it has to be built', async (t) => {
+  it('print the address only after the console is built, if it has to be built', async (t) => {
     // A copy outside node_modules with a build that ends on demand.
     const copy = temporaryFolder();
     cpSync(join(modules, 'skein'), copy, { recursive: true });

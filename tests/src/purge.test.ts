@@ -59,7 +59,7 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
     return JSON.parse(stdout);
   }
 
-  it('asks for --yes or --dry-run, and for somebody who is known', async () => {
+  it('requires --yes or --dry-run, and a known person or organization', async () => {
     for (const [words, sentence] of [
       [[acme], /cannot be undone: add --dry-run .* or --yes/],
       [[acme, '--yes', '--dry-run'], /cannot be undone/],
@@ -104,7 +104,7 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
     assert.match((await purge(acme, '--user', 'ada@acme.example', '--yes')).stderr, /is unknown/);
   });
 
-  it('removes an organization, killed in its middle and run again, and nothing of another', async (t) => {
+  it('removes an organization even if it is killed halfway and run again, and nothing of other organizations', async (t) => {
     const threads = Array.from({ length: manyThreads }, (_, turn) =>
       createThread(benApi, { prompt: `#say ${turn}` }),
     );

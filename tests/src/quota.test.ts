@@ -28,7 +28,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
     return { organization, ...(await makeOrgWideKey(first, organization)) };
   }
 
-  it('grants exactly as many requests as it has, over two processes, all credentials and all outcomes', async () => {
+  it('grants exactly its number of requests across two processes, all credentials and all outcomes', async () => {
     const quota = 60;
     const metered = await makeMetered(quota);
     const { key } = await makeMember(first, metered.organization, 'ada@example.com');
@@ -55,7 +55,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
     }
   });
 
-  it('leaves other organizations alone when it is used up', async () => {
+  it('does not affect other organizations when it is used up', async () => {
     const [poor, rich] = await Promise.all([makeMetered(2), makeMetered(1000)]);
     assert.equal(await countGranted(poor, 10), 2);
     assert.equal(await countGranted(rich, 10), 10);
@@ -72,7 +72,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
     assert.deepEqual(told, ['200 2', '200 1', '200 0', '429 0']);
   });
 
-  it('takes a new value at once, up and down', async () => {
+  it('applies a raised or lowered value at once', async () => {
     const metered = await makeMetered(5);
     const change = (quota: number) => first.skein('org', 'set', metered.organization, '--quota', `${quota}`);
     assert.equal(await countGranted(metered, 20), 5);
@@ -86,7 +86,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
     assert.equal(await countGranted(metered, 20), 0);
   });
 
-  it('counts nothing for 401, for an organization out of the beta, and for 429', async () => {
+  it('counts nothing for 401, for an organization outside the beta, and for 429', async () => {
     const metered = await makeMetered(10);
     const revoked = await makeOrgWideKey(first, metered.organization);
     await first.skein('key', 'revoke', metered.organization, revoked.id);
@@ -116,7 +116,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
   });
 });
 
-describe('The daily quota of a service that ends', () => {
+describe('The daily quota of a service that stops', () => {
   const quota = 60;
   let folder: string;
   let endedKey: string;
@@ -142,13 +142,13 @@ describe('The daily quota of a service that ends', () => {
     return counted;
   }
 
-  it('is exactly what it was after SIGTERM, and after SIGKILL', async () => {
+  it('is unchanged after SIGTERM and after SIGKILL', async () => {
     assert.equal(await grantedUntil('SIGTERM', endedKey, 25), 25);
     assert.equal(await grantedUntil('SIGKILL', endedKey, 15), 15);
     assert.equal(await grantedUntil('SIGTERM', endedKey, 2 * quota), quota - 25 - 15);
   });
 
-  it('gives none twice and loses no more than what went unanswered when killed under load', async () => {
+  it('grants no request twice when killed under load, and loses at most the requests without a response', async () => {
     const service = await Service.start({ folder, environment: clockAtNoon() });
     const api = new Api(service.baseUrl, killedKey);
     let answered = 0;

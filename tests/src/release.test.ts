@@ -31,7 +31,7 @@ describe('npm run release', () => {
     git('commit', '--quiet', '--message', 'Start');
   });
 
-  it('shows the versions and the heading that it would write, and leaves everything as it was', () => {
+  it('shows the versions and the heading that it would write, and changes nothing', () => {
     const { status, stdout, stderr } = release('99.0.0', '--dry-run');
     assert.equal(status, 0, stderr);
     const changed = [...stdout.matchAll(/^\+\+\+ b\/(.*)$/gm)].map(([, file]) => file).sort();

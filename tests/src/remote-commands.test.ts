@@ -53,7 +53,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
   const json = async (...words: string[]) => JSON.parse(told(await run([...words, '--json'])));
   const begin = async (prompt: string) => (await api.create({ prompt })).body.thread.id as string;
 
-  it('ask prints the text of the reply into a pipe, and nothing else anywhere', async () => {
+  it('ask prints only the text of the reply into a pipe', async () => {
     const outcome = await run(['ask', '#step Reading\n#source Refunds\n#say Thirty days [1].']);
     assert.deepEqual(outcome, { exitCode: 0, stdout: 'Thirty days [1].\n', stderr: '' });
   });
@@ -87,7 +87,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.match(text ?? '', /^Thirty days \[1\]\.\n\n\[1\] Refunds\n\nthr_\w+ {2}http:\S+\n$/);
   });
 
-  it('ask --open opens the thread in a browser, or prints its address where there is none', async () => {
+  it('ask --open opens the thread in a browser, or prints its address if there is none', async () => {
     const bin = temporaryFolder();
     const opened = join(bin, 'opened');
     const opener = (ending: string) => {
@@ -104,7 +104,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.match(stderr, /^No browser could be started\. Open http:\S+thr_\w+\n$/);
   });
 
-  it('ask tells the steps on standard error with --verbose', async () => {
+  it('ask prints the steps on standard error with --verbose', async () => {
     const outcome = await run(['ask', '--verbose', '#step Reading\n#step Weighing\n#say Yes.']);
     assert.deepEqual(outcome, { exitCode: 0, stdout: 'Yes.\n', stderr: 'Reading\nWeighing\n' });
   });
@@ -117,7 +117,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     }
   });
 
-  it('ask answers the thread and the reply as one JSON value, made as the options say', async () => {
+  it('ask prints the thread and the reply as one JSON value, and applies its options', async () => {
     const made = await json('ask', '#source Refunds\n#say Hi.', '--account', 'acct_1', '--title', 'Greeting');
     const { body } = await api.get(made.thread.id);
     assert.deepEqual(made, { thread: body.thread, reply: body.messages[1] });
@@ -125,12 +125,12 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.equal(made.reply.sources[0].title, 'Refunds');
   });
 
-  it('ask prints a reply into a pipe as it is, also what a terminal would obey', async () => {
+  it('ask prints a reply into a pipe unchanged, including terminal control characters', async () => {
     const { stdout } = await run(['ask', '#say \u001b[31mred']);
     assert.equal(stdout, '\u001b[31mred\n');
   });
 
-  it('ask is stopped by Ctrl-C with the id of the thread, which goes on', async () => {
+  it('ask prints the id of the thread on Ctrl-C, and the reply continues', async () => {
     const child = start(['ask', '--verbose', '#step Waiting\n#hang'], environment);
     const outcome = outcomeOf(child);
     await once(child.stderr as NodeJS.ReadableStream, 'data');
@@ -144,11 +144,11 @@ describe('The remote commands', { concurrency: 3 }, () => {
     await api.delete(id);
   });
 
-  it('ask fails with the thread that has failed, and prints no reply', async () => {
+  it('ask fails with the id of a failed thread, and prints no reply', async () => {
     assertFailed(await run(['ask', '#fail']), /The reply in thr_\w+ failed: .*operator/);
   });
 
-  it('threads list shows the threads, a few or all, the newest first', async () => {
+  it('threads list shows some or all threads, newest first', async () => {
     const theirs = await newcomer();
     const mine = new Api(service.baseUrl, theirs.SKEIN_API_KEY);
     const list = (...words: string[]) => run(['threads', 'list', ...words], theirs);
@@ -173,7 +173,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.match(table, new RegExp(`^${ids[0]} +2\\S+Z .*acct_9  Number 27\uFFFD\n$`));
   });
 
-  it('threads get shows a thread, to people and as the interface does', async () => {
+  it('threads get shows a thread as text, or as JSON like the API', async () => {
     const id = await begin('#source Refunds\n#say Thirty days [1].');
     await api.untilDone(id);
     const { body } = await api.get(id);
@@ -183,7 +183,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.ok(text.endsWith('assistant:\nThirty days [1].\n\n[1] Refunds\n'), text);
   });
 
-  it('threads get --wait waits for the reply, and says by its exit code whether it has failed', async () => {
+  it('threads get --wait waits for the reply, and reports a failure in its exit code', async () => {
     const good = await run(['threads', 'get', await begin('#wait 300\n#say Done.'), '--wait', '--json']);
     assert.equal(JSON.parse(told(good)).messages[1].status, 'completed');
     const bad = await run(['threads', 'get', await begin('#wait 300\n#fail'), '--wait', '--json']);
@@ -191,7 +191,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.equal(JSON.parse(bad.stdout).status.state, 'error');
   });
 
-  it('threads rename and delete do so', async () => {
+  it('threads rename and delete change the thread', async () => {
     const id = await begin('Hello');
     assert.equal((await json('threads', 'rename', id, 'Farewell')).title, 'Farewell');
     assert.equal(told(await run(['threads', 'rename', id, 'And\u001bso'])), `${id} is now 'And\uFFFDso'.\n`);
@@ -204,7 +204,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     );
   });
 
-  it('threads export prints every thread with its messages, a line each', async () => {
+  it('threads export prints one line for every thread, with its messages', async () => {
     const theirs = await newcomer();
     const mine = new Api(service.baseUrl, theirs.SKEIN_API_KEY);
     for (const prompt of ['One', 'Two', 'Three']) await mine.create({ prompt });
@@ -220,7 +220,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     );
   });
 
-  it('end quietly when their reader has read enough', async () => {
+  it('exit quietly when the reader closes the pipe', async () => {
     const child = start(['threads', 'list'], environment);
     child.stdout?.destroy();
     const [stderr, [exitCode]] = await Promise.all([
@@ -230,7 +230,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.deepEqual({ exitCode, stderr }, { exitCode: 0, stderr: '' });
   });
 
-  it("read what is published with an application's credentials, and ask for nothing", async () => {
+  it("read published threads with an application's credentials, and cannot ask", async () => {
     const application = await makeApplication(service, organization);
     const id = await begin('For all');
     await service.skein('thread', 'publish', organization, id);
@@ -254,7 +254,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assertFailed(await run(['threads', 'list'], { ...credentials, SKEIN_CLIENT_SECRET: '' }), /must be set/);
   });
 
-  it('say how to get a key where there is none, and what is wrong with one', async () => {
+  it('say how to get a missing key, and what is wrong with an invalid one', async () => {
     for (const words of [
       ['ask', 'Hello'],
       ['threads', 'list'],
@@ -266,7 +266,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     }
   });
 
-  it('say when the quota is used up, and until when', async () => {
+  it('say when the quota is used up, and when it resets', async () => {
     const { id } = await service.skein('org', 'create', 'Metered', '--quota', '0');
     const theirs = await memberOf(id, 'meter@example.com');
     assertFailed(
@@ -275,7 +275,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     );
   });
 
-  it('say where they looked for a service that is not there, or is something else', async () => {
+  it('name the address at which they found no service, or something else', async () => {
     const server = createServer((_request, response) => response.end('<h1>\u001bHello</h1>')).listen(
       0,
       '127.0.0.1',
@@ -314,7 +314,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.equal(JSON.parse(rest.at(-1) as string).length, 5);
   });
 
-  it('look at no setting of a service', async () => {
+  it('ignore the settings of a service', async () => {
     const nonsense = { SKEIN_PORT: 'nonsense', SKEIN_DATABASE_URL: 'nonsense', SKEIN_MODEL: 'nonsense' };
     assert.equal((await run(['threads', 'list'], nonsense)).exitCode, 0);
   });
@@ -333,7 +333,7 @@ describe('An invalid remote command', { concurrency: 4 }, () => {
     [['threads', 'rename', 'thr_1'], /TITLE/],
   ];
   for (const [words, why] of senseless) {
-    it(`fails with a sentence that helps: skein ${words.join(' ')}`, async () => {
+    it(`fails with a helpful sentence: skein ${words.join(' ')}`, async () => {
       assertFailed(await runWith(words, environment), why);
     });
   }

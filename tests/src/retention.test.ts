@@ -80,7 +80,7 @@ describeOnEachEngine('Retention', ({ engine, freshStore }) => {
     assert.match(JSON.parse(after).findings.find(find).detail, /deleted threads after 2 d \(0 due\)/);
   });
 
-  it('leaves what is not deleted, and says that a removed thread is gone', async () => {
+  it('keeps threads that are not deleted, and reports a removed thread as gone', async () => {
     const api = new Api(service.baseUrl, key);
     assert.deepEqual(
       (await api.walk()).map(({ id }) => id),

@@ -35,13 +35,13 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     };
   }
 
-  it('refuses a personal key from the moment the command has ended, in every process', async () => {
+  it('rejects a personal key as soon as the command has ended, in every process', async () => {
     const ada = await makeMember(first, organization, 'ada@example.com');
     const revoke = () => first.skein('key', 'revoke', organization, ada.id);
     assertTurned(await loadAround(requestsOf(ada, true), revoke), 401, 'UNAUTHORIZED');
   });
 
-  it('refuses an org-wide key from the moment the command has ended, in every process', async () => {
+  it('rejects an org-wide key as soon as the command has ended, in every process', async () => {
     const [doomed, kept] = await Promise.all([
       makeOrgWideKey(first, organization),
       makeOrgWideKey(first, organization),
@@ -59,7 +59,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
       assert.equal((await new Api(baseUrl, unmet).list()).status, 401);
   }
 
-  it("refuses a rotated application's tokens and old secret from the moment the command has ended, in every process", async () => {
+  it("rejects a rotated application's tokens and old secret as soon as the command has ended, in every process", async () => {
     const [app, kept] = await Promise.all([
       makeApplication(first, organization),
       makeApplication(first, organization),
@@ -78,13 +78,13 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     }
   });
 
-  it("refuses a deleted application's tokens and secret from the moment the command has ended, in every process", async () => {
+  it("rejects a deleted application's tokens and secret as soon as the command has ended, in every process", async () => {
     const app = await makeApplication(first, organization);
     await assertTokensEnd(app, () => first.skein('app', 'delete', organization, app.clientId));
     for (const { baseUrl } of [first, second]) assert.equal((await requestToken(baseUrl, app)).status, 401);
   });
 
-  it('issues no token by an old secret after a rotation, and lets none live that was on its way', async () => {
+  it('issues no token for an old secret after a rotation, and rejects all tokens issued before it', async () => {
     const app = await makeApplication(first, organization);
     const processes = [first, second] as const;
     const send = (place: number) => requestToken(processes[place % 2 === 0 ? 0 : 1].baseUrl, app);
@@ -102,7 +102,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     }
   });
 
-  it('leaves a revoked key revoked when the service starts again', async () => {
+  it('keeps a revoked key revoked after a restart', async () => {
     const key = await makeOrgWideKey(first, organization);
     await first.skein('key', 'revoke', organization, key.id);
     const third = await Service.start({ folder: first.folder });
@@ -110,7 +110,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     await third.end();
   });
 
-  it('does nothing in the name of another organization', async () => {
+  it('does not revoke credentials of another organization', async () => {
     const key = await makeOrgWideKey(first, organization);
     const { exitCode, stderr } = await runSkein(first.folder, ['key', 'revoke', other, key.id]);
     assert.equal(exitCode, 1);
@@ -118,7 +118,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     assert.equal((await key.api.list()).status, 200);
   });
 
-  it("takes a leaver's keys in that organization, and in no other", async () => {
+  it('revokes the keys of a removed member in that organization only', async () => {
     const ben = await makeMember(first, organization, 'ben@example.com');
     const [second, elsewhere, orgWide] = await Promise.all([
       makePersonalKey(first, organization, 'ben@example.com'),
@@ -133,7 +133,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     assert.equal((await orgWide.api.list()).status, 200);
   });
 
-  it('keeps what a leaver published, hides the rest, and gives both back to them, but no old key', async () => {
+  it('keeps what a removed member published and hides the rest, and restores both, but no key, when they rejoin', async () => {
     const [cleo, dora] = await Promise.all([
       makeMember(first, organization, 'cleo@example.com'),
       makeMember(first, organization, 'dora@example.com'),
@@ -152,7 +152,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     assert.equal((await returned.api.rename(shown, 'Mine again')).status, 200);
   });
 
-  it('answers 404 to an organization taken out of the beta at once, and lets it in again at once', async () => {
+  it('returns 404 as soon as an organization leaves the beta, and admits it again as soon as it returns', async () => {
     const eve = await makeMember(first, leaving, 'eve@example.com');
     const set = (api: string) => () => first.skein('org', 'set', leaving, '--api', api);
     assertTurned(await loadAround(requestsOf(eve, true), set('off')), 404, 'NOT_FOUND');

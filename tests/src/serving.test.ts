@@ -75,7 +75,7 @@ async function openHalfCreate(
 }
 
 describe('Stopping', { concurrency: 2 }, () => {
-  it('finishes a request under way and refuses new ones', async () => {
+  it('finishes a request in flight and rejects new ones', async () => {
     const { service, key } = await startWithKey();
     const { connection, rest } = await openHalfCreate(service, key);
     const ended = service.end();
@@ -97,7 +97,7 @@ describe('Stopping', { concurrency: 2 }, () => {
     ['uncaughtException', `throw(new(Error)('a-fault'))`],
     ['unhandledRejection', `Promise.reject(new(Error)('a-fault'))`],
   ] as const) {
-    it(`finishes a request under way and exits with 1 after an ${origin}`, async () => {
+    it(`finishes a request in flight and exits with 1 after an ${origin}`, async () => {
       // Without a space or a double quote, which NODE_OPTIONS would take for its own.
       const causeOnSignal = `data:text/javascript,process.on('SIGUSR2',()=>{${fault}})`;
       const { service, key } = await startWithKey({ NODE_OPTIONS: `--import=${causeOnSignal}` });
@@ -132,7 +132,7 @@ describe('Stopping', { concurrency: 2 }, () => {
     connection.close();
   });
 
-  it('does not wait for connections that say nothing', async () => {
+  it('does not wait for idle connections', async () => {
     const { service, key } = await startWithKey();
     const silent = await RawConnection.open(service);
     const idle = await RawConnection.open(service);
@@ -143,7 +143,7 @@ describe('Stopping', { concurrency: 2 }, () => {
     idle.close();
   });
 
-  it('loses no acknowledged write under load, and answers each request or cuts it off before it acts', async () => {
+  it('loses no acknowledged write under load, and either completes each request or drops it before it has any effect', async () => {
     const { service, key } = await startWithKey();
     const api = new Api(service.baseUrl, key);
     const acknowledged: string[] = [];
@@ -193,7 +193,7 @@ describe('Stopping', { concurrency: 2 }, () => {
 });
 
 describe('Health', () => {
-  it('is public: alive on /healthz, able to serve on /readyz', async () => {
+  it('is public: liveness on /healthz, readiness on /readyz', async () => {
     // A process that was asked for /readyz drains for 5 s by default.
     const { service } = await startWithKey({ SKEIN_DRAIN_MS: '0' });
     for (const [path, status] of [
@@ -209,7 +209,7 @@ describe('Health', () => {
 });
 
 describe('TLS', () => {
-  it('is spoken when a certificate and its key are configured, and nothing else is', async () => {
+  it('is the only protocol when a certificate and its key are configured', async () => {
     const { service, key } = await startWithKey({ SKEIN_TLS_CERT: certificateFile, SKEIN_TLS_KEY: keyFile });
     assert.match(service.baseUrl, /^https:/);
     const { status, body } = await getByTls(`${service.baseUrl}/api/v1/threads`, key);
@@ -235,7 +235,7 @@ function getByTls(url: string, key: string): Promise<{ status: number | undefine
 describe('The demo', () => {
   const curlLine = (output: readonly string[]) => output.find((line) => /^ *curl /.test(line))?.trim();
 
-  it('greets the first start with a curl line that works when pasted, and no later one', async () => {
+  it('greets only the first start with a curl line that works when pasted', async () => {
     const service = await start(newFolder());
     const line = curlLine(service.output);
     assert.ok(line, service.output.join('\n'));
@@ -249,7 +249,7 @@ describe('The demo', () => {
     await stopsCleanly(again);
   });
 
-  it('is not made for a service that others can reach: it says how to create the first organization', async () => {
+  it('is not created for a service that others can reach: it says how to create the first organization', async () => {
     for (const environment of [
       { SKEIN_HOST: '0.0.0.0' },
       { SKEIN_BASE_URL: 'https://skein.example' },
@@ -270,7 +270,7 @@ describe('The demo', () => {
     }
   });
 
-  it('is finished by the next start if the first one was killed while it made it', async () => {
+  it('is completed by the next start if the first one was killed while creating it', async () => {
     const folder = newFolder();
     await operate(folder, ['org', 'create', 'Demo']);
     await operate(folder, ['member', 'add', 'Demo', 'admin@demo.example', '--role', 'admin']);
@@ -286,13 +286,13 @@ describe('The demo', () => {
     await stopsCleanly(again);
   });
 
-  it('is made where the base address is of this machine, too', async () => {
+  it('is also created if the base URL is on this machine', async () => {
     const service = await start(newFolder(), { SKEIN_BASE_URL: 'http://localhost:8080' });
     assert.ok(curlLine(service.output));
     await stopsCleanly(service);
   });
 
-  it('is not used up by a start that fails, nor by one that cannot show it', async () => {
+  it('is still created after a start that failed or could not show it', async () => {
     const other = await start(newFolder());
     const folder = newFolder();
     const failed = await serveInVain(folder, { SKEIN_PORT: new URL(other.baseUrl).port });

@@ -91,7 +91,7 @@ const written = new Map(
 );
 
 describe('docs/spec-coverage.md', () => {
-  it('has every rule of the specification once, with its tests or with the reason why it has none', () => {
+  it('has every rule of the specification once, with its tests or the reason why it has none', () => {
     const ofSpecification = new Set(ruleIds);
     assert.equal(ofSpecification.size, ruleIds.length);
     const decisions = tableRows(sectionOf(document, silent)).map(([rule]) => rule as string);
@@ -110,7 +110,7 @@ describe('docs/spec-coverage.md', () => {
     }
   });
 
-  it('names every test over HTTP of the specification', () => {
+  it('names every test in tests/src/spec', () => {
     assert.ok(written.size > 0);
     for (const [file, titles] of written) {
       assert.ok(titles.length > 0, file);

@@ -37,23 +37,23 @@ describe('Attempts behind a proxy', () => {
     assertTokenRefused(await guess(peer, forwardedFor(failuresMax)), 'temporarily_unavailable', 'one more');
   }
 
-  it('are counted by the address that it names', async () => {
+  it('are counted by the address that the proxy reports', async () => {
     await exhaust(proxy, () => '203.0.113.1');
     assertTokenRefused(await guess(proxy, '203.0.113.2'), 'invalid_client', 'from elsewhere');
   });
 
-  it('are counted by the last address that is no proxy of ours, whatever its bearer has claimed', async () => {
+  it('are counted by the last address that is not a trusted proxy, whatever the client claimed', async () => {
     await exhaust(proxy, (attempt) => `198.51.100.${attempt}, 203.0.113.3, 10.1.2.${attempt}`);
     assertTokenRefused(await guess(proxy, '203.0.113.3, 203.0.113.4'), 'invalid_client', 'from elsewhere');
   });
 
-  it('are counted by where they come from when that is not the proxy', async () => {
+  it('are counted by the peer address if it is not the proxy', async () => {
     const peer = newAddress();
     await exhaust(peer, (attempt) => `198.51.100.${attempt}`);
     assertTokenRefused(await guess(newAddress(), '198.51.100.1'), 'invalid_client', 'from elsewhere');
   });
 
-  it('to sign in are counted so, too', async () => {
+  it('to sign in are counted in the same way', async () => {
     const signIn = (address: string) =>
       new ConsoleClient(world.service.baseUrl).call('POST', '/sign-in', {
         body: { email: 'ada@acme.example', password: 'not the password' },

@@ -48,7 +48,7 @@ for (const file of globSync('*.json', { cwd: baselines }).sort()) {
         if (engine === 'postgres') await dropDatabase(environment.SKEIN_DATABASE_URL as string);
       });
 
-      it('has every thread and message as it was, in the same order', async () => {
+      it('has every thread and message unchanged, in the same order', async () => {
         assert.ok(threads.length >= 3);
         const listed = await api.walk({});
         assert.deepEqual(
@@ -63,13 +63,13 @@ for (const file of globSync('*.json', { cwd: baselines }).sort()) {
         assert.equal((await api.get(deleted)).status, 404);
       });
 
-      it('accepts the credentials and the cursor that callers hold', async () => {
+      it('accepts the existing credentials and cursors', async () => {
         assert.equal((await api.list({ limit: 1, cursor })).status, 200);
         const token = await exchange(service.baseUrl, application);
         assert.equal((await new Api(service.baseUrl, token).list()).status, 200);
       });
 
-      it('answers questions from the documents that it has', async () => {
+      it('answers questions from the existing documents', async () => {
         const { body } = await api.create({ prompt: 'How long does a refund take?' });
         const { messages } = await api.untilDone(body.thread.id);
         assert.match(messages[1].content, /five days/);

@@ -4,7 +4,7 @@ import { chromium } from 'playwright-core';
 import { findChromium } from './chromium.ts';
 
 describe('The browser of the tests', () => {
-  it('comes from npm where the machine has none, and shows a page', async (test) => {
+  it('comes from npm if the machine has none, and shows a page', async (test) => {
     if (process.arch !== 'x64') return test.skip(`npm has no Chromium for ${process.arch}`);
     const { PATH, CHROMIUM_PATH } = process.env;
     test.after(() => {
@@ -27,7 +27,7 @@ describe('The browser of the tests', () => {
     assert.ok((await page.screenshot()).length > 1000);
   });
 
-  it('is refused by name where CHROMIUM_PATH names nothing that runs', async (test) => {
+  it('is rejected by name if CHROMIUM_PATH does not name a program that runs', async (test) => {
     const before = process.env.CHROMIUM_PATH;
     test.after(() => {
       if (before === undefined) delete process.env.CHROMIUM_PATH;

@@ -45,7 +45,7 @@ describe('The page about the model', () => {
     window.assertFaultless();
   }
 
-  it('shows provider and model, and asks the provider on demand', async () => {
+  it('shows the provider and the model, and tests the provider on demand', async () => {
     const { page } = window;
     await page.goto('/');
     await page.getByRole('link', { name: 'Model', exact: true }).click();

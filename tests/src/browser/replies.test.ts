@@ -175,7 +175,7 @@ describe('A reply in the console', () => {
     window.assertFaultless();
   });
 
-  it('is drawn without running, loading or leading to what it must not', async () => {
+  it('runs no scripts, loads no images and has no unsafe links', async () => {
     const { page } = window;
     await askInPage('Show me <img src="https://evil.example/p.png" onerror="globalThis.hacked = 1">');
     await shown(page.getByText('Show me <img src=', { exact: false }).last());
@@ -201,7 +201,7 @@ describe('A reply in the console', () => {
     window.assertFaultless();
   });
 
-  it('that failed is written again on demand', async () => {
+  it('can be retried after it failed', async () => {
     const { page } = window;
     await askInPage('Will it work?');
     model.refuse();

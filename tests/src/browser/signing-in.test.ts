@@ -54,7 +54,7 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('takes a new link that is opened where the old one was', async () => {
+  it('accepts a new link opened in the tab of the old one', async () => {
     const window = await open();
     const { page } = window;
     await page.goto(demoLink(service));
@@ -80,7 +80,7 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('refuses a wrong password in words, lets the right one in, and signs out', async () => {
+  it('explains that a password is wrong, accepts the right one, and signs out', async () => {
     const window = await open();
     const { page } = window;
     await page.goto('/');
@@ -132,7 +132,7 @@ describe('Signing in', () => {
     await there.close();
   });
 
-  it('lets a person change between organizations, and begin where they were last', async () => {
+  it('lets a person switch organizations, and starts in the last one used', async () => {
     await service.skein('org', 'create', 'Acme');
     const client = await signedInMember(service, 'Demo', 'cleo@demo.example', 'admin');
     const { invitation } = await service.skein('member', 'add', 'Acme', 'cleo@demo.example');
@@ -155,7 +155,7 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('goes through the provider of the organization, and says what went wrong there', async () => {
+  it('goes through the provider of the organization, and shows its errors', async () => {
     const window = await open();
     const { page } = window;
     provider.account = 'refuses';

@@ -137,7 +137,7 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
-  it('goes on with a follow-up, whose draft survives a reload', async () => {
+  it('continues with a follow-up, whose draft survives a reload', async () => {
     const { page } = window;
     const threadId = await askInPage('What is wool?');
     await shown(page.getByText('You asked: What is wool?'));
@@ -153,7 +153,7 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
-  it('takes a follow-up for sent that arrived, though the answer to it was lost', async () => {
+  it('treats a follow-up as sent if it arrived but its response was lost', async () => {
     const { page } = window;
     const threadId = await askInPage('What is linen?');
     await shown(page.getByText('You asked: What is linen?'));
@@ -191,7 +191,7 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
-  it('is deleted at once, and taken back', async () => {
+  it('is deleted at once, and can be restored', async () => {
     const { page } = window;
     const threadId = await askInPage('Delete me');
     await shown(page.getByText('You asked: Delete me'));
@@ -209,7 +209,7 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
-  it('is published to those whom the dialog names, live, and taken from them again', async () => {
+  it('is published live to the readers that the dialog names, and unpublished again', async () => {
     const { page } = window;
     const { thread } = await ask(world.ada, 'Who may read this?');
     const ben = await openAs(browser, world.ben.client);

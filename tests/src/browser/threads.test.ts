@@ -48,7 +48,7 @@ describe('Threads in the console', () => {
       (found) => found === count,
     );
 
-  it('go on for as long as one scrolls, each once', async () => {
+  it('load more while the user scrolls, each thread once', async () => {
     const { page } = window;
     await page.goto('/');
     await shown(row(`Yarn number ${yarns}`));
@@ -63,7 +63,7 @@ describe('Threads in the console', () => {
     window.assertFaultless();
   });
 
-  it('are found by their titles from the keyboard, and all are back after Esc', async () => {
+  it('are found by title from the keyboard, and Esc shows all of them again', async () => {
     const { page } = window;
     await page.goto('/');
     await shown(row(`Yarn number ${yarns}`));
@@ -89,7 +89,7 @@ describe('Threads in the console', () => {
     window.assertFaultless();
   });
 
-  it('are found by the words of their messages, which are marked, and narrowed down by state and time', async () => {
+  it('are found by words in their messages, which are highlighted, and filtered by state and time', async () => {
     const { page } = window;
     await page.goto('/?search=question+repeat');
     await shown(row(`Yarn number ${yarns}`));
@@ -113,7 +113,7 @@ describe('Threads in the console', () => {
     window.assertFaultless();
   });
 
-  it('that are recent are in the sidebar of every page, with the state of now', async () => {
+  it('that are recent are in the sidebar of every page, with their current state', async () => {
     const { page } = window;
     await page.goto('/settings/documents');
     const recent = page.getByRole('region', { name: 'Recent' });
@@ -138,7 +138,7 @@ describe('Threads in the console', () => {
     window.assertFaultless();
   });
 
-  it('are narrowed down to those of an account, which is offered', async () => {
+  it('are filtered by account, with suggestions', async () => {
     const { page } = window;
     await page.goto('/');
     await page.getByRole('combobox', { name: 'Account' }).pressSequentially('acme');
@@ -151,7 +151,7 @@ describe('Threads in the console', () => {
     window.assertFaultless();
   });
 
-  it('that others have published can be read, and not changed', async () => {
+  it('that others have published can be read but not changed', async () => {
     const { page } = window;
     await page.goto('/');
     await page
@@ -170,7 +170,7 @@ describe('Threads in the console', () => {
     window.assertFaultless();
   });
 
-  it('open from the palette: by title, or by where to go', async () => {
+  it('open from the command palette by title or by destination', async () => {
     const { page } = window;
     await page.goto('/settings/documents');
     await shown(heading(page, 'Documents'));
@@ -193,7 +193,7 @@ describe('Threads in the console', () => {
     window.assertFaultless();
   });
 
-  it('begin with a question, with an account where one is named, and head the list', async () => {
+  it('start with a question and an optional account, and go to the top of the list', async () => {
     const { page } = window;
     await page.goto('/');
     await shown(row(`Yarn number ${yarns}`));
@@ -212,7 +212,7 @@ describe('Threads in the console', () => {
     window.assertFaultless();
   });
 
-  it('that are not there yet say what to do', async () => {
+  it('have an empty state that says what to do', async () => {
     const fresh = await openAs(browser, world.eve.client);
     await fresh.page.goto('/');
     await shown(fresh.page.getByText('Ask your first question'));

@@ -44,7 +44,7 @@ describe('Versions of prompts and replies', () => {
     await window.page.setViewportSize({ width: 1280, height: 720 });
   }
 
-  it('are paged through after a reply was regenerated', async () => {
+  it('can be paged through after a reply was regenerated', async () => {
     const id = await open('What is a hank?');
     await button('Regenerate').click();
     await shown(replies().getByText('2 / 2'));

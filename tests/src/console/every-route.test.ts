@@ -108,7 +108,7 @@ describe('Every route of the console', () => {
     }
   });
 
-  it('answers 404 in an organization that the person does not belong to', async () => {
+  it('returns 404 in an organization that the person does not belong to', async () => {
     await refusals(entering, copyOf(world.eve.client), 404);
   });
 
@@ -120,7 +120,7 @@ describe('Every route of the console', () => {
     );
   });
 
-  it('answers permitted callers: rejected requests have changed nothing', async () => {
+  it('still responds to permitted callers: rejected requests have changed nothing', async () => {
     const { client } = world.ada;
     for (const route of guarded.filter(({ ssoOnly }) => !ssoOnly)) {
       if (!client.cookies.has('skein')) assertDone(await client.signIn(world.email('ada'), testPassword));

@@ -105,7 +105,7 @@ describe('A request of the console', () => {
     assert.equal(api.status, 401, 'nor is a session');
   });
 
-  it('is logged with person and organization, without cookie and CSRF token', async () => {
+  it('is logged with its person and organization, and without its cookie and CSRF token', async () => {
     const answer = await ada.get(ada.at('/usage'));
     const traceId = answer.headers.get('x-request-id') as string;
     const line = await eventually(

@@ -89,7 +89,7 @@ describe('A thread that is followed', () => {
     assert.equal(stream.reply.sources[0].title, 'Handbook');
   });
 
-  it('is the same in two windows, whichever window starts a change', async () => {
+  it('is the same in two windows, whichever one makes a change', async () => {
     const { thread } = await ask(ada, '#say Half\n#hang');
     const windows = [await open(ada, thread.id), await open(ada, thread.id)];
     const both = (condition: (stream: ThreadStream) => boolean) =>
@@ -293,7 +293,7 @@ const stores = {
   },
 };
 for (const [name, start] of Object.entries(stores)) {
-  describe(`A session that ends at another process, with ${name},`, () => {
+  describe(`A session that is ended by another process, with ${name},`, () => {
     let world: Awaited<ReturnType<typeof start>>;
     before(async () => {
       world = await start();

@@ -70,7 +70,7 @@ describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
     }
   });
 
-  it('do not include questions asked before, of which few may wait for their search', async () => {
+  it('do not include repeated questions, of which only a few may wait for their search', async () => {
     const world = await startSettingsWorld(await freshStore());
     try {
       const search = (visitor: Visitor) =>

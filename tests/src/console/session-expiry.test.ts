@@ -61,7 +61,7 @@ describe('A session', () => {
     assertRefused(await client.get(client.at('/usage')), 'UNAUTHORIZED');
   });
 
-  it('is not kept alive by what the page asks for by itself', async () => {
+  it('is not kept alive by background requests of the page', async () => {
     const client = nobody();
     assert.equal((await client.signIn('ada@demo.example', testPassword)).status, 200);
     const headers = { 'x-skein-background': '1' };
@@ -72,7 +72,7 @@ describe('A session', () => {
     assertRefused(await poll(), 'UNAUTHORIZED', 'eight days after a person used it');
   });
 
-  it('is not kept alive by an open thread, which reconnects by itself', async () => {
+  it('is not kept alive by an open thread that reconnects', async () => {
     const client = nobody();
     assert.equal((await client.signIn('ada@demo.example', testPassword)).status, 200);
     const { status, body } = await client.post(client.at('/threads'), { prompt: 'Hello' });

@@ -47,7 +47,7 @@ describe('Applications in the console', () => {
       assert.ok(Date.parse((await listed(made.clientId)).rotatedAt) > 0);
     });
 
-    it('a deletion, after which nothing of it works or is listed', async () => {
+    it('a deletion, after which no credential of the application works and it is not listed', async () => {
       const made = await make('Doomed');
       const token = await exchange(world.service.baseUrl, made);
       assert.equal((await apiOf(token).list()).status, 200);

@@ -142,7 +142,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
   });
 
   describe('protects', () => {
-    it('a person’s key from being rotated, and so shown, by an admin', async () => {
+    it('a person’s key from being rotated, and thereby seen, by an admin', async () => {
       const { ada, ben, service, acme } = world;
       const made = await service.skein('key', 'create', acme, '--user', world.email('ben'), '--name', 'Bens');
       const shown = (await listed(ada)).keys.find((key: any) => key.id === made.id);

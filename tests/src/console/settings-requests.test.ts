@@ -55,7 +55,7 @@ describeOnEachEngine('The request log in the console', (engine) => {
     for (const secret of [prompt, key.key, made.body.thread.id]) assert.ok(!text.includes(secret), secret);
   });
 
-  it('keeps no text of the caller, whichever keys a body has, and goes on with later requests', async () => {
+  it('stores no text from the caller, whatever keys a body has, and continues with later requests', async () => {
     const key = 'k'.repeat(1000);
     const bodies = [
       '{"title":"a","secret\\u0000":1}',

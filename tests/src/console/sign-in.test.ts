@@ -129,7 +129,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       assert.ok(!JSON.stringify(answer.body).includes(client.cookies.get('skein') as string));
     });
 
-    it('gives the same answer for a wrong password, an unknown address, and accounts that cannot sign in', async () => {
+    it('gives the same response for a wrong password, an unknown address, and accounts that cannot sign in', async () => {
       const email = newAddress();
       await signedInMember(service, acme, email);
       const invited = newAddress();

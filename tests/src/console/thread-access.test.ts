@@ -23,7 +23,7 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
     const unanswered = async (visitor: Visitor) =>
       assertDone(await visitor.get('/unanswered?limit=100')).replies;
 
-    it('by everybody who may read them, and listed for admins who may read them', async () => {
+    it('by everyone who may read them, and listed for admins who may read them', async () => {
       const { thread } = await ask(ben, 'When is the workshop?');
       const reply = (await untilEnded(ben, thread.id)).messages[1];
       const down = { messageId: reply.id, value: 'down', comment: 'It moved to Friday.' };
@@ -91,7 +91,7 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
     const send = (visitor: Visitor, id: string, [method, path, body]: (typeof calls)[number]) =>
       visitor.call(method, at(id, path), { body });
 
-    it('from everybody else while they are not published, with 404', async () => {
+    it('from everyone else while they are unpublished, with 404', async () => {
       const { thread } = await ask(ada, 'x');
       for (const visitor of [ben, eve]) {
         for (const call of calls) assertRefused(await send(visitor, thread.id, call), 404);

@@ -6,7 +6,7 @@ import { Api } from '../api.ts';
 import { Service, temporaryFolder } from '../service.ts';
 import { startWorld } from '../world.ts';
 
-it('A service whose disk does not confirm a write acknowledges nothing more and stops', async () => {
+it('A service whose disk fails to sync a write acknowledges nothing more and stops', async () => {
   const broken = join(temporaryFolder(), 'broken');
   const preload = join(import.meta.dirname, 'failing-sync.mjs');
   const { service, ada, adaKey } = await startWorld({

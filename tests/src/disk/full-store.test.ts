@@ -73,7 +73,7 @@ describe('A store on a read-only disk', { skip: skipWithoutMounts }, () => {
   });
 });
 
-describe('A store whose writes the system refuses', () => {
+describe('A store whose writes the operating system rejects', () => {
   const prlimit = findProgram('prlimit');
   const skip = prlimit === undefined && 'prlimit (util-linux) is not installed';
 

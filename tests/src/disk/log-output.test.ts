@@ -63,14 +63,14 @@ async function startLoggingTo(output: number) {
 }
 
 describe('A log that cannot be written', () => {
-  it('costs no request when the disk never takes a line, and does not delay the stop', async () => {
+  it('fails no request when the disk never accepts a line, and does not delay the stop', async () => {
     const service = await startLoggingTo(openSync('/dev/full', 'w'));
     await service.request(tooManyRequests);
     assert.ok((await service.droppedLines()) > 0);
     assert.equal(await service.stop(), 0);
   });
 
-  it('goes on by itself when its full disk has room again', { skip: skipWithoutMounts }, async () => {
+  it('resumes by itself when its full disk has room again', { skip: skipWithoutMounts }, async () => {
     const disk = new SmallDisk(512);
     const file = join(disk.folder, 'log');
     const service = await startLoggingTo(openSync(file, 'a'));

@@ -19,7 +19,7 @@ describe('A store whose files are moved under a running service', () => {
   });
   after(() => world.end());
 
-  it('acknowledges no write that a restart would not find, and goes on when they are back', async () => {
+  it('acknowledges no write that a restart would lose, and resumes when they are back', async () => {
     const { service, ada } = world;
     const creating = createUntilRefused(ada);
     await eventually(async () => (await ada.list({ limit: 3 })).body?.threads?.length === 3);
@@ -38,7 +38,7 @@ describe('A store whose files are moved under a running service', () => {
     await assertRecovers(service, ada, acknowledged);
   });
 
-  it('notices without any request, within a second or two', async () => {
+  it('is detected without any request, within a second or two', async () => {
     const { service } = world;
     const told = () => service.output.filter((line) => line.includes('the store takes no writes')).length;
     const before = told();
@@ -84,7 +84,7 @@ describe('A store that is lost under a running service', () => {
     }
   });
 
-  it('is found through a symbolic link, and missed when the link leads elsewhere', async () => {
+  it('is found through a symbolic link, and is missing when the link points elsewhere', async () => {
     const { folder, adaKey } = await prepareStore();
     renameSync(join(folder, 'data'), join(folder, 'disk-1'));
     symlinkSync('disk-1', join(folder, 'data'));
@@ -106,7 +106,7 @@ describe('A store that is lost under a running service', () => {
 });
 
 describe('A command in a folder without a store', () => {
-  it('says so in one sentence and makes nothing', async () => {
+  it('says so in one sentence and creates nothing', async () => {
     const folder = temporaryFolder();
     const commands = [
       ['org', 'list'],

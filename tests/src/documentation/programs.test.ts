@@ -18,7 +18,7 @@ describe('The samples of the documentation', () => {
   // `npm test` has already built the client; a test file that is run alone needs this.
   before(() => execFileSync(process.execPath, [join(root, 'client/build.ts')]));
 
-  it('are found, and few are exempt, each for a reason', () => {
+  it('exist, and few are exempt, each with a reason', () => {
     assert.ok(withCommands.length >= 8 && withPrograms.length >= 5);
     // Two pages are about what a test cannot have: a cluster, a container engine, systemd.
     assert.ok(new Set(exempt.map(({ page }) => page)).size <= 6);
@@ -32,7 +32,7 @@ describe('The samples of the documentation', () => {
   });
 
   for (const page of new Set([...withCommands, ...withPrograms].map(({ page }) => page))) {
-    it(`of ${page} run, those for the shell in one shell and then those in TypeScript as one program, and print what the page says`, async (t) => {
+    it(`of ${page} run, first in one shell and then as one TypeScript program, and print what the page says`, async (t) => {
       const stage = await Stage.set();
       t.after(() => stage.strike());
       for (const [name, text] of programsToSave(page)) {
@@ -46,7 +46,7 @@ describe('The samples of the documentation', () => {
     });
   }
 
-  it('in TypeScript are sound by the strict rules of the compiler', () => {
+  it('in TypeScript compile in strict mode', () => {
     const folder = temporaryFolder();
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');

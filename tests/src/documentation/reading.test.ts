@@ -19,7 +19,7 @@ describe('The documentation in a browser', () => {
     await service?.end();
   });
 
-  it('finds what they search for, and nothing breaks the policy', async () => {
+  it('can be searched, and nothing violates the content security policy', async () => {
     const reader = await Window.open(browser, service.baseUrl);
     const { page } = reader;
     await page.goto('/docs/');
@@ -45,7 +45,7 @@ describe('The documentation in a browser', () => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`finds the pages accessible, when it is ${colorScheme}`, async () => {
+    it(`is accessible in ${colorScheme} mode`, async () => {
       const reader = await Window.open(browser, service.baseUrl, { colorScheme });
       const { page } = reader;
       for (const path of ['getting-started/', 'operating/', 'api-guide/', 'reference/', 'nowhere/']) {
@@ -64,7 +64,7 @@ describe('The documentation in a browser', () => {
     });
   }
 
-  it('can read it on a phone: nothing is wider than the window', async () => {
+  it('fits a phone: nothing is wider than the window', async () => {
     const reader = await Window.open(browser, service.baseUrl, { viewport: { width: 360, height: 740 } });
     for (const path of ['', 'getting-started/', 'operating/', 'spec-coverage/', 'project/architecture/']) {
       await reader.page.goto(`/docs/${path}`);
@@ -74,7 +74,7 @@ describe('The documentation in a browser', () => {
     await reader.close();
   });
 
-  it('is led there from the console', async () => {
+  it('is linked from the console', async () => {
     const member = await signedInMember(service, 'Demo', 'reader@demo.example');
     const reader = await openAs(browser, member);
     await reader.page.goto('/');
@@ -84,7 +84,7 @@ describe('The documentation in a browser', () => {
     await reader.close();
   });
 
-  it('gets the answer that the picture in the README shows', async () => {
+  it('gives the answer that the picture in the README shows', async () => {
     const member = await signedInMember(service, 'Demo', 'visitor@demo.example');
     const reader = await openAs(browser, member);
     const { page } = reader;

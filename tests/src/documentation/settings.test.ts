@@ -17,12 +17,12 @@ const others = settings.filter(({ environment }) => environment.SKEIN_MODEL === 
 const postgres = 'postgres://skein:PASSWORD@db.internal/skein';
 
 describe('The settings in the documentation', () => {
-  it('are found', () => {
+  it('exist', () => {
     assert.ok(ofModels.length >= 4 && others.length >= 3);
   });
 
   for (const { page, environment } of others) {
-    it(`of ${page}, ${Object.keys(environment)}, are understood: the service starts with them`, async (t) => {
+    it(`of ${page}, ${Object.keys(environment)}, are valid: the service starts with them`, async (t) => {
       const database = await testDatabase();
       t.after(() => dropDatabase(database));
       const filledIn = inThisPlace(environment, database);
@@ -37,7 +37,7 @@ describe('The settings in the documentation', () => {
 
   for (const { page, environment } of ofModels) {
     const { SKEIN_MODEL: model = '' } = environment;
-    it(`of ${page} let ${model} write replies, at a provider that speaks its protocol`, async (t) => {
+    it(`of ${page} let ${model} write replies through a provider that speaks its protocol`, async (t) => {
       const provider = await startModelServer();
       t.after(() => provider.close());
       const filledIn = { ...environment, SKEIN_MODEL_BASE_URL: provider.url };
@@ -52,14 +52,14 @@ describe('The settings in the documentation', () => {
     });
   }
 
-  it('name their provider by its own address, with its version', () => {
+  it('use the real address of their provider, with its version', () => {
     const addresses = ofModels.map(({ environment }) => environment.SKEIN_MODEL_BASE_URL);
     for (const address of addresses)
       assert.match(address ?? 'http://anthropic.example/v1', /^https?:.*\/v1$/);
     assert.ok(addresses.includes('https://api.openai.com/v1'));
   });
 
-  it('split the roles by commands that start both halves on one database', async (t) => {
+  it('split the roles with commands that start both processes on one database', async (t) => {
     const [commands] = exempt.filter(({ text }) => text.includes('serve --role'));
     const words =
       commands?.text.split('\n').map((line) => line.replace('npx skein serve ', '').split(' ')) ?? [];
@@ -78,14 +78,14 @@ describe('JSON in the documentation', () => {
     samples.filter(({ language }) => language === 'json').map(({ text }) => ({ page, text })),
   );
 
-  it('is JSON', () => {
+  it('is valid', () => {
     assert.ok(blocks.length >= 7);
     for (const { page, text } of blocks) assert.doesNotThrow(() => JSON.parse(text), page);
   });
 });
 
 describe('Every block of the documentation', () => {
-  it('is of a kind that is run or checked', () => {
+  it('is of a kind that is executed or checked', () => {
     // errors-document.test.ts sends the requests in `http`; `yaml` is Prometheus's own, and `text` is to be read.
     // rolling-restarts.test.ts runs `haproxy` and `nginx`.
     const known = ['sh', 'ts', 'env', 'json', 'text', 'http', 'yaml', 'haproxy', 'nginx'];

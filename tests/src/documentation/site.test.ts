@@ -59,7 +59,7 @@ describe('The documentation at /docs', () => {
     }
   });
 
-  it('has no link that leads nowhere, to a page or to a place in it', async () => {
+  it('has no broken links, to pages or to anchors', async () => {
     const seen = new Map<string, number>();
     let anchors = 0;
     for (const [path, page] of pages) {
@@ -109,7 +109,7 @@ describe('The documentation at /docs', () => {
     assert.match(guide, /<label for="tabs-1-typescript">TypeScript<\/label>/);
   });
 
-  it('admits no script but its own, and is shown in no other page', async () => {
+  it('allows only its own scripts, and cannot be embedded in other pages', async () => {
     for (const [path, page] of pages) {
       const { headers } = await open(path);
       const policy = headers.get('content-security-policy') ?? '';
@@ -128,7 +128,7 @@ describe('The documentation at /docs', () => {
     }
   });
 
-  it('sends a person who left out the slash to the page, and says so where there is none', async () => {
+  it('redirects an address without the trailing slash, and reports a missing page', async () => {
     const moved = await fetch(`${service.baseUrl}/docs/errors`, { redirect: 'manual' });
     assert.deepEqual([moved.status, moved.headers.get('location')], [308, '/docs/errors/']);
     assert.equal((await open('/docs')).url, `${service.baseUrl}/docs/`);
@@ -140,7 +140,7 @@ describe('The documentation at /docs', () => {
     assert.equal(((await toMachines.json()) as any).error.code, 'NOT_FOUND');
   });
 
-  it('shows nothing but what was built for it', async () => {
+  it('serves only files that were built for it', async () => {
     const paths = [
       '/docs/.built-from',
       '/docs/.policy',

@@ -58,7 +58,7 @@ function violations(calls: Call[], rest: Partial<History> = {}): string[] {
   return findViolations({ calls, revocations: [], outages: [], quotas: new Map(), ...rest });
 }
 
-describe('The checker of histories accepts', () => {
+describe('The history checker accepts', () => {
   const accepted: Record<string, Call[]> = {
     'a read during a rename that shows either title': [
       create([0, 1]),
@@ -97,14 +97,14 @@ describe('The checker of histories accepts', () => {
   for (const [name, calls] of Object.entries(accepted)) {
     it(name, () => assert.deepEqual(violations(calls, { outages: [outage] }), []));
   }
-  it('a quota that forgets requests of the last second before the database died', () => {
+  it('a quota that loses requests of the last second before the database died', () => {
     const calls = [create([0, 1]), get([3500, 3501], 'T1'), get([6000, 6001], 'T1')];
     const died = { ...outage, losesCounts: true, startedAt: 4000, endedAt: 5000 };
     assert.deepEqual(violations(calls, { outages: [died], quotas: quotaOf(2) }), []);
   });
 });
 
-describe('The checker of histories finds', () => {
+describe('The history checker finds', () => {
   const found: Record<string, [RegExp, Call[], Partial<History>?]> = {
     'a lost create': [/no order/, [create([0, 1]), get([2, 3], 404)]],
     'a lost rename': [/no order/, [create([0, 1]), rename([2, 3], 'T1,2'), get([4, 5], 'T1')]],

@@ -14,7 +14,7 @@ describe('A recorded history of two nodes that are killed, paused and cut off', 
     ['the embedded store', () => Site.embedded({ onSmallDisk: true })],
     ['PostgreSQL', () => Site.postgres()],
   ] as const) {
-    it(`breaks no promise on ${store}`, async (t) => {
+    it(`violates no guarantee on ${store}`, async (t) => {
       const seed = Math.floor(Math.random() * 2 ** 31);
       site = await start();
       const { violations, calls, unknown, outages } = await runRound(site, {

@@ -9,7 +9,7 @@ const writers = 6;
 const writesMin = 150;
 const cutsMin = 12;
 
-describe('Connections that break one by one under load, while the database is there all the time', () => {
+describe('Connections that break one by one under load, while the database stays up', () => {
   let nodes: Nodes | undefined;
   let client: pg.Client | undefined;
   after(async () => {
@@ -17,7 +17,7 @@ describe('Connections that break one by one under load, while the database is th
     await nodes?.end();
   });
 
-  it('cost callers nothing but failures, and no reply its text', { timeout: 90_000 }, async (t) => {
+  it('only fail requests, and no reply loses text', { timeout: 90_000 }, async (t) => {
     nodes = await Nodes.prepare({ SKEIN_REPLY_LEASE_MS: '1000' });
     client = new pg.Client({ connectionString: nodes.databaseUrl });
     await client.connect();

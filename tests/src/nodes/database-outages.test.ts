@@ -42,7 +42,7 @@ describe('A database that goes away and comes back under load', () => {
     t.diagnostic(load.describe());
   });
 
-  it('keeps no node from stopping while it is away', { timeout: 60_000 }, async () => {
+  it('does not keep a node from stopping while it is down', { timeout: 60_000 }, async () => {
     const asked = await nodes.ada(services[0]!).create({ prompt: '#say Begun.\n#hang' });
     await nodes.ada(services[0]!).until(asked.body.thread.id, ({ messages }) => messages[1].content !== '');
     await database.kill();
@@ -90,7 +90,7 @@ describe('A synchronous standby that takes over under load', () => {
     return load.describe();
   }
 
-  it('has all that was acknowledged, and the nodes find it by themselves behind a proxy', {
+  it('has every acknowledged write, and the nodes find it by themselves behind a proxy', {
     timeout: 120_000,
   }, async (t) => {
     const pair = await startPair();
@@ -101,7 +101,7 @@ describe('A synchronous standby that takes over under load', () => {
     t.diagnostic(await failOver(pair, proxy.urlOf(pair.primary.url), leadThere));
   });
 
-  it('has all that was acknowledged, and the nodes find it by themselves with both hosts in their URL', {
+  it('has every acknowledged write, and the nodes find it by themselves with both hosts in their URL', {
     timeout: 120_000,
   }, async (t) => {
     const pair = await startPair();

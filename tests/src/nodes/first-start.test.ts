@@ -39,7 +39,7 @@ describe('Nodes on an empty database', () => {
     }
   });
 
-  it('are content with it, as the doctor says', async () => {
+  it('pass every check of the doctor', async () => {
     const { exitCode, stdout } = await nodes.run('doctor');
     assert.equal(exitCode, 0);
     for (const check of ['store', 'clock', 'replies'])
@@ -49,7 +49,7 @@ describe('Nodes on an empty database', () => {
     assert.ok(!stdout.includes(new URL(nodes.databaseUrl).password));
   });
 
-  it('refuse one that a newer release has written, and say what to install', async () => {
+  it('reject a database that a newer release has written, and say what to install', async () => {
     const client = new pg.Client({ connectionString: nodes.databaseUrl });
     await client.connect();
     await client.query('UPDATE schema_version SET version = version + 1');
@@ -62,7 +62,7 @@ describe('Nodes on an empty database', () => {
   });
 });
 
-describe('An address that leads to no database', { concurrency: 2 }, () => {
+describe('An address without a database', { concurrency: 2 }, () => {
   const password = 'hunter2';
   const folder = temporaryFolder();
   let url: string;
@@ -115,7 +115,7 @@ describe('An address that leads to no database', { concurrency: 2 }, () => {
   };
 
   for (const [what, address] of Object.entries(addresses)) {
-    it(`keeps a node from starting, soon and in one sentence without the password: ${what}`, async () => {
+    it(`makes a node fail to start, quickly and with one sentence that omits the password: ${what}`, async () => {
       const environment = { SKEIN_DATABASE_URL: address() };
       const began = Date.now();
       const outcomes = await Promise.all([

@@ -15,7 +15,7 @@ const attemptsMax = 20;
 const prompt = ['#say First, ', '#wait 3000', '#say and still first.', '!drip 1000'];
 const ofSecond = { content: 'The documents do not say.', model: 'openai-compatible/second' };
 
-describe('A database that forgot in a crash who held which replies', () => {
+describe('A database that lost the claims on replies in a crash', () => {
   let database: PostgresServer;
   let provider: ModelServer;
   let nodes: Nodes;
@@ -57,7 +57,7 @@ describe('A database that forgot in a crash who held which replies', () => {
     throw new Error('The database kept the claims each time.');
   }
 
-  it('lets no reply be written by two workers: a former claim holder is not mistaken for the next one', {
+  it('lets only one worker write each reply: a former claim holder is not mistaken for the next one', {
     timeout: 300_000,
   }, async () => {
     const ids = await loseClaims();

@@ -22,7 +22,7 @@ describe('A node that is killed under load', () => {
   let nodes: Nodes | undefined;
   after(() => nodes?.end());
 
-  it('takes nothing acknowledged with it, leaves nothing by halves, and others end its replies, whole and once', {
+  it('loses no acknowledged write and leaves no partial one, and other nodes complete its replies exactly once', {
     timeout: 120_000,
   }, async (t) => {
     nodes = await Nodes.prepare({ SKEIN_REPLY_LEASE_MS: String(leaseMs) });

@@ -12,7 +12,7 @@ const promptMs = 150;
 /** A machine that is busy with something else is given another chance. */
 const rounds = 5;
 
-describe('Replies between nodes that each do a part', () => {
+describe('Replies between nodes with separate roles', () => {
   let nodes: Nodes;
   let client: pg.Client;
   let door: Service;
@@ -74,7 +74,7 @@ describe('Replies between nodes that each do a part', () => {
     assert.ok(best < promptMs, `half of them took more than ${best} ms`);
   });
 
-  it('are written and reported later while no notice arrives, and the nodes reconnect by themselves', async (t) => {
+  it('are written and reported later while notifications are lost, and the nodes reconnect by themselves', async (t) => {
     let cutting = true;
     const cut = (async () => {
       while (cutting) {

@@ -30,7 +30,7 @@ describe('Three nodes on one database', () => {
   const apisOf = (credential: string) => services.map((service) => new Api(service.address, credential));
   const nodeAt = <T>(ofNodes: readonly T[], place: number) => ofNodes[place % ofNodes.length] as T;
 
-  it('grant exactly as many requests as the quota has, under load from many, and never tell less than none', async () => {
+  it('grant exactly the quota under concurrent load, and never report a negative remainder', async () => {
     const quota = 97;
     // Only the day's end could grant more; the machine's clock is left alone, as the quota's day is the node's.
     await untilFarFromMidnight();
@@ -77,7 +77,7 @@ describe('Three nodes on one database', () => {
     );
   }
 
-  describe('refuse on all of them, from the moment the command has ended,', () => {
+  describe('reject on every node, as soon as the command has ended,', () => {
     it('a key that was revoked', async () => {
       const key = await makeOrgWideKey(services[0]!, nodes.organization);
       await assertRefusedEverywhere(key.key, () => nodes.skein('key', 'revoke', nodes.organization, key.id));
@@ -102,8 +102,8 @@ describe('Three nodes on one database', () => {
     }
   });
 
-  describe('take from each other', () => {
-    it('accept access tokens from any node, and publish the same issuer and keys', async () => {
+  describe('share', () => {
+    it('access tokens, the issuer and the signing keys', async () => {
       const application = await makeApplication(services[0]!, nodes.organization);
       for (const issuer of services) {
         const token = await exchange(issuer.address, application);
@@ -114,7 +114,7 @@ describe('Three nodes on one database', () => {
       assert.equal(new Set(documents).size, 1);
     });
 
-    it('idempotency keys: one thread comes of many who send the same at once', async () => {
+    it('idempotency keys: concurrent requests with the same key create one thread', async () => {
       const apis = apisOf(nodes.adaKey);
       for (let round = 0; round < 8; round += 1) {
         const headers = { 'idempotency-key': `round ${round}` };
@@ -127,7 +127,7 @@ describe('Three nodes on one database', () => {
       }
     });
 
-    it('cursors: a walk goes on at any of them', async () => {
+    it('cursors: a walk continues at any node', async () => {
       const apis = apisOf(nodes.adaKey);
       for (let place = 0; place < 12; place += 1) await createThread(nodeAt(apis, place));
       const whole = (await apis[0]!.walk({ limit: 100 })).map(({ id }) => id);

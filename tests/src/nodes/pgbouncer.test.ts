@@ -13,7 +13,7 @@ const program = findProgram('pgbouncer');
 const skip = program === undefined && 'PgBouncer is not installed: apt-get install pgbouncer';
 const keepsStatements = program !== undefined && isFrom1_21(program);
 
-describe('A PgBouncer before the database', { skip }, () => {
+describe('A PgBouncer in front of the database', { skip }, () => {
   const running: PgBouncer[] = [];
   const databases: string[] = [];
   after(async () => {
@@ -40,7 +40,7 @@ describe('A PgBouncer before the database', { skip }, () => {
     assert.equal(await service.end(), 0);
   }
 
-  it('is refused at the start, by name of the setting, where it loses prepared statements', async () => {
+  it('is rejected at startup, with the name of the setting, if it loses prepared statements', async () => {
     const off = keepsStatements ? { max_prepared_statements: '0' } : {};
     const one = await pooled({ pool_mode: 'transaction', ...off });
     const { exitCode, stderr } = await one.run('org', 'create', 'Acme');
@@ -52,18 +52,18 @@ describe('A PgBouncer before the database', { skip }, () => {
     assert.equal(stderr.trim().split('\n').length, 1, stderr);
   });
 
-  it('serves in session mode', { timeout: 60_000 }, async () => {
+  it('works in session mode', { timeout: 60_000 }, async () => {
     await assertServes(await pooled({ pool_mode: 'session' }));
   });
 
-  it('serves in transaction mode with prepared statements', {
+  it('works in transaction mode with prepared statements', {
     timeout: 60_000,
     skip: !keepsStatements && 'this PgBouncer is older than 1.21',
   }, async () => {
     await assertServes(await pooled({ pool_mode: 'transaction', max_prepared_statements: '200' }));
   });
 
-  it('may be killed and restarted under load: nothing is lost, and no reply fails', {
+  it('can be killed and restarted under load: nothing is lost, and no reply fails', {
     timeout: 240_000,
   }, async (t) => {
     const mode = keepsStatements
@@ -88,7 +88,7 @@ describe('A PgBouncer before the database', { skip }, () => {
   });
 
   for (const ignored of ['extra_float_digits', 'statement_timeout']) {
-    it(`is refused where it ignores only ${ignored}, with the setting to change`, async () => {
+    it(`is rejected if it ignores only ${ignored}, with the setting to change`, async () => {
       const one = await pooled({ pool_mode: 'session', ignore_startup_parameters: ignored });
       const { exitCode, stderr } = await one.run('org', 'create', 'Acme');
       assert.equal(exitCode, 1);

@@ -69,7 +69,7 @@ describe('A rolling restart of two nodes', () => {
     });
   }
 
-  it('asks the proxy to go elsewhere before it stops listening', async () => {
+  it('makes a node report that it is not ready before it stops listening', async () => {
     const port = await freePort();
     const node = await nodes.start('all', { SKEIN_PORT: String(port), SKEIN_DRAIN_MS: '60000' });
     const url = `http://127.0.0.1:${port}`;

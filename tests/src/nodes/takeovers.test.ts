@@ -30,7 +30,7 @@ describe('Workers on several nodes', () => {
   });
   const asking = () => ({ SKEIN_MODEL: ofSecond.model, SKEIN_MODEL_BASE_URL: provider.url });
 
-  it('keep apart: one that slept past its lease cannot touch what the other took over', {
+  it('do not interfere: a worker that slept past its lease cannot change a reply that another took over', {
     timeout: 180_000,
   }, async () => {
     const [door, first] = await Promise.all([nodes.start('api'), nodes.start('worker')]);

@@ -62,7 +62,7 @@ for (const [deployment, settings] of Object.entries(deployments)) {
 
     for (const [library, client] of Object.entries(certifiedClients)) {
       for (const method of methods) {
-        it(`lets ${library} read the API by ${method}`, async () => {
+        it(`lets ${library} read the API with ${method}`, async () => {
           const granted = await client.grant(issuer, application, method);
           assert.equal(granted.token_type, 'bearer');
           assert.equal(granted.expires_in, 3600);
@@ -76,7 +76,7 @@ for (const [deployment, settings] of Object.entries(deployments)) {
           );
         });
 
-        it(`tells ${library} by ${method} that a client or a secret is wrong`, async () => {
+        it(`reports a wrong client or secret to ${library} with ${method}`, async () => {
           await client.grant(issuer, application, method);
           for (const text of awkward) {
             const strangers = [
@@ -93,7 +93,7 @@ for (const [deployment, settings] of Object.entries(deployments)) {
         });
       }
 
-      it(`lets ${library} find the endpoints and the keys`, async () => {
+      it(`lets ${library} discover the endpoints and the keys`, async () => {
         const found = await client.discover(issuer);
         assert.equal(found.issuer, issuer);
         assert.equal(found.token_endpoint, `${issuer}/oauth2/token`);
@@ -102,14 +102,14 @@ for (const [deployment, settings] of Object.entries(deployments)) {
         assert.deepEqual(found.token_endpoint_auth_methods_supported?.toSorted(), [...methods]);
       });
 
-      it(`lets ${library} see that a token was refused`, async () => {
+      it(`reports a rejected token to ${library}`, async () => {
         const token = await exchange(issuer, application);
         const read = client.read(issuer, `${token.slice(0, -4)}AAAA`, `${service.baseUrl}/api/v1/threads`);
         await assert.rejects(read, { code: 'OAUTH_WWW_AUTHENTICATE_CHALLENGE', status: 401 });
       });
     }
 
-    it('issues tokens that any resource server can verify by the published keys (RFC 9068)', async () => {
+    it('issues tokens that any resource server can verify with the published keys (RFC 9068)', async () => {
       const [token, other] = await Promise.all([
         exchange(issuer, application),
         exchange(issuer, application),

@@ -105,29 +105,29 @@ describe('A token that the service did not issue', () => {
     assert.equal(await remaining(), sawBefore - 1, 'nothing was counted against the quota');
   }
 
-  it('would be accepted if it were in every respect what the service issues', async () => {
+  it('would be accepted if it were identical to one that the service issues', async () => {
     const twin = mint(headerFor(kit.own), kit.claims(), kit.own.privateKey);
     assert.equal((await read(twin)).status, 200);
   });
 
-  it('is refused when it chooses how it is verified, or by which key', async () => {
+  it('is rejected when it chooses its own algorithm or key', async () => {
     await assertAllRefused(forgedHeaders(kit), 80);
     assert.deepEqual(asked, [], 'no address in a token was asked');
   });
 
-  it('is refused when it says what the service does not say, though by its own key', () =>
+  it('is rejected with other claims, even if they are signed with the service’s key', () =>
     assertAllRefused(forgedClaims(kit), 80));
 
-  it('is refused when it is cut, put together or written otherwise', () =>
+  it('is rejected when it is truncated, spliced or encoded differently', () =>
     assertAllRefused(brokenTokens(kit), 30));
 
-  it('is refused when another installation issued it, even one of the same addresses', async () => {
+  it('is rejected when another installation issued it, even one with the same addresses', async () => {
     const { iss, aud } = claimsOf(tokenFromElsewhere);
     assert.deepEqual({ iss, aud }, { iss: kit.authUrl, aud: `${kit.baseUrl}/api/v1` });
     await assertAllRefused({ 'of another installation': tokenFromElsewhere }, 1);
   });
 
-  it('is refused after any one of its characters was changed', async () => {
+  it('is rejected after any one of its characters was changed', async () => {
     const { good } = kit;
     const changed = [...good].map((letter, place) => {
       const other = letter === 'A' ? 'B' : 'A';

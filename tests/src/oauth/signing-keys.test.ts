@@ -40,7 +40,7 @@ describe('The signing key, with two running processes', () => {
     return keys.map(({ kid }) => kid as string);
   }
 
-  it('leaves tokens of the old key good after a rotation, met before or not, in every process', async () => {
+  it('keeps tokens of the old key valid after a rotation, cached or not, in every process', async () => {
     const [met, unmet] = [await exchange(first.baseUrl, app), await exchange(first.baseUrl, app)];
     assert.equal((await read(first, met)).status, 200);
     const { id, forget } = await first.skein('signing-key', 'rotate');
@@ -56,7 +56,7 @@ describe('The signing key, with two running processes', () => {
     }
   });
 
-  it('voids every token when the old key is to be forgotten, met before or not, in every process', async () => {
+  it('invalidates every token when the old key is forgotten, cached or not, in every process', async () => {
     const stolen = stealSigningKey(store.folder);
     const [met, unmet] = [await exchange(first.baseUrl, app), await exchange(first.baseUrl, app)];
     for (const service of [first, second]) assert.equal((await read(service, met)).status, 200);
@@ -78,7 +78,7 @@ describe('The signing key, with two running processes', () => {
     }
   });
 
-  it('lets a token expire after an hour, also one that was met before', async () => {
+  it('lets a token expire after an hour, even a cached one', async () => {
     const [met, unmet] = [await exchange(first.baseUrl, app), await exchange(first.baseUrl, app)];
     assert.equal((await read(first, met)).status, 200);
     first.signal('SIGUSR2');

@@ -49,7 +49,7 @@ describe('The token endpoint', () => {
   describe('accepts', () => {
     it('issues a token for client id and secret in the body', () => accepts({ 'the body': byBody(app) }));
 
-    it('issues a token by HTTP Basic, with the scheme in any case', async () => {
+    it('issues a token for HTTP Basic, with the scheme in any case', async () => {
       const encoded = base64(`${app.clientId}:${app.clientSecret}`);
       await accepts({
         encoded: byBasic(app),
@@ -62,7 +62,7 @@ describe('The token endpoint', () => {
       });
     });
 
-    it('decodes both halves of Basic, and every parameter, as a form does', async () => {
+    it('form-decodes both halves of Basic and every parameter', async () => {
       const { clientId, clientSecret } = app;
       const [id, secret] = [percentEncoded(clientId), percentEncoded(clientSecret)];
       await accepts({
@@ -79,7 +79,7 @@ describe('The token endpoint', () => {
       });
     });
 
-    it('takes the media type in any spelling, with any parameter', async () => {
+    it('accepts the media type in any spelling, with any parameter', async () => {
       const { body } = byBody(app);
       const spellings = [
         'application/x-www-form-urlencoded; charset=utf-8',
@@ -96,7 +96,7 @@ describe('The token endpoint', () => {
       );
     });
 
-    it('takes a parameter without a value for one that was not sent', () =>
+    it('treats a parameter without a value as missing', () =>
       accepts({
         'empty scope': byBody(app, { scope: '', audience: '', '': '' }),
         'Basic with an empty client_secret': byBasic(app, `${grant}&client_secret=&client_id=`),
@@ -104,7 +104,7 @@ describe('The token endpoint', () => {
         'empty pairs': form(`&&${byBody(app).body}&&`),
       }));
 
-    it('ignores parameters that it does not know', () =>
+    it('ignores unknown parameters', () =>
       accepts({
         unknown: byBody(app, {
           resource: 'https://x.example',
@@ -126,7 +126,7 @@ describe('The token endpoint', () => {
         'a broken one': { ...byBasic(app), path: '/oauth2/token?%zz&&=&client_secret' },
       }));
 
-    it('reads a body that comes in chunks, and one as long as allowed', async () => {
+    it('accepts a chunked body, and one of the maximum size', async () => {
       const padding = formBytesMax - Buffer.byteLength(`${byBody(app).body}&padding=`);
       await accepts({
         chunked: { ...byBody(app), chunked: true },
@@ -134,7 +134,7 @@ describe('The token endpoint', () => {
       });
     });
 
-    it('answers JSON for any Accept header, with a new token each time', async () => {
+    it('returns JSON for any Accept header, with a new token each time', async () => {
       const tokens = new Set<string>();
       for (const accept of ['text/html', 'application/xml;q=1', '*/*']) {
         const { headers = [], ...rest } = byBody(app);
@@ -143,7 +143,7 @@ describe('The token endpoint', () => {
       assert.equal(tokens.size, 3);
     });
 
-    it('issues tokens by the new secret once it was rotated', () =>
+    it('issues tokens for the new secret after a rotation', () =>
       accepts({ body: byBody(clients.rotated), basic: byBasic(clients.rotated) }));
   });
 
@@ -156,7 +156,7 @@ describe('The token endpoint', () => {
       });
     }
 
-    it("answers NOT_FOUND for other methods and spellings, with the API's error envelope", async () => {
+    it("returns NOT_FOUND for other methods and spellings, with the API's error envelope", async () => {
       assertIssued(await send(byBody(app)));
       for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         await assertNotFound({ method, ...(method === 'PUT' && byBody(app)) });
@@ -188,7 +188,7 @@ describe('The token endpoint', () => {
       assert.equal(await remaining(), sawBefore - 1, 'only the look at it counts');
     });
 
-    it('answers an unknown client exactly as a wrong secret', async () => {
+    it('returns the same response for an unknown client and a wrong secret', async () => {
       const answers = await Promise.all(
         [
           { ...app, clientSecret: canary },
@@ -205,7 +205,7 @@ describe('The token endpoint', () => {
       for (const other of others) assert.deepEqual(other, first);
     });
 
-    it('writes neither secrets nor tokens into the log, not even at its finest', async () => {
+    it('writes neither secrets nor tokens to the log, even at its most detailed level', async () => {
       const token = assertIssued(await send(byBody(app)));
       await send(byBody({ clientId: canary, clientSecret: canary }, { [canary]: canary }));
       await send({ ...byBasic(app), path: `/oauth2/token?client_secret=${canary}` });

@@ -42,13 +42,13 @@ before(async () => {
 after(() => server.remove());
 
 describe('a PostgreSQL server for tests', () => {
-  it('answers in UTF-8, and only to who knows its password', async () => {
+  it('uses UTF-8, and requires its password', async () => {
     const [row] = await query(server.url, "SELECT current_setting('server_encoding') AS encoding");
     assert.equal(row.encoding, 'UTF8');
     await assert.rejects(query(server.url.replace(server.password, 'guess'), 'SELECT 1'), { code: '28P01' });
   });
 
-  it('keeps its port, and what was committed, when it is stopped, killed and started again', async () => {
+  it('keeps its port and all committed data when it is stopped, killed and restarted', async () => {
     const { url } = server;
     await query(url, 'CREATE TABLE kept (value int)');
     await query(url, 'INSERT INTO kept VALUES (1)');
@@ -63,7 +63,7 @@ describe('a PostgreSQL server for tests', () => {
 });
 
 describe('a database for a test', () => {
-  it('is empty, its own, and gone when it is dropped', async () => {
+  it('is empty, separate, and gone when it is dropped', async () => {
     const [one, other] = await Promise.all([testDatabase(), testDatabase()]);
     await query(one, 'CREATE TABLE here (value int)');
     const tables = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace";
@@ -73,7 +73,7 @@ describe('a database for a test', () => {
     await assert.rejects(query(one, 'SELECT 1'), { code: '3D000' });
   });
 
-  it('is never dropped unless the tests made it', async () => {
+  it('is never dropped unless the tests created it', async () => {
     await assert.rejects(dropDatabase('postgres://127.0.0.1/production'), /no database of the tests/);
   });
 
@@ -114,7 +114,7 @@ describe('a command with a server', () => {
     return dirname(row.data_directory);
   }
 
-  it('uses the server that is named, and ends with the exit code of the command', async () => {
+  it('uses the given server, and exits with the exit code of the command', async () => {
     const program = startCommand(server.url);
     assert.equal(await firstLine(program), server.url);
     const exited = once(program, 'exit');
@@ -123,7 +123,7 @@ describe('a command with a server', () => {
     assert.deepEqual(await query(server.url, 'SELECT 1 AS one'), [{ one: 1 }]);
   });
 
-  it('starts a server of its own, and leaves none behind, whether it is asked to end or killed', async () => {
+  it('starts its own server, and leaves none behind, whether it is terminated or killed', async () => {
     const [asked, killed] = [startCommand(), startCommand()];
     const [askedUrl, killedUrl] = await Promise.all([firstLine(asked), firstLine(killed)]);
     assert.equal(new Set([askedUrl, killedUrl, server.url]).size, 3);

@@ -23,7 +23,7 @@ describeOnEachEngine('Walks during writes from other connections and another pro
   });
   after(() => Promise.all([first.end(), second.end()]));
 
-  it('show every thread that is there throughout exactly once, at its position at the start', async () => {
+  it('show every thread that exists throughout exactly once, at its position at the start', async () => {
     const history = new History();
     for (let place = 0; place < threadsAtFirst; place += 1)
       await create(history, apis[place % 2 === 0 ? 0 : 1]);

@@ -56,7 +56,7 @@ describeOnEachEngine('A cursor', (engine) => {
   });
   after(() => service.end());
 
-  it('leads to the next page, again and again, with every key of the same principal', async () => {
+  it('returns the next page repeatedly, with every key of the same principal', async () => {
     for (const listing of walked) assert.deepEqual(await pageAfter(listing.api, listing), listing.secondPage);
     const [ofAda] = walked.filter(({ name }) => name === 'ada') as [Walked];
     const [ofOrgWide] = walked.filter(({ name }) => name === 'org-wide') as [Walked];
@@ -64,7 +64,7 @@ describeOnEachEngine('A cursor', (engine) => {
     assert.deepEqual(await pageAfter(otherOrgWideKey, ofOrgWide), ofOrgWide.secondPage);
   });
 
-  it('is malformed in every other listing: of another principal, account or organization', async () => {
+  it('is rejected in every other listing: of another principal, account or organization', async () => {
     let used = 0;
     for (const { cursor, ...from } of walked) {
       for (const into of walked) {
@@ -80,7 +80,7 @@ describeOnEachEngine('A cursor', (engine) => {
     assert.equal(used, 12 * 11);
   });
 
-  it('is malformed when any one character is changed, removed or inserted, or when it is cut', async () => {
+  it('is rejected when any one character is changed, removed or inserted, or when it is truncated', async () => {
     const [listing, second] = walked as [Walked, Walked];
     const altered = new Set(partFor(engine, [...alterations(listing.cursor)]));
     altered.add(listing.cursor + second.cursor).add(listing.cursor + listing.cursor);
@@ -96,7 +96,7 @@ describeOnEachEngine('A cursor', (engine) => {
     assert.deepEqual(await pageAfter(listing.api, listing), listing.secondPage);
   });
 
-  it('is malformed when any of its bytes are other ones', async () => {
+  it('is rejected when any of its bytes differ', async () => {
     const [listing] = walked as [Walked];
     const bytes = Buffer.from(listing.cursor, 'base64url');
     assert.equal(bytes.toString('base64url'), listing.cursor, 'the cursor is base64url');
@@ -118,7 +118,7 @@ describeOnEachEngine('A cursor', (engine) => {
     );
   });
 
-  it('is malformed when it was never issued', async () => {
+  it('is rejected when it was never issued', async () => {
     const [listing] = walked as [Walked];
     await fc.assert(
       fc.asyncProperty(

@@ -31,7 +31,7 @@ describeOnEachEngine('Any sequence of operations', ({ engine, freshStore }) => {
   const met = { renamedSince: 0, deletedSince: 0 };
 
   for (const { title, options, numRuns } of settings) {
-    it(`is answered as the model answers it, every walk as of its start, ${title}`, async () => {
+    it(`matches the model, with every walk as of its start, ${title}`, async () => {
       await playground.restart(options);
       await fc.assert(
         fc.asyncProperty(threadCommands(90), async (commands) => {
@@ -60,7 +60,7 @@ describeOnEachEngine('Any sequence of operations', ({ engine, freshStore }) => {
     });
   }
 
-  it('has met threads that were renamed, and others that were deleted, since a walk began', () => {
+  it('included threads that were renamed or deleted after a walk started', () => {
     assert.ok(met.renamedSince > 3, `${met.renamedSince} pages with a thread renamed since the start`);
     assert.ok(met.deletedSince > 0, `${met.deletedSince} pages past a thread deleted since the start`);
   });

@@ -42,7 +42,7 @@ async function hang(api: Api): Promise<Asked> {
 }
 
 describe('A clock that jumps while replies are written', { concurrency: true }, () => {
-  it('back and forward by an hour lets every reply complete and keeps the order of threads', {
+  it('back and forward by an hour completes every reply and keeps the order of threads', {
     timeout: 120_000,
   }, async () => {
     // Longer than the jumps, so that they do not make a deadline pass.

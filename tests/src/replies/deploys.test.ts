@@ -48,7 +48,7 @@ describe('A service that is stopped and started again in the middle of replies',
     assert.equal(await service.end(), 0);
   });
 
-  it('hands them to a worker that is already there', { timeout: 60_000 }, async () => {
+  it('hands them to a worker that is already running', { timeout: 60_000 }, async () => {
     const store = await prepare({ SKEIN_REPLY_LEASE_MS: '600000' });
     const [door, first] = await Promise.all([store.start('api'), store.start('worker')]);
     const api = store.as('ada', door);

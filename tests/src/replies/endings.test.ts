@@ -37,7 +37,7 @@ describe('The end of a reply', { concurrency: true }, () => {
       }
     };
 
-    it('ends what hangs and what never got a place, and frees the places', async () => {
+    it('fails replies that hang or were never started, and frees their places', async () => {
       const store = await prepare({
         SKEIN_REPLY_DEADLINE_MS: String(deadlineMs),
         SKEIN_REPLY_CONCURRENCY: '4',
@@ -60,7 +60,7 @@ describe('The end of a reply', { concurrency: true }, () => {
       }
     });
 
-    it('ends them on nodes that do not write replies, too', async () => {
+    it('is also enforced on nodes that do not write replies', async () => {
       const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: String(deadlineMs) });
       const service = await store.start('api');
       const api = store.as('ada', service);
@@ -76,7 +76,7 @@ describe('The end of a reply', { concurrency: true }, () => {
         .filter((line) => line.includes(`"message":"${messageId}"`))
         .map((line) => JSON.parse(line));
 
-    it('is tried again from its beginning, and shows nothing of the attempt that failed', async () => {
+    it('is retried from the start, and shows nothing of the failed attempt', async () => {
       const store = await prepare({});
       const service = await store.start();
       const api = store.as('ada', service);
@@ -94,7 +94,7 @@ describe('The end of a reply', { concurrency: true }, () => {
       assert.equal(await service.end(), 0);
     });
 
-    it('has failed after the last attempt: the log names the request, and repeats nothing of the prompt', async () => {
+    it('fails after the last attempt: the log names the request, and contains no part of the prompt', async () => {
       const store = await prepare({ SKEIN_REPLY_ATTEMPTS: '2' });
       const service = await store.start();
       const api = store.as('ada', service);

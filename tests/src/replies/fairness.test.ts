@@ -9,11 +9,11 @@ import { countRunningReplies, SharedStore } from './shared-store.ts';
 const floodCount = 500;
 const promptlyMs = 5000;
 
-describe('An organization that asks for more than there are places', () => {
+describe('An organization that requests more replies than there are places', () => {
   let store: SharedStore | undefined;
   after(() => store?.killAll());
 
-  it('keeps no other from its replies, and leaves nothing behind once its threads are deleted', {
+  it('does not delay replies of other organizations, and leaves nothing behind once its threads are deleted', {
     timeout: 60_000,
   }, async () => {
     store = await SharedStore.prepare({ SKEIN_REPLY_CONCURRENCY: '8' });

@@ -14,7 +14,7 @@ describe('A service that is killed in the middle of replies', () => {
   let store: SharedStore | undefined;
   after(() => store?.killAll());
 
-  it(`ends each of ${rounds * askedPerRound} replies once, whole, although it was killed ${rounds} times`, {
+  it(`completes each of ${rounds * askedPerRound} replies once, in full, although it was killed ${rounds} times`, {
     timeout: 120_000,
   }, async (t) => {
     // The lease is ten minutes, so that only the next process's start can recover the claims of a dead one.

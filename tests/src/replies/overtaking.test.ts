@@ -22,7 +22,7 @@ describe('Two workers on one store', () => {
     await provider.close();
   });
 
-  it('keep apart: one that slept past its lease cannot touch what the other took over', {
+  it('do not interfere: a worker that slept past its lease cannot change a reply that another took over', {
     timeout: 60_000,
   }, async () => {
     store = await SharedStore.prepare({ SKEIN_REPLY_LEASE_MS: '600' });

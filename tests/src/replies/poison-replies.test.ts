@@ -24,7 +24,7 @@ describe('A reply that kills the process that writes it', () => {
     return thread.id;
   }
 
-  it(`fails after ${attempts} deaths, and lets the others be written`, { timeout: 60_000 }, async () => {
+  it(`fails after ${attempts} crashes, and does not block other replies`, { timeout: 60_000 }, async () => {
     const store = await prepare();
     const door = await store.start('api');
     const id = await askAndCrash(store, await store.start(), '#step Reading\n#crash');

@@ -31,7 +31,7 @@ describe('Waiting for replies', () => {
     return { service, api, held: new HeldRequests(service, store.made.adaKey.key) };
   };
 
-  it('answers 3,000 who wait, half of them for one reply, soon after its end, and others all the while', {
+  it('responds to 3,000 waiting requests, half of them for one reply, soon after it ends, and to other requests meanwhile', {
     timeout: 240_000,
   }, async (t) => {
     const { service, api, held } = await start({ ...(await model.start()), SKEIN_REPLY_CONCURRENCY: '2000' });
@@ -66,7 +66,7 @@ describe('Waiting for replies', () => {
   });
 
   describe('when something else happens', { concurrency: true }, () => {
-    it('ends at once when the service stops: everybody is answered, and it exits with 0', {
+    it('ends at once when the service stops: every caller gets a response, and it exits with 0', {
       timeout: 60_000,
     }, async () => {
       const { service, api, held } = await start();
@@ -84,7 +84,7 @@ describe('Waiting for replies', () => {
       }
     });
 
-    it('leaves nothing behind of those who hang up', { timeout: 60_000 }, async () => {
+    it('leaves nothing behind when callers disconnect', { timeout: 60_000 }, async () => {
       const { service, api, held } = await start();
       const { thread } = await createThread(api, { prompt: '#hang' });
       const before = openFiles(service);
@@ -110,7 +110,7 @@ describe('Waiting for replies', () => {
       assert.ok(Date.now() - began < lateMsMax, `stopping took ${Date.now() - began} ms`);
     });
 
-    it('learns of an end in another process', { timeout: 60_000 }, async () => {
+    it('detects the end of a reply in another process', { timeout: 60_000 }, async () => {
       const store = await SharedStore.prepare();
       stores.push(store);
       const [door, worker] = await Promise.all([store.start('api'), store.start('worker')]);

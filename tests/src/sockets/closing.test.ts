@@ -17,7 +17,7 @@ const tls = {
 };
 
 for (const [name, environment] of Object.entries({ HTTP: {}, HTTPS: tls })) {
-  describe(`The last answer of a connection over ${name}`, { concurrency: true }, () => {
+  describe(`The last response of a connection over ${name}`, { concurrency: true }, () => {
     let service: Service;
     let key: string;
     let spentKey: string;
@@ -53,7 +53,7 @@ for (const [name, environment] of Object.entries({ HTTP: {}, HTTPS: tls })) {
       return answer;
     }
 
-    it('is read whole by a client that is still sending a refused body during a drain', async () => {
+    it('reaches a client in full that is still sending a rejected body during a drain', async () => {
       service.signal('SIGTERM');
       const length = `Content-Length: ${body.length}`;
       const json = 'Content-Type: application/json';
@@ -79,7 +79,7 @@ for (const [name, environment] of Object.entries({ HTTP: {}, HTTPS: tls })) {
       }
     });
 
-    it('is followed by a close, and a peer that sends without end is cut off', async () => {
+    it('is followed by a close, and a client that never stops sending is cut off', async () => {
       const connection = await RawConnection.open(service);
       connection.send('garbage\r\n\r\n');
       assert.equal((await connection.answer()).status, 400);
@@ -92,7 +92,7 @@ for (const [name, environment] of Object.entries({ HTTP: {}, HTTPS: tls })) {
       await assert.rejects(sendOn, { syscall: 'write' });
     });
 
-    it('is followed by a close, and a peer that sends slowly is cut off at the request timeout', async () => {
+    it('is followed by a close, and a client that sends slowly is cut off at the request timeout', async () => {
       const connection = await RawConnection.open(service);
       connection.send('garbage\r\n\r\n');
       assert.equal((await connection.answer()).status, 400);

@@ -18,7 +18,7 @@ describe('A service that is sent broken requests, resets and random bytes', { co
   });
 
   for (const name of ['HTTP', 'HTTPS', 'metrics']) {
-    it(`refuses them on its ${name} port with the error envelope, and never with a 5xx`, async (t) => {
+    it(`rejects them on its ${name} port with the error envelope, and never with a 5xx`, async (t) => {
       const target = world.targets.find((candidate) => candidate.name === name);
       assert.ok(target);
       const { failures, statuses, connections, requests } = await fuzzTarget(

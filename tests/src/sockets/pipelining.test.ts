@@ -41,7 +41,7 @@ describe('Pipelined requests', () => {
       body,
     ].join('\r\n');
 
-  it('are answered in their order, however many there are and however large their bodies', async () => {
+  it('get responses in order, however many there are and however large their bodies', async () => {
     const connection = await RawConnection.open(service);
     const titles = Array.from({ length: 60 }, (_, place) => `Title ${place}`);
     connection.send(
@@ -55,7 +55,7 @@ describe('Pipelined requests', () => {
     connection.close();
   });
 
-  it('wait behind a read that is held, and are then answered', async () => {
+  it('wait behind a held read, and then get their responses', async () => {
     const { body } = await api.create({ prompt: '#hang' });
     const connection = await RawConnection.open(service);
     connection.send(get(`/threads/${body.thread.id}`, 'Prefer: wait=1') + get('/threads/none').repeat(20));
@@ -64,7 +64,7 @@ describe('Pipelined requests', () => {
     connection.close();
   });
 
-  it('are handled no faster than their peer takes the answers, and a peer that takes none is cut off', {
+  it('are handled no faster than the client reads the responses, and a client that reads none is cut off', {
     skip: process.platform !== 'linux' && 'reads memory and open files of the service from /proc',
   }, async (t) => {
     const clients = 10;

@@ -202,7 +202,7 @@ describe('A stream without a reader', () => {
     await Promise.all(streams.map((stream) => stream.close()));
   });
 
-  it('does not change what a get of the thread returns, and gets that are not read keep little of it', async () => {
+  it('does not affect reads of the thread, and unread responses hold little memory', async () => {
     const { service, acme, email, ada } = thread.world;
     const keyOf = async (name: string) =>
       (await service.skein('key', 'create', acme, '--user', email(name))).key as string;
