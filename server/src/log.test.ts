@@ -27,7 +27,7 @@ describe('A log line', () => {
     assert.equal(JSON.parse(lines[1] as string).msg, 'kept');
   });
 
-  it('stays JSON where the escape of a control character runs into what looks like a token', () => {
+  it('stays valid JSON if an escaped control character is next to text that looks like a token', () => {
     const token = 'yJabcdefgh.ijkl.mnop';
     const [escaped, real] = logged(`
       log.info(${JSON.stringify(`\u000e${token}`)});

@@ -41,7 +41,7 @@ describe('A log line on a terminal', () => {
     assert.equal(text({ level: 50, err, msg: 'failed' }), 'error failed\n  Error: no\n      at here\n');
   });
 
-  it('contains no control character of a caller', () => {
+  it('contains no control characters from a caller', () => {
     const hostile = '\u001b[2Jgone\u0007\r';
     const fields = { level: 30, msg: hostile, field: hostile, err: { stack: hostile }, [hostile]: 1 };
     const request = { level: 30, msg: 'request', method: hostile, route: hostile, status: 200, ms: 1 };

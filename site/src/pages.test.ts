@@ -22,7 +22,7 @@ describe('Pages', () => {
   for (const page of ['authentication', 'api-guide']) write(`docs/${page}.md`, `# ${page}\n`);
   write('openapi.json', '{"info":{"description":"An API."},"paths":{},"components":{"schemas":{}}}');
 
-  it('have addresses that follow from their files', () => {
+  it('have addresses derived from their file names', () => {
     const slugs = [
       'docs/README.md',
       'docs/errors.md',
@@ -39,7 +39,7 @@ describe('Pages', () => {
     ]);
   });
 
-  it('take their title from the first line, and do without it', () => {
+  it('take their title from the first line, and remove it from the text', () => {
     const errors = readPages(repository).find(({ slug }) => slug === 'errors');
     assert.equal(errors?.title, 'Errors');
     assert.ok(!errors?.body.includes('# '));
@@ -48,7 +48,7 @@ describe('Pages', () => {
     rmSync(join(repository, 'docs/untitled.md'));
   });
 
-  it('link to pages, to places in them, to folders and to files', () => {
+  it('link to pages, anchors, folders and files', () => {
     const addressOf = (from: string, link: string) => resolveLink(repository, from, link).address;
     assert.equal(addressOf('docs/errors.md', '#one'), '#one');
     assert.equal(addressOf('docs/errors.md', 'operating.md#settings'), '/docs/operating/#settings');
@@ -61,7 +61,7 @@ describe('Pages', () => {
     ]);
   });
 
-  it('do not build with a link that leads nowhere, or out of the site', () => {
+  it('fail to build with a broken link or a link out of the site', () => {
     for (const link of ['missing.md', '../missing', 'decisions/0001-a.md']) {
       assert.throws(() => resolveLink(repository, 'docs/errors.md', link), /which the site does not have/);
     }
@@ -69,7 +69,7 @@ describe('Pages', () => {
     assert.throws(() => resolveLink(repository, 'docs/errors.md', '../server/notes.md'), /does not have/);
   });
 
-  it('keep code and links to elsewhere as they are', () => {
+  it('leave code and external links unchanged', () => {
     const text =
       '[a](b.md)\n\n```sh\n[a](b.md)\n```\n\n  ```ts\n  [a](b.md)\n  ```\n[c](https://example.org/d.md)\n';
     assert.equal(

@@ -53,7 +53,7 @@ describeOnEachEngine('The access matrix', (engine) => {
         const hidden = cellsOf(credential, 'in the beta').filter(
           (cell) => cell.operation === 'get' && expectedOutcome(cell).status === 404,
         );
-        // Deleted threads, threads of the other organization and what this principal may not read: at least 13, plus 2 ids of no thread.
+        // Deleted, foreign and unreadable threads for this principal: at least 13, plus 2 ids without a thread.
         assert.ok(hidden.length >= 15, `${hidden.length} are hidden`);
         await eachOf(hidden, async (cell) =>
           assert.deepEqual(await answers(world.idOf(cell)), ofMissing, show(cell)),
@@ -78,7 +78,8 @@ describeOnEachEngine('The access matrix', (engine) => {
         };
         const before = await world.snapshot();
         await eachOf(refused, check);
-        // Every cell that writes names itself in what it writes, so the difference shows which one did.
+        // Every cell that writes includes its name in the written text, so that a difference shows which cell caused
+        // it.
         assert.equal(await world.snapshot(), before, 'a refused request changed something');
         for (const cell of allowed) await check(cell);
         assert.deepEqual(faults, []);
@@ -120,7 +121,7 @@ describeOnEachEngine('The access matrix', (engine) => {
   }
 
   it('was checked in all cells', () => {
-    // 11 credentials, 3 standings, 8 operations, 16 kinds of thread and 2 ids of none.
+    // 11 credentials, 3 standings, 8 operations, 16 kinds of thread and 2 ids without a thread.
     const cells = 11 * 3 * 8 * 18;
     if (engine.engine === 'SQLite') assert.equal(checkedCells, cells);
     else assert.ok(checkedCells > cells / 6);
@@ -179,14 +180,14 @@ async function assertEffect(world: AccessWorld, cell: Cell, { body }: Answer): P
   }
 }
 
-/** The response without what differs between any two requests. */
+/** The response without the parts that differ between any two requests. */
 function essence({ status, headers, body }: Answer): string {
   const shown = [...headers].filter(([name]) => !['x-request-id', 'date', 'ratelimit'].includes(name));
   const error = body && { ...body.error, trace_id: undefined };
   return JSON.stringify([status, shown, error]);
 }
 
-/** Sixteen at a time: they need not wait for each other. */
+/** Sixteen at a time, because they are independent. */
 async function eachOf<T>(all: readonly T[], check: (one: T) => Promise<void>): Promise<void> {
   for (let from = 0; from < all.length; from += 16) await Promise.all(all.slice(from, from + 16).map(check));
 }

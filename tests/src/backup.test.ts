@@ -68,7 +68,7 @@ describe('skein backup', () => {
     await assertRestored(file, expected, acknowledged.slice(expected.length));
   });
 
-  /** Put in place as docs/operating.md says, the copy serves what it should. */
+  /** Restores the copy as docs/operating.md describes, and checks what it serves. */
   async function assertRestored(file: string, expected: string[], later: string[]): Promise<void> {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'data'));

@@ -30,7 +30,7 @@ describe('An invalid command line', { concurrency: 4 }, () => {
   ];
   for (const [words, told] of invalid) {
     it(`fails with a helpful sentence: skein ${words}`, async () => {
-      // The process that runs all other commands does not know the service.
+      // The process that runs the other commands does not have the service's settings.
       const asTyped = words.startsWith('serve') || told.source === 'skein help';
       if (asTyped) assertRefused(await runSkein(folder, words.split(' ')), told);
       else {

@@ -19,7 +19,7 @@ interface Founded {
 describe("The operator's commands, with a running service", { concurrency: 3 }, () => {
   let service: Service;
   let folder: string;
-  /** For tests that add to it and take nothing away. */
+  /** For tests that only add to it. */
   let acme: Founded;
   let stranger: { id: string };
   before(async () => {

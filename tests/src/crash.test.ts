@@ -8,7 +8,7 @@ import { Service } from './service.ts';
 const rounds = 5;
 const writers = 6;
 const writesBeforeKill = 60;
-/** Short, so that what a killed process held is taken up again soon. */
+/** Short, so that replies of a killed process are soon claimed again. */
 const environment = { SKEIN_MODEL: 'scripted', SKEIN_REPLY_LEASE_MS: '500' };
 
 describe('A service that is killed in the middle of writes', () => {
@@ -37,7 +37,7 @@ describe('A service that is killed in the middle of writes', () => {
       assert.deepEqual(seen.statuses(), ['completed']);
       assert.equal((await service.skein('doctor')).healthy, true);
     }
-    // Otherwise the kills came while nothing was written, and prove nothing.
+    // Otherwise nothing was being written during the kills, and the test proves nothing.
     assert.ok(cutOff > 0, 'some write was under way at a kill');
     assert.ok(ledger.deletions > 0);
     t.diagnostic(`${ledger.size} threads, ${cutOff} writes cut off by ${rounds} kills`);

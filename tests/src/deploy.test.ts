@@ -12,10 +12,10 @@ import { root, temporaryFolder } from './service.ts';
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const settings = tableRows(sectionOf(read('docs/operating.md'), '## Settings')).map(([name]) => name);
 const health = tableRows(sectionOf(read('docs/operating.md'), '## Health')).map(([path]) => path);
-/** After the drain, which takes twice its time at most, the service ends within this time. */
+/** The service ends within this time after the drain, which takes at most twice its setting. */
 const stopSeconds = 20;
 
-/** What a stop may take with these settings. */
+/** The longest stop with these settings. */
 const stopTime = (drainMs: string) => (2 * Number(drainMs)) / 1000 + stopSeconds;
 
 function assertSettings(names: string[]): void {

@@ -7,7 +7,7 @@ import { blocksOf, sectionOf, withoutBlocks } from './markdown.ts';
 import { root } from './service.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
-/** Folders that are made, not written. */
+/** Generated folders. */
 const ignored = read('.gitignore')
   .split('\n')
   .filter((line) => line.endsWith('/'))
@@ -140,7 +140,7 @@ function titleOf(path: string): string | undefined {
   return /^# (.+)\n/.exec(read(path))?.[1];
 }
 
-/** As GitHub names them in addresses. */
+/** The anchors that GitHub gives to headings. */
 function headingsOf(path: string): string[] {
   return [...withoutBlocks(read(path)).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     (heading as string)
@@ -150,7 +150,7 @@ function headingsOf(path: string): string[] {
   );
 }
 
-/** An empty folder is on one machine only. */
+/** False for an empty folder, which Git does not store. */
 function hasFiles(folder: string): boolean {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).some((entry) =>
     entry.isFile(),

@@ -55,7 +55,7 @@ describe('An example', { concurrency: 3 }, () => {
   let api: Api;
   let environment: Record<string, string>;
   before(async () => {
-    // What they import is built once, also where this file runs alone.
+    // Builds their imports once, also if this file runs alone.
     const { status, stderr } = spawnSync(process.execPath, [join(root, 'client/build.ts')], {
       encoding: 'utf8',
     });
@@ -115,7 +115,7 @@ describe('An example', { concurrency: 3 }, () => {
 
     const words = ['all.jsonl', '2'];
     const file = join(service.folder, 'all.jsonl');
-    // The list, two reads, the list, and in the midst of the second page the end.
+    // A list, two reads, the next list: the kill comes in the middle of the second page.
     await runKilledAfter(5, service, 'bulk-export/bulk-export.ts', words, key);
     assert.ok(existsSync(`${file}.state`), 'it was killed before its end');
     appendFileSync(file, '{"thread":{"id":"thr_half');
@@ -216,7 +216,7 @@ async function runExample(
     cwd: folder,
     env: cleanEnvironment(environment),
   });
-  // A program that has no use for it may have ended before.
+  // A program that does not read its input may have ended already.
   running.child.stdin?.on('error', () => {}).end(input);
   try {
     return { exitCode: 0, ...(await running) };

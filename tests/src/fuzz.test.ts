@@ -27,7 +27,7 @@ describe('A service that is sent 20,000 malformed requests', () => {
     t.diagnostic(`seed ${seed}: FUZZ_SEED=${seed} repeats this run`);
     const requests = fuzzRequests(fixture, count, seed);
     const expected = tally(requests.map(({ status }) => status));
-    // Each kind of refusal is really sent: without it this test would prove less than it says.
+    // Checks that every kind of rejection occurred. Otherwise the test would prove less than it claims.
     assert.deepEqual(Object.keys(expected), ['200', '201', '304', '400', '401', '403', '404']);
     for (const [status, times] of Object.entries(expected)) assert.ok(times >= 50, `${status}: ${times}`);
     const memoryBefore = residentMebibytes(service.pid);
@@ -83,7 +83,7 @@ async function prepare(service: Service): Promise<Fixture> {
   };
 }
 
-/** All statuses, in no order. Fails with the first few requests that were not answered as they should be. */
+/** All statuses, in no order. Fails with the first few requests that got a wrong response. */
 async function sendAll(service: Service, requests: readonly FuzzRequest[]): Promise<number[]> {
   const shared = requests.filter(({ alone }) => !alone);
   const alone = requests.filter((request) => request.alone);
@@ -119,7 +119,7 @@ async function sendAll(service: Service, requests: readonly FuzzRequest[]): Prom
 type Take = (request: FuzzRequest, answer: RawAnswer) => void;
 type Lost = (request: FuzzRequest, error: unknown) => void;
 
-/** Answers what the service did not come to because it closed the connection, as it announced. */
+/** Returns the requests that the service did not read because it closed the connection, as it announced. */
 async function sendTogether(
   service: Service,
   batch: readonly FuzzRequest[],
@@ -173,7 +173,7 @@ function check({ status, method }: FuzzRequest, answer: RawAnswer): void {
   else assert.ok(method === 'HEAD' || answer.status === 304);
 }
 
-/** Creates, reads and lists within a second: what a caller feels after the storm. */
+/** Creates, reads and lists a thread after the malformed requests, within a second. */
 async function answersQuickly({ baseUrl }: Service, { key }: Fixture): Promise<void> {
   const api = new Api(baseUrl, key);
   const began = Date.now();

@@ -9,12 +9,12 @@ import { Service } from './service.ts';
 import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
 
 const email = 'ada@example.com';
-/** The commands that run while a body is on its way take seconds each on a busy machine. */
+/** Commands that run while a body is being sent take seconds each on a busy machine. */
 const settings = { SKEIN_MODEL: 'scripted', SKEIN_REQUEST_TIMEOUT_MS: '300000' };
 
-/** A request whose head has arrived, and a part of its body. */
+/** A request whose headers and part of the body have arrived. */
 interface Begun {
-  /** Sends the rest; answers the answer. */
+  /** Sends the rest and returns the response. */
   finish(): Promise<RawAnswer>;
 }
 
@@ -54,7 +54,7 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
     return { finish };
   }
 
-  /** Every write by the key, once the service has admitted all of them. */
+  /** Every write with the key, after the service has admitted all of them. */
   async function beginAll({ key }: Pick<IssuedKey, 'key'>): Promise<Begun[]> {
     const remaining = await remainingFor(wide.api);
     const authorization = `Authorization: Bearer ${key}`;

@@ -8,7 +8,7 @@ import { cleanEnvironment, root, temporaryFolder } from './service.ts';
 const folders = temporaryFolder();
 const newFolder = () => mkdtempSync(join(folders, 'launcher-'));
 
-/** A folder of commands that holds a `node` of the given version, which says with what it was called. */
+/** A folder with a fake `node` of the given version, which prints its arguments. */
 function pathWithNode(version: string | undefined): string {
   const folder = newFolder();
   for (const tool of ['dirname', 'readlink']) symlinkSync(join('/usr/bin', tool), join(folder, tool));
@@ -20,7 +20,7 @@ function pathWithNode(version: string | undefined): string {
   return folder;
 }
 
-/** The launcher as it is installed where the project brought no Node.js of its own. */
+/** The launcher, installed without a Node.js of the project. */
 function launcherAlone(): string {
   const bin = join(newFolder(), 'server/bin');
   mkdirSync(bin, { recursive: true });
@@ -97,7 +97,7 @@ describe('The launcher', () => {
     const bounded = (environment: Record<string, string>) =>
       launchWith(environment, launcherAlone(), pathWithNode('v24.0.0'), 'help').stderr;
     assert.equal(bounded({ NODE_OPTIONS: '' }), '2 --max-semi-space-size=16 \n');
-    // Of two values for one option, Node.js takes the last.
+    // Node.js uses the last of two values for one option.
     const chosen = { MALLOC_ARENA_MAX: '8', NODE_OPTIONS: '--max-semi-space-size=32' };
     assert.equal(bounded(chosen), '8 --max-semi-space-size=16 --max-semi-space-size=32\n');
   });

@@ -4,7 +4,7 @@ import type { Api } from './api.ts';
 import type { Answer } from './conformance.ts';
 import type { Asked } from './replies/observations.ts';
 
-/** What a caller knows about a thread. `pending` holds requests without an answer. */
+/** What a caller knows about a thread. `pending` holds requests without a response. */
 interface Known {
   readonly reply: string;
   title: string;
@@ -12,7 +12,7 @@ interface Known {
   pending?: { title: string } | 'deletion';
 }
 
-/** A create without an answer: it may have happened, once. */
+/** A create without a response: it may have succeeded, once. */
 interface Unanswered {
   readonly body: { prompt: string; title: string };
   readonly idempotencyKey: string;
@@ -21,15 +21,15 @@ interface Unanswered {
 
 const pauseAfterFailureMs = 25;
 
-/** Records what writers were told, to compare it with what is found after a failure. */
+/** Records the responses that writers got, to compare them with the data after a failure. */
 export class Ledger {
   readonly #replyMs: number;
   readonly #storeMayFail: boolean;
   readonly #known = new Map<string, Known>();
   #unanswered: Unanswered[] = [];
-  /** Writes that were sent and not answered yet, by the caller that sent them. */
+  /** Writes without a response yet, by the caller that sent them. */
   readonly #underWay = new Map<Api, number>();
-  /** The number of requests with the expected answer. */
+  /** The number of requests with the expected response. */
   acknowledged = 0;
   /** The number of requests with the error envelope of status 500. */
   failed = 0;
@@ -65,7 +65,7 @@ export class Ledger {
     return living.map(([threadId, { reply }]) => ({ threadId, whole: reply }));
   }
 
-  /** Creates threads until there are enough, or until nothing answers any more. */
+  /** Creates threads until there are enough, or until nothing responds any more. */
   async write(api: Api, writer: string, isEnough: () => boolean): Promise<void> {
     for (let turn = 0; !isEnough(); turn += 1) {
       const outcome = await this.#writeOnce(api, `${writer}-${turn}`, turn);
@@ -137,8 +137,8 @@ export class Ledger {
   }
 
   /**
-   * Repeats unanswered creates with the same Idempotency-Key. The result is one thread, whether or not the first
-   * request succeeded.
+   * Retries creates without a response with the same Idempotency-Key. The result is one thread, whether or not the
+   * first request succeeded.
    */
   async retryUnanswered(first: Api, second = first): Promise<void> {
     for (const { body, idempotencyKey, reply } of this.#unanswered) {
@@ -146,7 +146,7 @@ export class Ledger {
       const answers = [await first.create(body, headers), await second.create(body, headers)] as const;
       const [{ status, body: made }, again] = answers;
       assert.equal(status, 201);
-      // `threadUrl` starts with the address of the answering process.
+      // `threadUrl` starts with the address of the responding process.
       assert.deepEqual(withoutAddress(again.body), withoutAddress(made));
       assert.ok(!this.#known.has(made.thread.id));
       this.#known.set(made.thread.id, { reply, title: body.title, deleted: false });
@@ -180,12 +180,12 @@ export class Ledger {
   }
 }
 
-/** A missing answer is a valid outcome here; an unexpected answer is not. */
+/** A missing response is a valid outcome here; an unexpected response is not. */
 function connectionLost(error: unknown): undefined {
   if (!(error instanceof TypeError)) throw error;
 }
 
-/** Decides from the state that was found whether an unanswered change happened. */
+/** Decides from the current state whether a change without a response happened. */
 function settle(thread: Known, status: number, title: string | undefined): void {
   if (thread.pending === 'deletion') thread.deleted = status === 404;
   else if (thread.pending !== undefined && title === thread.pending.title) thread.title = title;

@@ -21,9 +21,9 @@ export async function sendMany<T>(
 }
 
 export interface LoadAround {
-  /** Answers to requests that were sent before the change had ended. */
+  /** Responses to requests that were sent before the change had ended. */
   readonly before: Answer[];
-  /** Answers to requests that were sent after the change. */
+  /** Responses to requests that were sent after the change. */
   readonly after: Answer[];
 }
 

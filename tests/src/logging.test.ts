@@ -8,7 +8,7 @@ import { findProgram } from './machine.ts';
 import { RawConnection } from './raw-http.ts';
 import { cleanEnvironment, operate, root, Service, temporaryFolder } from './service.ts';
 
-/** Never sent by anything else, so that finding one in the log means that it leaked. */
+/** Values that nothing else sends, so that one in the log means that it leaked. */
 const secret = {
   prompt: 'PROMPT-7f3a-lighthouse',
   title: 'TITLE-91bd-harbour',
@@ -77,7 +77,7 @@ describe('The log on a terminal', { skip: script === undefined && 'needs script,
   });
 });
 
-/** Good and bad requests of a caller, with something private everywhere; answers their trace ids. */
+/** Sends valid and invalid requests with private data in every part. Returns their trace ids. */
 async function speak({ baseUrl }: Service, key: string): Promise<string[]> {
   const api = new Api(baseUrl, key);
   const made = await api.create(
@@ -121,7 +121,7 @@ async function speak({ baseUrl }: Service, key: string): Promise<string[]> {
   return answers.map(({ headers }) => headers.get('x-request-id') as string);
 }
 
-/** What the socket refuses before it is a request. */
+/** Bytes that are rejected before they are parsed as a request. */
 async function babble(service: Service, key: string): Promise<string[]> {
   const traceIds = [];
   for (const bytes of [

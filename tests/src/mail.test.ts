@@ -16,7 +16,7 @@ describe('Invitations by mail', () => {
   let environment: Record<string, string>;
   let organizationId: string;
   const folder = temporaryFolder();
-  /** What the server answers to a recipient the next times; afterwards it accepts. */
+  /** How the server treats a recipient the next few times; afterwards it accepts. */
   const answers = new Map<string, Answer[]>();
   before(async () => {
     server = await MailServer.start();

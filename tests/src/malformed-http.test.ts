@@ -37,7 +37,7 @@ describe('Malformed HTTP', () => {
     request('POST /api/v1/threads', ['Content-Type: application/json', ...lines], body);
   const list = () => request('GET /api/v1/threads?limit=1');
 
-  /** The answers to what is sent in one piece, as many as asked for, and whether the service then closes. */
+  /** Sends the bytes at once. Returns the requested number of responses, and whether the service then closes. */
   async function exchange(bytes: string, methods = ['GET']): Promise<RawAnswer[]> {
     const connection = await RawConnection.open(service);
     try {
@@ -139,7 +139,7 @@ describe('Malformed HTTP', () => {
       for (let round = 0; round < 20; round += 1) {
         const connection = await RawConnection.open({ baseUrl });
         connection.send('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
-        // Before, while and after the refusal is written.
+        // Before, during and after the rejection is written.
         if (round % 2 === 1) await connection.answer();
         else await new Promise((resolve) => setImmediate(resolve));
         connection.reset();
@@ -324,7 +324,7 @@ describe('Malformed HTTP', () => {
       connection.send(request('GET /api/v1/threads?limit=1', lines) + list());
       const answer = await connection.answer();
       assert.equal(answer.status, 200);
-      // Closing is fair as long as it is announced: the peer then knows that the rest was not read.
+      // Closing is correct if it is announced, because the client then knows that the rest was not read.
       if (answer.headers.get('connection') !== 'close') assert.equal((await connection.answer()).status, 200);
       connection.close();
     }

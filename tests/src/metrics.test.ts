@@ -28,14 +28,14 @@ describe('Metrics', () => {
   after(() => world.end());
   const now = () => scrape(world.service);
   const until = (condition: (scraped: Scrape) => boolean) => untilScraped(world.service, condition);
-  /** Fails unless what `act` does makes the value grow by so much. */
+  /** Fails unless `act` increases the value by this much. */
   async function grows(
     by: number,
     name: string,
     labels: Record<string, string>,
     act: () => Promise<unknown>,
   ): Promise<void> {
-    // Labels that have never been met have no line yet.
+    // A label that never occurred has no line yet.
     const read = (scraped: Scrape) =>
       scraped.find(name, labels).length > 0 ? scraped.value(name, labels) : 0;
     const start = read(await now());
@@ -225,7 +225,7 @@ describe('Metrics of other processes', () => {
     assert.equal(done.value('skein_build_info', { role: 'worker' }), 1);
     assert.equal((await scrape(api)).value('skein_replies_oldest_waiting_seconds'), 0);
 
-    // A scraper keeps its connection: it must not keep the process.
+    // A scraper keeps its connection open, which must not keep the process running.
     const url = metricsUrlOf(worker)!;
     const connection = await RawConnection.open({ baseUrl: url });
     connection.send('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n');

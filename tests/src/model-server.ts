@@ -9,7 +9,7 @@ export interface ProviderRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: any;
-  /** Whether the connection was closed before the answer had ended. */
+  /** Whether the connection was closed before the response had ended. */
   readonly closedEarly: boolean;
 }
 

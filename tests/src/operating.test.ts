@@ -47,7 +47,7 @@ describe('docs/operating.md', () => {
     const { thread } = (await (
       await call('/api/v1/threads', { method: 'POST', body: '{"prompt":"Keep me"}' })
     ).json()) as any;
-    // Where npx looks for what npm ci brought.
+    // Where npx looks for installed commands.
     symlinkSync(join(root, 'node_modules'), join(service.folder, 'node_modules'));
     const [command] = sectionOf(document, '## Data and backup').match(/^ +npx skein backup .*$/m) ?? [];
     assert.ok(command, 'the document has the command');

@@ -117,7 +117,7 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
       planned.rows.thread > manyThreads && planned.rows.passage > 0 && planned.rows.organization === 1,
     );
 
-    // Credentials go first: once they are refused, the rest is still being removed.
+    // Credentials are removed first: when they are rejected, the purge is still running.
     const killed = spawn(join(root, 'node_modules/.bin/skein'), ['purge', acme, '--yes'], {
       cwd: service.folder,
       env: cleanEnvironment(service.store),

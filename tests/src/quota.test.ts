@@ -17,7 +17,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
   });
   after(() => Promise.all([first.end(), second.end()]));
 
-  /** Requests over both processes; answers how many were let in. */
+  /** Sends requests to both processes. Returns how many were admitted. */
   async function countGranted({ key }: IssuedKey, count: number): Promise<number> {
     const apis = [new Api(first.baseUrl, key), new Api(second.baseUrl, key)] as const;
     return granted(await sendMany(count, 24, (place) => apis[place % 2 === 0 ? 0 : 1].list({ limit: 1 })));
@@ -133,7 +133,7 @@ describe('The daily quota of a service that stops', () => {
     assert.equal(await service.end(), 0);
   });
 
-  /** Requests to a process that then ends by the signal; answers how many were let in. */
+  /** Sends requests to a process, then ends it with the signal. Returns how many were admitted. */
   async function grantedUntil(signal: NodeJS.Signals, key: string, count: number): Promise<number> {
     const service = await Service.start({ folder, environment: clockAtNoon() });
     const api = new Api(service.baseUrl, key);

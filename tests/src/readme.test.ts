@@ -23,7 +23,7 @@ describe('The README', () => {
   before(async () => {
     const commands = blocksOf(readme).map(({ text }) => text.trim());
     assert.ok(commands.includes(start), `the README does not say '${start}'`);
-    // A group of its own, so that a signal reaches the service behind npm and its shell.
+    // A separate process group, so that a signal reaches the service behind npm and its shell.
     service = spawn('npm', ['start'], { cwd: root, env: environment, detached: true });
     process.once('exit', endService);
     service.once('exit', () => process.removeListener('exit', endService));
@@ -56,14 +56,14 @@ describe('The README', () => {
   });
 });
 
-/** What a newcomer changes before pasting, and nothing else. */
+/** The only change that a newcomer makes before pasting. */
 function replaceSettings(block: string, key: string, address: string): string {
   assert.ok(block.includes('KEY=eak_…\n'), 'the tour asks for the key');
   assert.ok(block.includes('API=http://127.0.0.1:8080/'), 'the tour names the default address');
   return block.replace('eak_…', key).replace('http://127.0.0.1:8080', address);
 }
 
-/** What each block printed, and nothing by chance. */
+/** The output of each block, with random values replaced. */
 function printed(blocks: string[], address: string, env: NodeJS.ProcessEnv): unknown[] {
   const [settings, ...outputs] = transcript(blocks, root, env);
   assert.equal(settings, '', 'the settings print nothing');

@@ -44,7 +44,7 @@ describe('npm run release', () => {
     );
     const today = new Date().toISOString().slice(0, 10);
     assert.match(stdout, new RegExp(`^\\+## 99\\.0\\.0 - ${today}$`, 'm'));
-    // Nothing but versions and the heading, with the empty line above it.
+    // Only versions and the heading, with the empty line above it.
     const lines = stdout.split('\n').filter((line) => /^\+(?!\+\+ )/.test(line));
     assert.deepEqual([...new Set(lines.filter((line) => !line.includes('99.0.0')))], ['+']);
     assert.equal(lines.filter((line) => line.includes('"version": "99.0.0"')).length, 7 + 1 + 7);

@@ -70,7 +70,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     let shown = '';
     for await (const chunk of child.stdout) {
       shown += chunk;
-      // The reply never ends: what is seen has arrived before its end.
+      // The reply never ends, so the text must be printed as it arrives.
       if (shown.includes('Thirty')) break;
     }
     child.kill();
@@ -367,12 +367,12 @@ async function runWith(
   input: string | Uint8Array = '',
 ): Promise<CommandOutcome> {
   const child = start(words, environment);
-  // A command that has no use for it may have ended before.
+  // A command that does not read its input may have ended already.
   child.stdin?.on('error', () => {}).end(input);
   return outcomeOf(child);
 }
 
-/** What a command printed, which must have succeeded. */
+/** The output of a command that must succeed. */
 function told({ exitCode, stdout, stderr }: CommandOutcome): string {
   assert.equal(exitCode, 0, stderr);
   assert.equal(stderr, '');

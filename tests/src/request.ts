@@ -12,7 +12,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array;
 }
 
-/** Like `fetch`, it opens a connection for each request that is under way, and keeps it for the next. */
+/** Like `fetch`, it opens a connection for each concurrent request, and keeps it for the next one. */
 const agent = new Agent({ keepAlive: true });
 
 /**

@@ -44,7 +44,10 @@ describeOnEachEngine('Retention', ({ engine, freshStore }) => {
   });
   after(() => service.end());
 
-  /** The environment of a process three days later. The clock of PostgreSQL cannot be moved: there, the rows are. */
+  /**
+   * The environment of a process three days later. The clock of PostgreSQL cannot be shifted, so its rows are
+   * backdated.
+   */
   async function threeDaysLater(): Promise<Record<string, string>> {
     if (engine === 'SQLite') return { ...environment, ...clockOffBy(3 * dayMs) };
     const client = new pg.Client({ connectionString: environment.SKEIN_DATABASE_URL! });

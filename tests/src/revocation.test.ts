@@ -25,7 +25,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
   });
   after(() => Promise.all([first.end(), second.end()]));
 
-  /** Reads, and writes where the key may, over both processes. */
+  /** Reads, and writes if the key may, at both processes. */
   function requestsOf({ key }: Pick<IssuedKey, 'key'>, writes: boolean): (place: number) => Promise<Answer> {
     const apis = [new Api(first.baseUrl, key), new Api(second.baseUrl, key)] as const;
     return (place) => {
@@ -51,7 +51,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     assert.equal((await kept.api.list()).status, 200, 'another key of the same identity stays good');
   });
 
-  /** Nothing that began after the change is served by the tokens of before. */
+  /** Fails if a request that started after the change succeeds with an earlier token. */
   async function assertTokensEnd(app: IssuedApplication, change: () => Promise<unknown>): Promise<void> {
     const [key, unmet] = [await exchange(first.baseUrl, app), await exchange(second.baseUrl, app)];
     assertTurned(await loadAround(requestsOf({ key }, false), change), 401, 'UNAUTHORIZED');
@@ -166,7 +166,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
   });
 });
 
-/** Good answers before, and none but the refusal after. */
+/** Fails unless requests succeed before the change and are rejected after it. */
 function assertTurned({ before, after }: LoadAround, status: number, code: string): void {
   const good = before.filter((answer) => answer.status < 300).length;
   assert.ok(good > 20, `${good} requests succeeded before`);

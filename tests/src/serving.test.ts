@@ -51,14 +51,14 @@ function untilRefused({ baseUrl }: Service): Promise<boolean> {
   );
 }
 
-/** Ends the service and fails unless that was clean and soon. */
+/** Stops the service and fails unless it stops cleanly and soon. */
 async function stopsCleanly(service: Service, withinMs = 9000): Promise<void> {
   const began = Date.now();
   assert.equal(await service.end(), 0);
   assert.ok(Date.now() - began < withinMs, `stopping took ${Date.now() - began} ms`);
 }
 
-/** A create whose body has half arrived; the answer to the list before it shows that its head was read. */
+/** A create with half of its body sent. The response to the preceding list shows that its headers were read. */
 async function openHalfCreate(
   service: Service,
   key: string,
@@ -98,7 +98,7 @@ describe('Stopping', { concurrency: 2 }, () => {
     ['unhandledRejection', `Promise.reject(new(Error)('a-fault'))`],
   ] as const) {
     it(`finishes a request in flight and exits with 1 after an ${origin}`, async () => {
-      // Without a space or a double quote, which NODE_OPTIONS would take for its own.
+      // Without spaces and double quotes, which NODE_OPTIONS would interpret.
       const causeOnSignal = `data:text/javascript,process.on('SIGUSR2',()=>{${fault}})`;
       const { service, key } = await startWithKey({ NODE_OPTIONS: `--import=${causeOnSignal}` });
       const { connection, rest } = await openHalfCreate(service, key);
@@ -127,7 +127,7 @@ describe('Stopping', { concurrency: 2 }, () => {
     const began = Date.now();
     service.signal('SIGTERM');
     assert.notEqual(await ended, 0);
-    // A request that never arrives whole would be waited for ten seconds.
+    // The service would wait ten seconds for a request that never arrives completely.
     assert.ok(Date.now() - began < 9000, `${Date.now() - began} ms`);
     connection.close();
   });
@@ -159,7 +159,7 @@ describe('Stopping', { concurrency: 2 }, () => {
     const writing = Promise.all(Array.from({ length: 8 }, write));
     await busy.promise;
     await stopsCleanly(service);
-    // Refused with the envelope, or not connected any more; never a broken promise.
+    // Either the error envelope, or a closed connection.
     for (const status of await writing) assert.ok(status === undefined || status === 500, String(status));
 
     const again = await start(service.folder);

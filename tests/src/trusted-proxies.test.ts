@@ -29,7 +29,7 @@ describe('Attempts behind a proxy', () => {
     return sendTokenRequest(world.service.baseUrl, { ...sent, headers, from: peer });
   }
 
-  /** As often as it is heard. */
+  /** Uses up the failures that are allowed, and checks that the next attempt is throttled. */
   async function exhaust(peer: string, forwardedFor: (attempt: number) => string): Promise<void> {
     for (let attempt = 0; attempt < failuresMax; attempt += 1) {
       assertTokenRefused(await guess(peer, forwardedFor(attempt)), 'invalid_client', `guess ${attempt}`);

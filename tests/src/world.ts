@@ -65,7 +65,7 @@ export async function sharedWorld(): Promise<World> {
   return worldOn(service, made);
 }
 
-/** Two organizations on a service of their own. */
+/** Two organizations on a separate service. */
 export async function startWorld(environment: Record<string, string> = {}): Promise<World> {
   const { folder, ...made } = await prepareStore();
   const service = await Service.start({ folder, environment: { SKEIN_MODEL: 'scripted', ...environment } });
@@ -145,7 +145,7 @@ export async function createThread(api: Api, body: object = {}): Promise<any> {
   return answer.body;
 }
 
-/** Fails unless the answer is this error, with its code and status (§7). */
+/** Fails unless the response is this error, with its code and status (§7). */
 export function assertFails(answer: Answer, code: keyof typeof statusOfCode, what = ''): void {
   const found = `${what} answered ${answer.status} ${JSON.stringify(answer.body)}`;
   assert.equal(answer.body?.error?.code, code, found);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { bytesInWords } from './byte-words.ts';
 
 describe('bytesInWords', () => {
-  it('takes the largest unit that fits', () => {
+  it('uses the largest unit that fits', () => {
     const sizes = [0, 1, 1023, 1024, 1536, 1024 ** 2 - 1, 50 * 1024 ** 2, 1024 ** 3, 3000 * 1024 ** 3];
     assert.deepEqual(sizes.map(bytesInWords), [
       '0 bytes',

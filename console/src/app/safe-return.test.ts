@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { safeReturn } from './safe-return.ts';
 
-test('leads back to where one was, with what was searched for', () => {
+test('returns to the previous page, with its query', () => {
   assert.equal(safeReturn('/threads/thr_1'), '/threads/thr_1');
   assert.equal(safeReturn('/?search=a%20b#c'), '/?search=a%20b#c');
 });
 
-test('leads nowhere else', () => {
+test('rejects every other address', () => {
   const elsewhere = [
     '//evil.example',
     '/\\evil.example',

@@ -15,11 +15,11 @@ test('says how long ago something was, up to a week', () => {
   assert.equal(ago(6 * 86_400), '6 days ago');
 });
 
-test('names the day of what is older, with its year where it is another', () => {
+test('shows the date after a week, with the year if it is not the current one', () => {
   assert.equal(ago(10 * 86_400), 'Nov 5');
   assert.equal(ago(400 * 86_400), 'Oct 11, 2025');
 });
 
-test('takes a clock that runs ahead of this one for now', () => {
+test('shows a time in the future as now', () => {
   assert.equal(ago(-30), 'just now');
 });

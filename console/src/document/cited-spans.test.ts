@@ -45,7 +45,7 @@ describe('the blocks of a passage', () => {
     }
   });
 
-  test('of text that only looks like them stay readable', () => {
+  test('stay readable for text that only looks like them', () => {
     for (const text of ['```', '|', '| a', '-', '```\n', 'a\n\n\nb', ''])
       assert.ok(Array.isArray(passageBlocks(text)));
     assert.deepEqual(passageBlocks('```\nopen'), [{ kind: 'code', piece: { text: 'open', start: 4 } }]);
@@ -82,7 +82,7 @@ describe('the cited part of a passage', () => {
   });
 });
 
-test('the headings between two passages are those that begin there', () => {
+test('the headings between two passages are those that start there', () => {
   const between = (before: string, after: string) =>
     headingsBetween(before, after).map(({ text, depth }) => `${depth} ${text}`);
   assert.deepEqual(between('', 'A › B'), ['1 A', '2 B']);

@@ -14,7 +14,7 @@ const count = (change: Partial<UsageCountJson>): UsageCountJson => ({
 });
 
 describe('Usage as series', () => {
-  it('adds up what has the same outcome, day by day, the largest first', () => {
+  it('adds up requests with the same outcome by day, the largest series first', () => {
     const counts = [
       count({ outcome: 'NOT_FOUND', requests: 2 }),
       count({ requests: 3 }),
@@ -27,7 +27,7 @@ describe('Usage as series', () => {
     ]);
   });
 
-  it('names a credential by its name, and by its id where it has none', () => {
+  it('shows a credential by its name, or by its id if it has none', () => {
     const unnamed = { id: 'key_2', kind: 'key', name: '' } as const;
     const counts = [count({ requests: 2 }), count({ credential: unnamed })];
     assert.deepEqual(
@@ -36,7 +36,7 @@ describe('Usage as series', () => {
     );
   });
 
-  it('puts together what a chart could not show apart, and loses no request by it', () => {
+  it('combines the smallest series into one, without losing a request', () => {
     const counts = Array.from({ length: 9 }, (_, index) =>
       count({ operation: `operation ${index}`, requests: index + 1 }),
     );

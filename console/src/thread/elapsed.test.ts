@@ -35,7 +35,7 @@ test('a duration is short and names its unit', () => {
   ]);
 });
 
-test('a step takes until the next begins, and the last until the reply ends', () => {
+test('a step lasts until the next one starts, and the last until the reply ends', () => {
   assert.deepEqual(stepDurationsMs(reply), [1_000, 2_100]);
   assert.equal(totalMs(reply), 3_200);
 });
@@ -44,7 +44,7 @@ test('the current step of a running reply has no duration yet', () => {
   assert.deepEqual(stepDurationsMs({ ...reply, status: 'in_progress', completedAt: null }), [1_000, null]);
 });
 
-test('a step whose time was not kept has no duration, nor has the one before it', () => {
+test('a step without a stored time has no duration, and neither has the one before it', () => {
   const steps = [...reply.steps.slice(0, 1), { description: 'Reading', elapsedMs: null }];
   assert.deepEqual(stepDurationsMs({ ...reply, steps }), [null, null]);
 });

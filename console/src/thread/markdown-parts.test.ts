@@ -16,7 +16,7 @@ describe('a long text in parts', () => {
     assert.equal(parts.join(''), text);
   });
 
-  test('keeps the parts that are behind it while it grows', () => {
+  test('keeps its finished parts while it grows', () => {
     const text = repeated(paragraph);
     const whole = markdownParts(text);
     assert.ok(whole.length > 3);
@@ -26,7 +26,7 @@ describe('a long text in parts', () => {
     }
   });
 
-  test('is not parted where it is short', () => {
+  test('is not split if it is short', () => {
     assert.deepEqual(markdownParts('One.\n\nTwo.'), ['One.\n\nTwo.']);
   });
 
@@ -37,14 +37,14 @@ describe('a long text in parts', () => {
     ['code', '```\none\n\ntwo\n```'],
     ['a quotation', '> one\n\n> two'],
   ] as const) {
-    test(`begins no part within ${what}`, () => {
+    test(`never starts a part within ${what}`, () => {
       const parts = markdownParts(repeated(`${paragraph}\n\n${block}`));
       assert.ok(parts.length > 3);
       for (const part of parts) assert.match(part, /^Merino/);
     });
   }
 
-  test('is not parted where a link is explained elsewhere', () => {
+  test('is not split if it has reference links', () => {
     const text = `${repeated(paragraph)}\n\n[policy]: https://skein.example`;
     assert.deepEqual(markdownParts(text), [text]);
   });

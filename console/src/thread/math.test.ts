@@ -16,7 +16,7 @@ describe('a formula', () => {
     '\\[ \\sum_{i=1}^n *a_i* \\]',
   ];
 
-  test('hides its syntax from Markdown, keeps its length, and is shown as it was', () => {
+  test('hides its syntax from Markdown, keeps its length, and is shown unchanged', () => {
     for (const text of formulas) {
       const hidden = hideFormulas(text);
       assert.doesNotMatch(hidden, /[_*\\]/, text);
@@ -25,7 +25,7 @@ describe('a formula', () => {
     }
   });
 
-  test('is not what only costs money, nor other text', () => {
+  test('is not an amount of money or other text', () => {
     for (const text of [
       'It costs $5 to $10 for *all* of it, or $20.',
       'Set *HOME* to $HOME and _run_ $PATH.',

@@ -26,7 +26,7 @@ const first = '<button {"dataCitation":"1"}>[1]';
 const second = '<button {"dataCitation":"2"}>[2]';
 
 describe('a citation', () => {
-  test('becomes a button that stays on a line with the word before it and the stop behind', () => {
+  test('becomes a button that stays on one line with the word before it and the punctuation after it', () => {
     assert.deepEqual(marked(2, text('Thirty days [1]. Then')), [
       'Thirty ',
       `<span {}>days ${first}.`,
@@ -35,12 +35,12 @@ describe('a citation', () => {
     assert.deepEqual(marked(2, text('[1] says')), [`<span {}>${first}`, ' says']);
   });
 
-  test('does not keep a word that fits no line', () => {
+  test('does not keep a very long word on its line', () => {
     const long = 'x'.repeat(25);
     assert.deepEqual(marked(2, text(`${long} [1]`)), [`${long} `, `<span {}>${first}`]);
   });
 
-  test('of several sources becomes as many buttons', () => {
+  test('of several sources becomes one button for each', () => {
     assert.deepEqual(marked(2, text('So [1][2]')), [`<span {}>So ${first}${second}`]);
     assert.deepEqual(marked(2, text('So [1, 2]')), [`<span {}>So ${first}${second}`]);
   });
@@ -53,12 +53,12 @@ describe('a citation', () => {
     ]);
   });
 
-  test('of a source that is not there stays text', () => {
+  test('of an unknown source stays text', () => {
     assert.deepEqual(marked(1, text('So [2] and [0] and [1; 7]')), ['So [2] and [0] and [1; 7]']);
     assert.deepEqual(marked(0, text('So [1]')), ['So [1]']);
   });
 
-  test('is no index of a list, no code and no link', () => {
+  test('is not an array index, code or a link', () => {
     assert.deepEqual(marked(1, text('list[1]')), ['list[1]']);
     assert.deepEqual(marked(1, element('code', {}, text('[1]'))), ['<code {}>[1]']);
     assert.deepEqual(marked(1, element('a', { href: 'x' }, text('[1]'))), ['<a {"href":"x"}>[1]']);
@@ -70,7 +70,7 @@ describe('a citation', () => {
 });
 
 describe('a reply', () => {
-  test('loads no image: it becomes a link to it, or its words where it is in a link', () => {
+  test('loads no image: it becomes a link to it, or its alternative text inside a link', () => {
     const image = element('img', { src: 'https://elsewhere.example/a.png', alt: 'A chart' });
     assert.deepEqual(marked(0, image), ['<a {"href":"https://elsewhere.example/a.png"}>Image: A chart']);
     assert.deepEqual(marked(0, element('a', { href: 'x' }, image)), ['<a {"href":"x"}>Image: A chart']);
@@ -84,13 +84,13 @@ describe('a reply', () => {
     );
   });
 
-  test('brings no ids of its own', () => {
+  test('sets no element ids', () => {
     assert.deepEqual(marked(0, element('em', { id: 'root', className: ['x'] })), [
       '<em {"className":["x"]}>',
     ]);
   });
 
-  test('breaks lines where its HTML does, and leaves other HTML to be shown as text', () => {
+  test('breaks lines at <br>, and shows other HTML as text', () => {
     assert.deepEqual(marked(0, { type: 'raw', value: '<br/>' }), ['<br {}>']);
     assert.deepEqual(marked(0, { type: 'raw', value: '<script>' }), ['<script>']);
   });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { safeLink, webLink } from './safe-link.ts';
 
-test('a text may lead to the web and to mail', () => {
+test('a link in text may open web and mail addresses', () => {
   for (const url of ['https://skein.example/a?b#c', 'http://localhost:1/', 'mailto:ada@skein.example']) {
     assert.equal(safeLink(url), url);
   }
 });
 
-test('a text leads to no script, file or path of the application', () => {
+test('a link in text never opens a script, a file or a path of the application', () => {
   for (const url of [
     'javascript:alert(1)',
     ' JavaScript:alert(1)',
@@ -26,7 +26,7 @@ test('a text leads to no script, file or path of the application', () => {
   }
 });
 
-test('a source leads to the web alone', () => {
+test('a source links only to web addresses', () => {
   assert.equal(webLink('https://skein.example/'), 'https://skein.example/');
   assert.equal(webLink('mailto:ada@skein.example'), undefined);
   assert.equal(webLink(null), undefined);

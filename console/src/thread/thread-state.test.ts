@@ -66,13 +66,13 @@ function after(state: ThreadState, progress: ThreadEvents['progress']): ThreadSt
   return reduceThread(state, { type: 'progress', progress });
 }
 
-describe('what is known of a thread', () => {
+describe('the state of a thread', () => {
   test('a view shows how far the service is ahead of the page, independent of the clock of the machine', () => {
     const { clockAheadMs } = knowing(replyWith());
     assert.equal(clockAheadMs, Date.parse('2026-11-15T08:00:02.000Z') - 500);
   });
 
-  test('progress adds text and steps to those there', () => {
+  test('progress appends text and steps', () => {
     const state = knowing(
       replyWith({ content: 'Thirty', steps: [{ description: 'Reading', elapsedMs: 10 }] }),
     );
@@ -87,14 +87,14 @@ describe('what is known of a thread', () => {
     assert.equal(next.misfits, 0);
   });
 
-  test('progress takes the place of text that the service has put right', () => {
+  test('progress replaces text that the service has corrected', () => {
     const state = knowing(replyWith({ content: 'Thirty days [7].' }));
     const next = after(state, progressOf({ status: 'corroborating', textFrom: 12, text: '[1].' }));
     assert.equal(latestReply(next.view)!.content, 'Thirty days [1].');
     assert.equal(latestReply(next.view)!.status, 'corroborating');
   });
 
-  test('text that was cut between the halves of a character is whole again', () => {
+  test('text that was split within a surrogate pair is joined again', () => {
     const state = knowing(replyWith({ content: 'a\ud83d' }));
     const next = after(state, progressOf({ textFrom: 2, text: '\ude00' }));
     assert.equal(latestReply(next.view)!.content, 'a😀');
@@ -135,7 +135,7 @@ describe('what is known of a thread', () => {
   });
 });
 
-describe('the answer to a request', () => {
+describe('the response to a request', () => {
   const followUp = { ...prompt, id: 'msg_3', content: 'And then?' };
   const running = replyWith({ id: 'msg_4' });
 
@@ -158,7 +158,7 @@ describe('the answer to a request', () => {
     assert.equal(latestReply(next.view)?.status, 'completed');
   });
 
-  test('to a renaming changes the thread and leaves its messages', () => {
+  test('to a rename changes the thread but not its messages', () => {
     const state = knowing(replyWith());
     const { createdBy: _, ...thread } = { ...viewWith(replyWith()).thread, title: 'Refunds' };
     const next = reduceThread(state, { type: 'thread', thread });
@@ -167,7 +167,7 @@ describe('the answer to a request', () => {
     assert.equal(next.view?.messages, state.view?.messages);
   });
 
-  test('is all there is while the stream is broken', () => {
+  test('is used while the stream is disconnected', () => {
     const state = knowing(replyWith());
     const stopped = viewWith(replyWith({ status: 'cancelled' }));
     const next = reduceThread(state, { type: 'answer', view: stopped, isLive: false });

@@ -33,14 +33,14 @@ describe('a statement that was not found', () => {
     );
   });
 
-  test('has one button, however many elements it goes through', () => {
+  test('has one button, however many elements it spans', () => {
     assert.equal(
       drawn('So **it is not so** at *all*. But.', 'So **it is not so** at *all*.'),
       '<p><mark>So </mark><strong><mark>it is not so</mark></strong><mark> at </mark><em><mark>all</mark></em><mark>.</mark>? But.</p>',
     );
   });
 
-  test('has its button outside of a link and of inline code', () => {
+  test('has its button outside links and inline code', () => {
     assert.equal(
       drawn('See [the page](https://a.example)', 'See [the page](https://a.example)'),
       '<p><mark>See </mark><a href="https://a.example"><mark>the page</mark></a>?</p>',
@@ -78,7 +78,7 @@ describe('a statement that was not found', () => {
     );
   });
 
-  test('is found behind escapes, references and bare links', () => {
+  test('is found after escapes, character references and bare links', () => {
     assert.equal(
       drawn('1 \\* 2 &lt; 3 &amp; more. Two.', 'Two.'),
       '<p>1 * 2 &lt; 3 &amp; more. <mark>Two.</mark>?</p>',
@@ -103,7 +103,7 @@ describe('a statement that was not found', () => {
     assert.match(drawn('<b>x</b>\n\nTwo.', 'Two.'), /<p><mark>Two\.<\/mark>\?<\/p>$/);
   });
 
-  test('is not marked where its place is unknown, and nothing else is', () => {
+  test('is not marked if its position is unknown, and neither is anything else', () => {
     assert.equal(drawn('One. Two.'), '<p>One. Two.</p>');
   });
 });

@@ -37,7 +37,7 @@ describe('Example questions', () => {
     assert.equal(await fixture.store.claimDocumentForQuestions(), undefined);
   });
 
-  it('leave out what the model does not answer', async () => {
+  it('leave out questions that the model does not answer', async () => {
     const suggest = answeredQuestions({
       name: 'silent',
       async *reply() {
@@ -49,7 +49,7 @@ describe('Example questions', () => {
     assert.deepEqual(await suggest({ ...document, title: 'T', headings: ['Prices'] }, running), []);
   });
 
-  it('ask in plain words, and give back a document when the service stops', async () => {
+  it('are plain questions, and their document is released when the service stops', async () => {
     const asked: string[] = [];
     const suggest = answeredQuestions({
       name: 'answers all',

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createListener } from './listener.ts';
 
 describe('A connection', () => {
-  it('parses no more pipelined requests than may wait, however many it has read, and answers all', async () => {
+  it('parses a limited number of pipelined requests ahead, and responds to all of them', async () => {
     const count = 1000;
     const handled: ServerResponse[] = [];
     const { server } = createListener((_, response) => handled.push(response), options);
@@ -37,7 +37,7 @@ describe('A connection', () => {
     server.close();
   });
 
-  it('keeps the bodies of connections apart that are read in turns', async () => {
+  it('does not mix up the bodies of connections that are read in turns', async () => {
     const bodies = new Map<string, Promise<string>>();
     const receive: RequestListener = (request) => bodies.set(request.url!, text(request));
     const { server } = createListener(receive, options);

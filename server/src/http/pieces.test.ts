@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { chunksInTurns } from './pieces.ts';
 
 describe('The pieces of a body', () => {
-  it('are sent in bounded chunks, and asked for when those before them were taken', async () => {
+  it('are sent in bounded chunks, each requested after the previous one was consumed', async () => {
     const large = Buffer.alloc(1_000_000, '字');
     let asked = 0;
     async function* pieces() {

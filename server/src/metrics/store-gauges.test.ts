@@ -19,8 +19,8 @@ function askedStore() {
   return { store, questions };
 }
 
-describe('What the store is asked at a scrape', () => {
-  it('is not waited for beyond its time, nor asked again before it has answered', async () => {
+describe('The store gauges of a scrape', () => {
+  it('time out, and send no second query before the first has returned', async () => {
     const registry = new Registry();
     const { store, questions } = askedStore();
     const gauges = new StoreGauges(registry, store, 5);
@@ -34,7 +34,7 @@ describe('What the store is asked at a scrape', () => {
     assert.equal(questions.length, 2);
   });
 
-  it('is shown once it answers, and not as a number while it does not', async () => {
+  it('have values once the store responds, and are NaN while it does not', async () => {
     const registry = new Registry();
     const { store, questions } = askedStore();
     const gauges = new StoreGauges(registry, store, 60_000);
@@ -54,7 +54,7 @@ describe('What the store is asked at a scrape', () => {
     assert.match(away, /^skein_replies_running\{state="waiting"\} Nan$/im);
   });
 
-  it('is down when it can be read and takes no writes', async () => {
+  it('report a store that can be read but not written as down', async () => {
     const registry = new Registry();
     const { store, questions } = askedStore();
     const readOnly = { ...store, ping: () => Promise.reject(new Error('The disk is full.')) };

@@ -64,7 +64,7 @@ function node({
 }
 
 describe('An access token', () => {
-  it('is read as issued, repeatedly and on every node', async () => {
+  it('is accepted repeatedly and on every node', async () => {
     const token = await tokens.issue(claims);
     for (const reader of [tokens, node()]) {
       assert.deepEqual(await reader.read(token), claims);
@@ -216,7 +216,7 @@ describe('A token that was signed with our key', () => {
     assert.deepEqual(await node().read(await signed()), claims);
   });
 
-  it('is rejected when its header is not byte for byte ours', async () => {
+  it('is rejected when its header is not byte for byte the one that we issue', async () => {
     const kid = kidOf(await signed());
     for (const header of [
       { typ: 'at+jwt', alg: 'ES256', kid },

@@ -23,7 +23,7 @@ describe('Passwords', () => {
     assert.deepEqual(found, [hash, undefined, undefined, undefined, undefined]);
   });
 
-  it('of one person are distinguished, with the same salt and with different ones', async () => {
+  it('of one person are distinguished, with equal or different salts', async () => {
     const first = await passwords.hash('violin sky');
     const sibling = await passwords.hash('harbour light', first);
     const stranger = await passwords.hash('garden gate');

@@ -13,7 +13,7 @@ const walk: Walk = {
 };
 
 describe('A cursor', () => {
-  it('opens to the walk that was sealed, for any holder of the key', () => {
+  it('decrypts to the same walk, for any holder of the key', () => {
     const cursor = sealWalk(seal, 'listing', walk);
     assert.deepEqual(openWalk(seal, 'listing', cursor), walk);
     assert.deepEqual(openWalk(createSeal(new Uint8Array(32).fill(7)), 'listing', cursor), walk);
@@ -25,14 +25,14 @@ describe('A cursor', () => {
     assert.notEqual(sealWalk(seal, 'listing', walk), cursor);
   });
 
-  it('does not open for another listing, under another key, or empty', () => {
+  it('does not decrypt for another listing, with another key, or when it is empty', () => {
     const cursor = sealWalk(seal, 'listing', walk);
     assert.equal(openWalk(seal, 'another', cursor), undefined);
     assert.equal(openWalk(createSeal(new Uint8Array(32)), 'listing', cursor), undefined);
     assert.equal(openWalk(seal, 'listing', ''), undefined);
   });
 
-  it('does not open when any one of its characters was changed, dropped or doubled', () => {
+  it('does not decrypt when any one of its characters was changed, dropped or doubled', () => {
     const cursor = sealWalk(seal, 'listing', walk);
     for (let index = 0; index < cursor.length; index += 1) {
       for (const other of ['A', 'B', 'g', '-', '_', '=', '+', '/', ' ', '\u00e9']) {
@@ -52,7 +52,7 @@ describe('A cursor', () => {
       assert.equal(openWalk(seal, 'listing', cursor + end), undefined);
   });
 
-  it('does not open when it was sealed by another version', () => {
+  it('does not decrypt when it was encrypted by another version', () => {
     assert.equal(openWalk(seal, 'listing', seal.seal('listing', '0|1|thr_x|1.1|1|0')), undefined);
     assert.equal(openWalk(seal, 'listing', seal.seal('listing', '1|1|thr_x')), undefined);
   });

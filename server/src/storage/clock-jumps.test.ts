@@ -22,7 +22,7 @@ describe('ClockJumps', () => {
     assert.ok(before < datedBefore && datedBefore <= after);
   });
 
-  it('includes every row from before the jump if the last reading is long ago', () => {
+  it('includes every row from before the jump if the last clock reading was long ago', () => {
     const jumps = new ClockJumps(readingAfter(0, 0));
     const { datedBefore } = jumps.jumpAt(readingAfter(24_000, 15_000))!;
     assert.ok(readingAfter(23_999, 0).time < datedBefore);

@@ -23,7 +23,7 @@ describe('The queue of searches', () => {
     assert.equal(order.length, 9);
   });
 
-  it('rejects a search that its signal ends, waiting or running, and frees its place', async () => {
+  it('rejects a search that is aborted, waiting or running, and frees its place', async () => {
     const queue = new SearchQueue(1);
     const late = new AbortController();
     const untilLate = () =>
@@ -41,7 +41,7 @@ describe('The queue of searches', () => {
     assert.equal(await queue.run(one, undefined, async () => 'found'), 'found');
   });
 
-  it('passes on other errors, even after its signal', async () => {
+  it('passes on other errors, even after an abort', async () => {
     const queue = new SearchQueue(1);
     const late = new AbortController();
     const failure = new Error('The store cannot be read.');

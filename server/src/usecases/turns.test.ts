@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Turns } from './turns.ts';
 
 describe('Turns of the event loop', () => {
-  it('are given to one piece of work each, and to organizations in turn', async () => {
+  it('run one task each, and alternate between organizations', async () => {
     const turns = new Turns();
     const started: string[] = [];
     const asked = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'];

@@ -48,7 +48,7 @@ export function describeAdmissions(world: () => World): void {
       assert.equal((await store.admitKey(personal.hash, day + 1))?.use?.remaining, 2);
     });
 
-    it('reject an unknown or revoked key from the commit on, on every node, and count nothing', async () => {
+    it('reject an unknown or revoked key as soon as it is committed, on every node, and count nothing', async () => {
       const { store } = world();
       const { organization, personal } = await keyed();
       const other = await world().node();

@@ -82,7 +82,7 @@ export function describeConcurrentCalls(world: () => World): void {
       assert.equal(found[4]!.messages[0]!.content, large.prompt);
     });
 
-    it('each rename and delete as if they had come one after another', async () => {
+    it('each rename and delete as if they had arrived one after another', async () => {
       const { store } = world();
       const { organization, userId, threads } = await makeAcme();
       const [a, b, c, d] = threads as [ThreadId, ThreadId, ThreadId, ThreadId];

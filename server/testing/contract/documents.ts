@@ -6,7 +6,7 @@ import { newDocument, note, putDocument, strangers, type World } from './fixture
 
 export function describeDocuments(world: () => World): void {
   describe('documents', () => {
-    it('are outlined by title, first headings and opening, within the account', async () => {
+    it('are outlined by title, first headings and opening text, within the account', async () => {
       const { store } = world();
       const organization = await world().organization();
       const under = (heading: string, text: string) => ({ heading, text, terms: ['x'] });
@@ -346,7 +346,7 @@ export function describeDocuments(world: () => World): void {
       assert.deepEqual(outcomes.toSorted(), ['added', 'too-many-documents', 'too-many-documents']);
     });
 
-    it('need an organization', async () => {
+    it('require an organization', async () => {
       const stranger = strangers.organization();
       const outcome = await putDocument(world().store, stranger, newDocument());
       assert.deepEqual(outcome, { outcome: 'organization-missing' });

@@ -120,7 +120,7 @@ export function describeFollowUps(world: () => World): void {
       assert.equal(((await read(made)).messages.at(-1) as AssistantMessage).status, 'failed');
     });
 
-    it('stay in the order of creation, whatever the clocks of the nodes that made their ids', async () => {
+    it('stay in the order of creation, whatever the clocks of the nodes that created their ids', async () => {
       const { store, clock } = world();
       const made = await stopped();
       const { organization, thread } = made;
@@ -172,7 +172,7 @@ export function describeFollowUps(world: () => World): void {
       ['prompts', newFollowUp],
       ['tries', newRetry],
     ] as const) {
-      it(`are one at a time: of ${what} that come at once, on two nodes, one is added`, async () => {
+      it(`are added one at a time: of ${what} that arrive concurrently on two nodes, one is added`, async () => {
         const nodes = [world().store, await world().node()];
         const made = await stopped();
         for (let round = 1; round <= 5; round += 1) {
@@ -281,7 +281,7 @@ export function describeFollowUps(world: () => World): void {
       assert.equal(await add(made, followUp(stored + 2)), 'added');
     });
 
-    it('never exceed the budget when many are added, cancelled and retried at once on two nodes', async () => {
+    it('never exceed the budget when many are added, cancelled and retried concurrently on two nodes', async () => {
       const nodes = [world().store, await world().node()] as const;
       const made = await stopped();
       const { organization, thread } = made;

@@ -82,7 +82,7 @@ export function describeInvitations(world: () => World): void {
         assert.notEqual(await store.findInvitation(token), undefined);
     });
 
-    it('replaces none that can be used if the person asked for it, and counts only what it creates', async () => {
+    it('does not replace a valid one if the person requested it, and counts only those it creates', async () => {
       const { store, clock, people, organization, userId } = await oneMembership(world());
       const nodes = [store, await world().node()];
       const requested = { person: strangers.user(), startedAt: clock.ms, personMax: 3 };

@@ -51,7 +51,7 @@ export function describeRatings(world: () => World): void {
       assert.deepEqual(await rated(bob!), [{ messageId: replyId, ...down }]);
     });
 
-    it('needs a reply that has ended, in a thread that the person may read', async () => {
+    it('requires a finished reply in a thread that the person may read', async () => {
       const { store } = world();
       const [organization, ada, bob] = await organizationOf(2);
       const thread = await world().thread(organization, ada!);
@@ -74,7 +74,7 @@ export function describeRatings(world: () => World): void {
       assert.deepEqual(await store.listRatings(organization, id, ada!), []);
     });
 
-    it('changes nothing of the thread that a reader can see', async () => {
+    it('changes nothing that a reader of the thread can see', async () => {
       const { store } = world();
       const [organization, ada] = await organizationOf(1);
       const { id, replyId } = await ask(organization, ada!);
@@ -143,7 +143,7 @@ export function describeRatings(world: () => World): void {
       assert.deepEqual(await idsOf(organization, ada!), []);
     });
 
-    it('include those that were rated down, with the comments, until nobody does any more', async () => {
+    it('include those that were rated down, with the comments, until the last such rating is removed', async () => {
       const { store, clock } = world();
       const [organization, ada, bob] = await organizationOf(2);
       const { id, replyId } = await ask(organization, ada!);
@@ -228,7 +228,7 @@ export function describeRatings(world: () => World): void {
       assert.deepEqual(await idsOf(organization, bob!), [replyId]);
     });
 
-    it('never miss a rating when several people rate at once on two nodes', async () => {
+    it('never miss a rating when several people rate concurrently on two nodes', async () => {
       const nodes = [world().store, await world().node()];
       const [organization, ...people] = await organizationOf(6);
       const { id, replyId } = await ask(organization, people[0]!);

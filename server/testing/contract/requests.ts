@@ -163,7 +163,7 @@ export function describeRequests(world: () => World): void {
       assert.deepEqual(await traces(store, home), [1]);
     });
 
-    it('has an audit log beside it that is searched by actor, action and time, part by part', async () => {
+    it('comes with an audit log that is searched by actor, action and time, in bounded parts', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const userId = await world().member(organization, 'ada@example.org');

@@ -68,7 +68,7 @@ export function describeVersions(world: () => World): void {
       assert.deepEqual(await store.listMessages(made.organization, thread.id, part), [written]);
     });
 
-    it('of a prompt that is not the last one are refused', async () => {
+    it('of a prompt that is not the last one are rejected', async () => {
       const made = await answered();
       const second = newFollowUp();
       assert.equal(await add(made, second), 'added');
@@ -90,7 +90,7 @@ export function describeVersions(world: () => World): void {
       assert.equal(await add(made, newEdit(edit.prompt!.messageId)), 'added');
     });
 
-    it('are refused to others, in a deleted thread and beyond the budget', async () => {
+    it('are rejected for others, in a deleted thread and above the budget', async () => {
       const { store } = world();
       const made = await answered();
       const { organization, thread } = made;
@@ -107,7 +107,7 @@ export function describeVersions(world: () => World): void {
       assert.equal((await read(made)).messages.length, 2);
     });
 
-    it('of one prompt that come at once, on two nodes, are added once', async () => {
+    it('of one prompt that arrive concurrently on two nodes are added once', async () => {
       const nodes = [world().store, await world().node()];
       const made = await answered();
       let last = made.thread.messageId;

@@ -123,7 +123,7 @@ export function describeWriteGrants(world: () => World): void {
       assert.deepEqual(await again(acme.keyHash), { outcome: 'revoked' });
     });
 
-    it('need no key in the console', async () => {
+    it('require no key in the console', async () => {
       const acme = await makeAcme();
       await world().store.updateOrganization(acme.organization, { apiEnabled: false }, note());
       const { organization, thread, userId } = acme;

@@ -142,7 +142,7 @@ describe('The memory store, SQLite and PostgreSQL', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   for (const seed of [1, 2, 3]) {
-    it(`give the same answers to the random history ${seed}`, async () => {
+    it(`return the same results for the random history ${seed}`, async () => {
       const clock = new TestClock();
       const database = await openTestDatabase();
       const stores = [

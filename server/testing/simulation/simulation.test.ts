@@ -35,7 +35,7 @@ describe('The simulation', () => {
     assert.notEqual((await run({ seed: 3, steps })).hash, results[0]!.hash);
   });
 
-  it('shrinks a failing run to a short history, which can be read', async () => {
+  it('shrinks a failing run to a short, readable history', async () => {
     const { mutation } = plantedBugs['a node remembers for two seconds that a key is live']!;
     let failing: RunOptions = { seed: 1, steps: 3000, mutation };
     let result = await simulate(failing);

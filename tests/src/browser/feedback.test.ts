@@ -10,7 +10,7 @@ import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
 const question = 'Until when can unused yarn be returned?';
 
-/** With the documents of the demo, and its model. */
+/** Uses the documents and the model of the demo. */
 describe('Feedback on replies', () => {
   let service: Service;
   let browser: Browser;

@@ -10,7 +10,7 @@ import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
 const email = 'ada@demo.example';
 
-/** Where one can be, and what shows that all of it is there. */
+/** A page of the console. `ready` resolves when all of it is shown. */
 interface Place {
   readonly name: string;
   readonly path: string;
@@ -33,7 +33,7 @@ const sizes: Record<string, BrowserContextOptions> = {
   'wide window': { viewport: { width: 1280, height: 800 } },
 };
 
-/** How far things have moved by themselves, as browsers measure it; below 0.1 people do not notice. */
+/** The cumulative layout shift. People do not notice values below 0.1. */
 const sumShifts = `globalThis.shifts = 0;
 new PerformanceObserver((list) => {
   for (const { hadRecentInput, value } of list.getEntries()) if (!hadRecentInput) globalThis.shifts += value;
@@ -54,7 +54,7 @@ describe('The pages of the console', () => {
     await service?.end();
   });
 
-  /** Something of everything. */
+  /** Creates at least one of everything that the pages show. */
   async function furnish(): Promise<Place[]> {
     const ada = new Visitor(client, client.session.organizations[0].id);
     const post = async (path: string, body: object) => assertDone(await ada.post(path, body), 201);
@@ -238,13 +238,13 @@ describe('The pages of the console', () => {
   });
 });
 
-/** What has the focus, in words. */
+/** A description of the focused element. */
 async function focused(page: Page): Promise<string> {
   const element = page.locator('*:focus');
   return (await element.getAttribute('aria-label')) ?? element.innerText();
 }
 
-/** Whether something is drawn around what has the focus. */
+/** Whether the focused element has a visible outline. */
 async function hasRing(page: Page): Promise<boolean> {
   return page.evaluate(`(({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2)(
     getComputedStyle(document.querySelector('*:focus')))`);

@@ -27,7 +27,7 @@ wash --cold "wool"
 The time is $t_1 * w_1 + t_2 * w_2$ for wool.
 `;
 
-/** Found: three of eight statements. */
+/** The sources support three of its eight statements. */
 const doubtful = `## Returning yarn
 
 Unused yarn can be returned for a full refund within 30 days of purchase [1]. **The director plays the trombone** in \`the big hall\`. Sale items cannot be refunded.
@@ -53,7 +53,7 @@ describe('A reply in the console', () => {
   let browser: Browser;
   let window: Window;
   before(async () => {
-    // A reply whose worker was killed is taken up again after the lease.
+    // A reply whose worker was killed is claimed again after its lease expires.
     environment = { ...(await model.start()), SKEIN_REPLY_LEASE_MS: '1000' };
     service = await Service.start({ environment });
     client = await signedInMember(service, 'Demo', 'ada@demo.example');
@@ -233,7 +233,7 @@ describe('A reply in the console', () => {
       environment: { ...environment, SKEIN_PORT: new URL(baseUrl).port },
     });
     await page.getByText('Reconnecting…').waitFor({ state: 'hidden' });
-    // The one who asked before the end hears no answer any more; the other does.
+    // The provider has two open requests: one from the killed process, which nobody reads, and the retry.
     await eventually(
       () => model.asked,
       (asked) => asked === 2,

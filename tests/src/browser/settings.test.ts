@@ -14,7 +14,7 @@ import { cleanEnvironment } from '../service.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
 import { gone, heading, openAs, shown } from './people.ts';
 
-/** What was pasted into a shell prints. */
+/** The output of a command that was pasted into a shell. */
 async function paste(line: string): Promise<any> {
   const { stdout } = await promisify(execFile)('sh', ['-c', line], { env: cleanEnvironment({}) });
   return JSON.parse(stdout);
@@ -238,7 +238,7 @@ describe('Settings in the console', () => {
     await lookAt(page, 'uploads');
 
     await page.getByRole('combobox', { name: 'Account' }).fill('');
-    // As text: what is compiled here knows nothing of a browser.
+    // As text, because this file is compiled without browser types.
     const dragged = await page.evaluateHandle(`(() => {
       const transfer = new DataTransfer();
       transfer.items.add(new File(['# Hours\\n\\nFrom nine to five.'], 'hours.md'));

@@ -123,7 +123,7 @@ describe('Signing in', () => {
     await here.page.getByRole('button', { name: 'Sign out everywhere' }).click();
     await here.page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
     await shown(heading(here.page, 'Sign in'));
-    // Not a click: the sidebar reads recent threads at intervals, and may have noticed already.
+    // No click here: the sidebar polls recent threads, and may have noticed already.
     await there.page.goto('/published');
     await shown(heading(there.page, 'Sign in'));
     await signIn(there.page, admin, password);
@@ -138,7 +138,7 @@ describe('Signing in', () => {
     const { invitation } = await service.skein('member', 'add', 'Acme', 'cleo@demo.example');
     const window = await openAs(browser, client);
     const { page } = window;
-    // The operator's command does not know the port that was free.
+    // The operator's command does not know which port the service uses.
     await page.goto(`/invitation#${tokenOf(invitation)}`);
     await shown(heading(page, 'Join Acme'));
     await page.getByLabel('Your password').fill(testPassword);

@@ -7,7 +7,7 @@ import { assertDone } from '../console/visitor.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
-/** Notes every placeholder that appears after the question was sent. */
+/** Records every placeholder that appears after the question was sent. */
 const watchForPlaceholders = `globalThis.placeholders = [];
 new MutationObserver(() => {
   const shown = document.querySelector('main [aria-busy="true"]');

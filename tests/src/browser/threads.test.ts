@@ -27,7 +27,7 @@ describe('Threads in the console', () => {
     }
     const { thread } = await ask(world.ben, 'How long is a skein?', { title: 'Lengths of skeins' });
     assertDone(await world.ben.call('PUT', `/threads/${thread.id}/published`, { body: { published: true } }));
-    // The index of threads follows within a second or so.
+    // The thread index is updated within about a second.
     for (const search of ['yarn number 77', 'yarn number 42', `yarn number ${yarns}`, 'skein']) {
       await eventually(
         async () => assertDone(await world.ada.get(`/threads?${new URLSearchParams({ search })}`)).threads,

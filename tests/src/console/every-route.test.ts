@@ -13,7 +13,7 @@ const entering = knownRoutes.filter(({ caller }) => caller === 'member' || calle
 const unsafe = knownRoutes.filter(({ method }) => method !== 'GET');
 const sessionLifeMs = 30 * 86_400_000;
 
-/** What happens at each address of the console before anything else does. What is refused changes nothing. */
+/** The checks that every route of the console makes first. A rejected request changes nothing. */
 describe('Every route of the console', () => {
   let world: SettingsWorld;
   let things: Record<Thing, string>;
@@ -32,7 +32,7 @@ describe('Every route of the console', () => {
     return client.call(route.method, addressOf(route), { ...route.call, headers });
   }
 
-  /** The same session in a separate client, which can be made to do what no browser would do. */
+  /** The same session in a separate client, which can send what no browser would. */
   function copyOf({ baseUrl, cookies, csrfToken, session }: ConsoleClient, at = baseUrl): ConsoleClient {
     const copy = new ConsoleClient(at);
     for (const [name, value] of cookies) copy.cookies.set(name, value);
@@ -142,7 +142,7 @@ describe('Every route of the console', () => {
   });
 });
 
-/** What the answer of one request to a stream begins with. */
+/** The start of the response of a stream. */
 async function statusOfStream(client: ConsoleClient, path: string): Promise<number> {
   const response = await client.fetch(path);
   await response.body?.cancel();

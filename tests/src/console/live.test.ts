@@ -11,14 +11,14 @@ import { ask, at, untilEnded } from './thread-calls.ts';
 import { clientAt, ThreadStream } from './thread-stream.ts';
 import { assertDone, Visitor } from './visitor.ts';
 
-/** The environment of a process that asks after sessions a hundred times as often. */
+/** The environment of a process that checks sessions a hundred times as often. */
 const quickBeats = {
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
     'const begin = setInterval; globalThis.setInterval = (f, ms, ...rest) => begin(f, ms === 15000 ? 150 : ms, ...rest);',
   )}`,
 };
 
-/** The environment of a process that says when it cuts off what still runs at its stop. */
+/** The environment of a process that logs when it cuts off requests that still run at its stop. */
 const watchedCuts = {
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
     "import { Server } from 'node:http'; const cut = Server.prototype.closeAllConnections; Server.prototype.closeAllConnections = function () { console.log('cut off'); cut.call(this); }; console.log('cuts are told');",
@@ -146,7 +146,7 @@ describe('A thread that is followed', () => {
     assertDone(await second.post('/sign-out'));
     await streams[1]!.ended();
     assert.equal(streams[1]!.events.at(-1)?.event, 'gone');
-    // A beat shows that the stream lives.
+    // A heartbeat shows that the stream is alive.
     await streams[0]!.until(({ beats }) => beats >= 1);
     await world.service.skein('member', 'remove', world.acme, world.email('cleo'));
     await streams[0]!.ended();
@@ -220,7 +220,7 @@ describe('A window on a thread', () => {
     const deaf = openDeafly(ada.client, path);
     const streamsOpened = () => service.output.filter((line) => line.includes('/threads/:id/events')).length;
     await eventually(streamsOpened, (count) => count === 2);
-    // Views of 800 kB each, more than the deaf one's connection holds.
+    // Views of 800 kB each: more than the buffers of an unread connection hold.
     for (let count = 0; count < 12; count += 1) {
       assertDone(await ada.patch(at(thread.id), { title: `Renamed ${count}` }));
       await reader.until(({ view }) => view.thread.title === `Renamed ${count}`);
@@ -234,7 +234,7 @@ describe('A window on a thread', () => {
   });
 });
 
-/** A peer that asks for the stream and never reads. */
+/** A client that opens the stream and never reads. */
 function openDeafly({ baseUrl, cookies }: ConsoleClient, path: string): Socket {
   const { hostname, port } = new URL(baseUrl);
   const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');

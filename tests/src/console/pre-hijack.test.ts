@@ -69,14 +69,14 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     await add(grace, email);
     const victim = await throughProvider(email);
 
-    // The session, the password and the key of before are worth nothing.
+    // The earlier session, password and key no longer work.
     assertRefused(await hijacker.get('/session'), 'UNAUTHORIZED');
     assertRefused(await hijacker.get(hijacker.at('/threads?scope=mine', evil)), 'UNAUTHORIZED');
     assertRefused(await hijacker.post('/sign-out-everywhere'), 'UNAUTHORIZED');
     assertRefused(await nobody().signIn(email, hijackersPassword), 'UNAUTHORIZED');
     assert.equal((await new Api(service.baseUrl, made.body.key).list()).status, 401);
 
-    // The owner has not entered what the admin accepted in their name.
+    // The owner has not joined the organization that the admin accepted for them.
     assert.deepEqual(idsOf(victim.session), []);
     assert.deepEqual(invitedTo(victim.session), [evil, good].toSorted());
     for (const id of [evil, good])
@@ -84,7 +84,7 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     const joined = await victim.post(`/invitations/${good}/accept`);
     assert.deepEqual([joined.status, idsOf(joined.body)], [200, [good]]);
 
-    // A new link of the admin's sets no password, and none of Good's either.
+    // A new link from the admin cannot set a password.
     const { link } = (await mallory.post(mallory.at(`/members/${victim.session.user.id}/invitation`))).body;
     const read = await nobody().post('/invitation/read', { token: tokenOf(link) });
     assert.equal(read.body.password, 'sso');

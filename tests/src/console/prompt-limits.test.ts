@@ -37,7 +37,7 @@ describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
         assertRefused(answer, 429, /^You have sent 3 prompts today/);
       }
       assert.equal((await untilEnded(ada, thread.id)).messages.length, ended.messages.length);
-      // As the page of unanswered questions does.
+      // As the page of unanswered questions does it.
       assertDone(await ada.post('/documents/search', { question: 'And now?', asked: true }));
     });
 
@@ -60,7 +60,7 @@ describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
       const answers = [];
       for (let sent = 0; sent < 30; sent += 1) answers.push(await send(world.ada));
       const refused = answers.filter(({ status }) => status === 429);
-      // A minute may end meanwhile, and another three are then sent.
+      // If a new minute starts meanwhile, three more are accepted.
       assert.ok(refused.length >= 20, `${refused.length} of 30 were refused`);
       for (const { body } of refused)
         assert.match(body.error.message, /^You have sent 3 prompts this minute/);

@@ -29,7 +29,7 @@ describe('Applications in the console', () => {
       assert.equal(tokenUrl, `${world.service.baseUrl}/oauth2/token`);
       const token = await exchange(new URL(tokenUrl).origin, made);
       assert.equal((await apiOf(token).list()).status, 200);
-      // Its use is kept once a second: `lastUsedAt` may be there already.
+      // Use is stored once a second, so `lastUsedAt` may be set already.
       const { createdAt, lastUsedAt: _, ...shown } = await listed(made.clientId);
       assert.ok(Date.parse(createdAt) > 0);
       assert.deepEqual(shown, { id: made.clientId, name: 'Dashboards', rotatedAt: null });

@@ -19,7 +19,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     return assertDone(await world.ada.get(`/audit?traceId=${encodeURIComponent(traceId)}`)).events;
   }
 
-  /** What was done is found by the answer's trace id, with who did it, and when. */
+  /** Finds the entry by the trace id of the response, with its actor and time. */
   async function assertWritten(
     answer: ConsoleAnswer,
     action: string,

@@ -27,7 +27,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
     return assertDone(await visitor.get('/keys')).keys.find((key: any) => key.id === id);
   }
 
-  /** What its line prints in a shell. */
+  /** The output of its sample command in a shell. */
   async function paste(line: string): Promise<any> {
     const { stdout } = await promisify(execFile)('sh', ['-c', line]);
     return JSON.parse(stdout);

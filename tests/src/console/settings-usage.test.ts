@@ -18,7 +18,7 @@ describeOnEachEngine('Usage in the console', (engine) => {
   const apiOf = (key: string) => new Api(world.service.baseUrl, key);
   const requestsIn = (counts: any[]) => counts.reduce((sum, { requests }) => sum + requests, 0);
 
-  /** Once that many requests are counted, what is counted of them; nothing may come on top of it. */
+  /** Waits until this many requests are counted and returns the counts. Fails if more are counted. */
   async function usageOf(visitor: Visitor, requests: number): Promise<any> {
     return eventually(
       async () => assertDone(await visitor.get('/usage')),

@@ -22,7 +22,7 @@ export async function sharedSettingsWorld(store: Record<string, string> = {}): P
   return worldOn(await sharedService(store));
 }
 
-/** Two organizations on a service of their own. */
+/** Two organizations on a separate service. */
 export async function startSettingsWorld(environment: Record<string, string> = {}): Promise<SettingsWorld> {
   return worldOn(await startWithoutDemo(environment));
 }

@@ -77,7 +77,7 @@ describe('Password guessing', () => {
   it('by changing a password is throttled, too', async () => {
     const client = await signedInMember(service, 'Demo', 'cleo@demo.example');
     const change = () => client.post('/password', { current: 'a guess', next: 'another good one' });
-    // Those that everyone has, and those of a known device.
+    // The attempts that everyone has, and those of a known device.
     for (let time = 0; time < 2 * failuresOfPersonMax; time += 1)
       assertRefused(await change(), 'INVALID_PARAMS');
     await assertThrottled(await change());

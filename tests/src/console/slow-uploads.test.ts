@@ -40,7 +40,7 @@ describe('A body that arrives slowly', () => {
     assert.equal(refusal.status, 400);
     assert.match(refusal.body, /took too long to arrive/);
     await other.ended();
-    // The document began before what was given up, and goes on after it.
+    // The upload started before the body that timed out, and continues after it.
     document.send(file.slice(half));
     assert.equal((await document.answer('POST')).status, 201);
     document.close();

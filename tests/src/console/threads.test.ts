@@ -124,7 +124,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
         walk(ada, { scope: 'mine', accountId, search: words, limit: '1', ...change });
       const titles = async (...asked: Parameters<typeof search>) =>
         titlesOf({ threads: await search(...asked) });
-      // The index follows within a second or so, thread by thread.
+      // The index is updated within about a second, thread by thread.
       const untilFound = (...asked: Parameters<typeof search>) =>
         eventually(
           () => search(...asked),

@@ -12,11 +12,11 @@ const limits = {
   SKEIN_ORGANIZATION_DOCUMENTS_MAX: '3',
   SKEIN_ORGANIZATION_BYTES_MAX: '1000',
   SKEIN_DOCUMENT_READ_MS: '6000',
-  // Enough that the file of the time limit's test does not reach the memory limit first.
+  // Large enough that the file in the time limit test does not reach the memory limit first.
   SKEIN_DOCUMENT_READ_MB: '2000',
 };
 
-/** An upload whose body the test sends as it likes. */
+/** An upload whose body the test sends step by step. */
 class OpenUpload {
   readonly #request: ClientRequest;
   readonly answer: Promise<{ status: number; message: string; headers: IncomingMessage['headers'] }>;

@@ -11,7 +11,7 @@ describe('The web application', () => {
   let service: Service;
   before(async () => {
     service = await sharedService();
-    // A service that has just been brought up to date may still be building it.
+    // A service that was just updated may still be building it.
     await eventually(
       () => open('/'),
       ({ status }) => status === 200,
@@ -22,7 +22,7 @@ describe('The web application', () => {
   const open = (path: string, headers: Record<string, string> = html): Promise<Response> =>
     fetch(`${service.baseUrl}${path}`, { headers });
 
-  /** The scripts and styles that the page asks for. */
+  /** The scripts and styles that the page loads. */
   async function assets(): Promise<string[]> {
     const paths = [...(await (await open('/')).text()).matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)];
     assert.ok(paths.length >= 2, 'a script and a style at least');
@@ -128,7 +128,7 @@ describe('The web application', () => {
     for (const path of paths) assert.ok(path.startsWith('/api/v1/'), path);
   });
 
-  /** As it was sent: fetch would unpack it. */
+  /** The raw body: fetch would decompress it. */
   function encoded(
     path: string,
     accepted: string,

@@ -34,7 +34,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     const { key, environment } = await storeOn(disk);
     const service = await Service.start({ environment: { ...environment, SKEIN_METRICS_PORT: '0' } });
     const api = new Api(service.baseUrl, key);
-    // Its reply is under way when the disk fills up, and ends while there is no room.
+    // Its reply is running when the disk fills up, and ends while the disk is full.
     const { body } = await api.create({ prompt: '#say Half of it.\n#wait 1000\n#say The rest.' });
     disk.fill();
     const acknowledged = [body.thread.id, ...(await createUntilRefused(api))];

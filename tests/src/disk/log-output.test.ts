@@ -11,7 +11,7 @@ import { Scrape } from '../scrape.ts';
 import { cleanEnvironment, root, temporaryFolder } from '../service.ts';
 import { SmallDisk, skipWithoutMounts } from './small-disk.ts';
 
-/** More lines than the service keeps while its output takes none: 1 MiB, at 200 bytes and more a line. */
+/** More lines than the service buffers while its output is blocked: 1 MiB, at 200 bytes or more per line. */
 const tooManyRequests = 8_000;
 const pipelined = 20;
 
@@ -42,7 +42,7 @@ async function startLoggingTo(output: number) {
     );
   await eventually(async () => child.exitCode === null && isReady());
   return {
-    /** Fails unless every request is answered. */
+    /** Fails unless every request gets a response. */
     async request(count: number): Promise<void> {
       const connection = await RawConnection.open({ baseUrl });
       for (let sent = 0; sent < count; sent += pipelined) {
@@ -94,7 +94,7 @@ describe('A log that cannot be written', () => {
     assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
     const reader = spawn('sh', ['-c', 'exec cat pipe > log'], { cwd: folder });
     running.add(reader);
-    // For reading, too, so that it does not wait for the reader to start.
+    // Also opened for reading, so that opening does not wait for a reader.
     const both = openSync(pipe, constants.O_RDWR);
     const service = await startLoggingTo(openSync(pipe, 'w'));
     closeSync(both);

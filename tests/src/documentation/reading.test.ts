@@ -50,7 +50,7 @@ describe('The documentation in a browser', () => {
       const { page } = reader;
       for (const path of ['getting-started/', 'operating/', 'api-guide/', 'reference/', 'nowhere/']) {
         await page.goto(`/docs/${path}`);
-        // What can be scrolled is made to take the focus once it is laid out.
+        // Scrollable elements become focusable after the layout.
         await page.waitForFunction(() => {
           const { document } = globalThis as any;
           return [...document.querySelectorAll('pre')].every(

@@ -111,7 +111,7 @@ function environmentIn(text: string): Environment {
   );
 }
 
-/** What names another machine, or a file of it, by what is here. */
+/** Replaces the names of other machines and their files by local ones. */
 function inThisPlace(environment: Environment, database: string): Environment {
   const here: Environment = { ...environment, SKEIN_HOST: '127.0.0.1', SKEIN_PORT: '0' };
   if (here.SKEIN_DATABASE_URL === postgres) here.SKEIN_DATABASE_URL = database;

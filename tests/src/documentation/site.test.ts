@@ -167,7 +167,7 @@ describe('The documentation at /docs', () => {
     assert.equal((await open('/docs/operating/')).headers.get('cache-control'), 'no-cache');
   });
 
-  /** As it was sent: fetch would unpack it, and put paths in order. */
+  /** The raw response: fetch would decompress it and normalize paths. */
   function raw(
     path: string,
     accepted: string,

@@ -15,7 +15,7 @@ const questions = [
 ];
 const cutOff = 'cut off';
 
-/** Opens a connection, sends the bytes, and reads nothing after the status of the first answer. */
+/** Opens a connection, sends the bytes, and reads nothing after the status of the first response. */
 function openWithoutReading({ baseUrl }: { baseUrl: string }, bytes: string) {
   const { hostname, port } = new URL(baseUrl);
   const socket: Socket = connect({ host: hostname, port: Number(port) });

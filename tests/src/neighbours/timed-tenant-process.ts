@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Figures, Operation, TimedOrder, TimedReport } from './timed-tenant.ts';
 
 // Runs in a separate process, so that the noise takes no time from its measurements. Requests are sent at a fixed rate,
-// whether or not earlier ones were answered: a service that stalls for a second delays a hundred gets, not one.
+// without waiting for earlier responses: a service that stalls for a second delays a hundred gets, not one.
 const everyMs: Readonly<Record<Operation, number>> = { get: 10, list: 50, create: 150, upload: 250 };
 const answerWithinMs = 60_000;
 const faultsShownMax = 5;

@@ -22,7 +22,7 @@ export interface TimedOrder {
 /** The results of the timing process. */
 export interface TimedReport {
   readonly figures: Readonly<Record<Operation, Figures>>;
-  /** Requests that failed or got a wrong answer. */
+  /** Requests that failed or got a wrong response. */
   readonly faults: readonly string[];
 }
 

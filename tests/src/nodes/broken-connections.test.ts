@@ -30,7 +30,7 @@ describe('Connections that break one by one under load, while the database stays
       Array.from({ length: writers }, (_, writer) => ledger.write(api, `${writer}`, isEnough)),
     );
     while (!isEnough()) {
-      // One that writes at this moment, if there is one.
+      // A connection that is writing at this moment, if there is one.
       const { rows } = await client.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
           AND application_name = 'skein' ORDER BY state = 'active' DESC, query LIKE 'UPDATE message%' DESC, random() LIMIT 2`,

@@ -8,7 +8,7 @@ import { createThread } from '../world.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 import { faultsOf, Nodes } from './nodes.ts';
 
-/** Five seconds for a connection, and what a start takes on a machine that is busy. */
+/** Five seconds for a connection, plus the time of a start on a busy machine. */
 const refusedWithinMs = 20_000;
 
 describe('Nodes on an empty database', () => {

@@ -9,7 +9,7 @@ import { createThread } from '../world.ts';
 import { Nodes } from './nodes.ts';
 
 const count = 4;
-/** Sometimes something else makes the database keep the claims. There is nothing to observe then, so the test tries again. */
+/** Sometimes other activity makes the database sync the claims. Nothing is lost then, so the test tries again. */
 const attemptsMax = 20;
 /** Replies take seconds, so that even a busy machine sees all of them in progress at once. */
 const prompt = ['#say First, ', '#wait 3000', '#say and still first.', '!drip 1000'];
@@ -22,7 +22,7 @@ describe('A database that lost the claims on replies in a crash', () => {
   let door: Service;
   let first: Service;
   before(async () => {
-    // Claims are not waited for until they are on disk; here the database takes its time with them.
+    // Claims are committed without waiting for the disk, and here the database delays writing them.
     const settings = { wal_writer_delay: '10s', wal_writer_flush_after: '64MB' };
     [database, provider] = await Promise.all([startPostgres({ settings }), startModelServer()]);
     nodes = await Nodes.prepare({}, database.url);

@@ -11,11 +11,13 @@ import { faultsOf, Nodes } from './nodes.ts';
 
 const leaseMs = 1000;
 const writersEach = 3;
-/** Of each node that survives: what runs beyond that was held by the one that is killed. */
+/** The places of each surviving node: any further running replies belong to the killed node. */
 const places = 5;
 const writesBeforeKill = 100;
 const writesAfterKill = 30;
-/** What the dead node held has run out by then, was taken up and written; the rest is for a machine that is busy. */
+/**
+ * Long enough for the leases of the dead node to expire and for its replies to be rewritten, even on a busy machine.
+ */
 const allEndedWithinMs = leaseMs + 20_000;
 
 describe('A node that is killed under load', () => {
@@ -73,11 +75,11 @@ describe('A node that is killed under load', () => {
   });
 });
 
-/** Stops the process at a moment when a write that was sent to it is not answered. */
+/** Stops the process while a write that was sent to it has no response yet. */
 async function stopDuringWrite(node: Service, isWriting: () => boolean): Promise<void> {
   for (;;) {
     node.signal('SIGSTOP');
-    // What it has answered already arrives meanwhile.
+    // Responses that it has already sent arrive meanwhile.
     await pause(100);
     if (isWriting()) return;
     node.signal('SIGCONT');
@@ -85,7 +87,7 @@ async function stopDuringWrite(node: Service, isWriting: () => boolean): Promise
   }
 }
 
-/** One that a worker holds: it shows its first words, and no end. */
+/** A reply that a worker is writing: it has some text and has not ended. */
 function isBegun({ body }: Answer): boolean {
   const reply = body.messages?.[1];
   return reply?.status === 'in_progress' && reply.content !== '';

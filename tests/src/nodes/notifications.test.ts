@@ -7,9 +7,9 @@ import type { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { faultsOf, Nodes } from './nodes.ts';
 
-/** Two notices, each gathered for 20 ms; by asking alone, five times a second, it takes about 200 ms. */
+/** Two notices, each batched for 20 ms. With polling alone, five times a second, it takes about 200 ms. */
 const promptMs = 150;
-/** A machine that is busy with something else is given another chance. */
+/** Retried, because the machine may be busy. */
 const rounds = 5;
 
 describe('Replies between nodes with separate roles', () => {
@@ -50,7 +50,7 @@ describe('Replies between nodes with separate roles', () => {
         WHERE datname = current_database() AND application_name = 'skein notices'`,
     );
 
-  /** From the request at one door to the answer at the other, the reply being written at a third place. */
+  /** The time from the request at one node to the response at another, with the reply written by a third. */
   async function askAcross(place: number): Promise<number> {
     const began = performance.now();
     const { thread } = await createThread(nodes.ada(door), { prompt: `#say Reply ${place}.` });

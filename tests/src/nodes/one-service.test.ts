@@ -32,7 +32,7 @@ describe('Three nodes on one database', () => {
 
   it('grant exactly the quota under concurrent load, and never report a negative remainder', async () => {
     const quota = 97;
-    // Only the day's end could grant more; the machine's clock is left alone, as the quota's day is the node's.
+    // Only the end of the day could grant more. The clock is not shifted, because the quota uses the node's day.
     await untilFarFromMidnight();
     const organization = await makeOrganization(services[0]!, 'Metered', quota);
     const [ada, wide] = await Promise.all([
@@ -62,7 +62,7 @@ describe('Three nodes on one database', () => {
     );
   });
 
-  /** Good answers on each before, and none but 401 on any after. */
+  /** Fails unless every node succeeds before the change and returns only 401 after it. */
   async function assertRefusedEverywhere(credential: string, change: () => Promise<unknown>): Promise<void> {
     const apis = apisOf(credential);
     const { before, after }: LoadAround = await loadAround(

@@ -100,7 +100,7 @@ function configurationOf(language: string, port: number, [one, two]: readonly [n
   return `daemon off; pid nginx.pid; events {} http { access_log off; error_log /dev/null; ${here} }`;
 }
 
-/** How many requests of Ada a node has answered. */
+/** How many of Ada's requests a node has served. */
 function requestsOf(node: Service): number {
   return node.output.filter((line) => line.includes('"route":"/api/v1/threads"')).length;
 }

@@ -39,7 +39,8 @@ describe('Workers on several nodes', () => {
       return (await createThread(api, { prompt: prompt.join('\n') })).thread.id as string;
     });
     await api.until(ids.at(-1)!, ({ messages }) => messages[1].content !== '');
-    // One that sleeps in the middle of a statement holds up only what it writes: the lease of that reply runs out, too.
+    // A worker that is suspended in the middle of a statement blocks only the reply that it writes, whose lease also
+    // expires.
     first.signal('SIGSTOP');
     const begun = await repliesOf(api, ids);
     const taken = ids.filter((_, place) => begun[place].completedAt === null);
@@ -61,7 +62,7 @@ describe('Workers on several nodes', () => {
     assert.equal(await second.end(), 0);
     const { thread } = await createThread(api, { prompt: '#say Awake.' });
     assert.equal((await api.untilDone(thread.id)).messages[1].content, 'Awake.');
-    // By now the first has long tried to write what it had in hand.
+    // By now the first worker has tried to write its pending text.
     await seen.lookAt(api, asked);
     for (const node of [door, first]) {
       assert.deepEqual(faultsOf(node), []);

@@ -10,7 +10,7 @@ import { type FrontProxy, startFrontProxy } from './front-proxy.ts';
 
 type Settings = (port: number, front: FrontProxy) => Record<string, string>;
 
-/** Where the operator says that the service is: callers find the API at one address, the token endpoint at another. */
+/** Deployments in which the API and the token endpoint have the same address or different ones. */
 const deployments: Record<string, Settings> = {
   'at the address it listens on': () => ({}),
   'at one address that was named': (port) => ({ SKEIN_BASE_URL: `http://localhost:${port}` }),
@@ -25,7 +25,7 @@ const deployments: Record<string, Settings> = {
   'with a path for tokens': (port) => ({ SKEIN_AUTH_URL: `http://localhost:${port}/auth/v2/` }),
 };
 
-/** What a form spells otherwise: a client must encode it, and the service must read it as it was meant. */
+/** Characters that form encoding changes: the client must encode them, and the service must decode them. */
 const awkward = ['a:b', 'a b', 'a+b', '100%', 'a%20b', 'ä€😀', "!*'()~", 'a/b=c&d;e', '"\\"'];
 
 for (const [deployment, settings] of Object.entries(deployments)) {
@@ -138,7 +138,7 @@ for (const [deployment, settings] of Object.entries(deployments)) {
   });
 }
 
-/** What the service said when a client library gave up. */
+/** The response of the service when a client library failed. */
 async function refusalOf(grant: Promise<unknown>): Promise<{ status: number; error: string }> {
   const failure = await grant.then(
     () => assert.fail('the grant must fail'),

@@ -32,7 +32,7 @@ describe('A token that the service did not issue', () => {
     await once(attacker, 'listening');
     const { folder, ...rest } = await prepareStore();
     made = rest;
-    // Named, so that issuer and audience are compared.
+    // Configured, so that issuer and audience are checked.
     const addresses = (port: number) => ({
       SKEIN_BASE_URL: `http://127.0.0.1:${port}`,
       SKEIN_AUTH_URL: `http://localhost:${port}`,
@@ -64,7 +64,7 @@ describe('A token that the service did not issue', () => {
       foreignOrganization: made.globex,
     };
 
-    // Another installation, told that it has the same addresses, on a copy of the same organizations.
+    // Another installation, configured with the same addresses, on a copy of the same organizations.
     const copy = await prepareStore();
     elsewhere = await startAddressed(() => addresses(started.port), copy.folder);
     const twin = await makeApplication(elsewhere, copy.acme);
@@ -78,14 +78,14 @@ describe('A token that the service did not issue', () => {
 
   const read = (token: string): Promise<Answer> => new Api(kit.baseUrl, token).list();
 
-  /** What the quota has left, as a good token sees it, which costs one. */
+  /** The remaining quota, read with a valid token, which uses one request. */
   async function remaining(): Promise<number> {
     const { status, headers } = await read(kit.good);
     assert.equal(status, 200, 'a good token is accepted');
     return Number(/r=(\d+)/.exec(headers.get('ratelimit') as string)?.[1]);
   }
 
-  /** Each is refused, and none counts. */
+  /** Each is rejected, and none counts against the quota. */
   async function assertAllRefused(tokens: Record<string, string>, atLeast: number): Promise<void> {
     const names = Object.keys(tokens);
     assert.ok(names.length >= atLeast, `${names.length} tokens`);

@@ -32,7 +32,7 @@ describe('Guessing at a client secret', () => {
     sendTokenRequest(world.service.baseUrl, { ...by(client), from });
   const wrong = ({ clientId }: IssuedApplication): IssuedApplication => ({ clientId, clientSecret: 'guess' });
 
-  /** Ten wrong guesses, each heard. */
+  /** Ten wrong guesses, each of which is checked. */
   async function guess(client: IssuedApplication, from: string): Promise<void> {
     for (let place = 1; place <= failuresMax; place += 1) {
       const by = place % 2 === 0 ? byBody : byBasic;

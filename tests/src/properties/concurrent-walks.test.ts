@@ -69,7 +69,7 @@ async function create(history: History, api: Api): Promise<void> {
   history.created(body.thread, sentAt, performance.now());
 }
 
-/** Renames a thread far down the list, so that it moves out of the part a walk has yet to show. */
+/** Renames a thread far down the list, so that it moves out of the part that a walk has not shown yet. */
 async function rename(history: History, api: Api, fromBelow: boolean): Promise<void> {
   const id = history.pickToRename(fromBelow);
   const sentAt = performance.now();
@@ -84,7 +84,7 @@ async function remove(history: History, api: Api): Promise<void> {
   const { status } = await api.delete(id);
   assert.equal(status, 200);
   history.deleted(id, sentAt, performance.now());
-  // Deleted as fast as that, a walk would soon find nothing: one more in its place.
+  // Creates a replacement, because at this rate of deletions a walk would soon find nothing.
   await create(history, api);
 }
 
@@ -92,7 +92,7 @@ async function repeat(goesOn: () => boolean, act: () => Promise<void>): Promise<
   while (goesOn()) await act();
 }
 
-/** Each page from the other process: a cursor works on any. */
+/** Requests each page from the other process, because a cursor works on both. */
 async function walk(apis: readonly [Api, Api], limit: number): Promise<ShownWalk> {
   const pages: ShownWalk['pages'][number][] = [];
   let cursor: string | null | undefined;

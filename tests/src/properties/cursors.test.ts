@@ -7,7 +7,7 @@ import { sendMany } from '../load.ts';
 import { Service } from '../service.ts';
 import { makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from '../tenants.ts';
 
-/** A listing, and the cursor that leads to the second page of it. */
+/** A listing and the cursor of its second page. */
 interface Walked {
   readonly name: string;
   readonly api: Api;
@@ -161,7 +161,7 @@ async function assertMalformed({ api, accountId }: Used, cursor: string, how = c
   assert.deepEqual({ status, code: body.error?.code }, { status: 400, code: 'INVALID_PARAMS' }, how);
 }
 
-/** One character other, less or more, at every place; every beginning and every end. */
+/** Every change, removal and insertion of one character, every prefix and every suffix. */
 function* alterations(cursor: string): Generator<string> {
   for (let place = 0; place <= cursor.length; place += 1) {
     const head = cursor.slice(0, place);
@@ -173,7 +173,7 @@ function* alterations(cursor: string): Generator<string> {
     for (const other of replacements(tail.charAt(0))) yield head + other + tail.slice(1);
     yield head + tail.slice(1);
   }
-  // The last character holds bits that no byte needs: each of its spellings is another cursor.
+  // The last character has unused bits, so several spellings decode to the same bytes. All but one must be rejected.
   for (const last of base64url) yield cursor.slice(0, -1) + last;
   for (const padding of ['=', '==', '%', '\0', '\u00e9', '.']) yield cursor + padding;
 }
@@ -181,7 +181,7 @@ function* alterations(cursor: string): Generator<string> {
 function* replacements(character: string): Generator<string> {
   yield base64url.charAt((base64url.indexOf(character) + 1) % 64);
   yield character === character.toUpperCase() ? character.toLowerCase() : character.toUpperCase();
-  // The same value in the other alphabet of RFC 4648, and what decoders skip.
+  // The same value in the other alphabet of RFC 4648, and characters that decoders skip.
   yield character === '-' ? '+' : character === '_' ? '/' : '+';
   yield '=';
 }

@@ -6,10 +6,10 @@ import { Playground } from './playground.ts';
 import { showPage, threadCommands } from './thread-commands.ts';
 import { organizationOf, type PrincipalName, type ThreadModel } from './thread-model.ts';
 
-/** Operators' commands take a quarter of a second each: a run may do few, the published threads outlive it. */
+/** Operator commands take a quarter of a second each, so a run makes only a few and keeps its published threads. */
 const operatorCallsPerRun = 1;
 
-/** A failure is reported when it has been shrunk for so long; without one the runs take a tenth of it. */
+/** How long a failure is shrunk before it is reported. Without a failure, the runs take a tenth of this time. */
 const timeLimitMs = 60_000;
 
 const settings = [
@@ -41,7 +41,7 @@ describeOnEachEngine('Any sequence of operations', ({ engine, freshStore }) => {
           await finishWalks(model, playground);
           await walkAll(model, playground);
         }),
-        // Without bias every length is as likely: the first runs are not the short ones.
+        // Without bias, all lengths are equally likely; otherwise the first runs would be short.
         {
           numRuns: engine === 'SQLite' ? numRuns : Math.ceil(numRuns / 2),
           plugins: [fc.unbiased()],
@@ -50,7 +50,7 @@ describeOnEachEngine('Any sequence of operations', ({ engine, freshStore }) => {
         },
       );
 
-      // What did not come about was not tested.
+      // A situation that never occurred was not tested.
       const { pages, renamedSince, deletedSince, truncated, whole } = playground.tally;
       assert.ok(pages > 10, `${pages} later pages`);
       assert.ok(whole > 0, `${whole} pages of listings that fit the window`);
@@ -66,14 +66,14 @@ describeOnEachEngine('Any sequence of operations', ({ engine, freshStore }) => {
   });
 });
 
-/** Each principal's, so that the first commands fall into a walk. */
+/** One walk for each principal, so that the first commands happen during a walk. */
 async function beginWalks(model: ThreadModel, playground: Playground): Promise<void> {
   for (const principal of Object.keys(organizationOf) as PrincipalName[]) {
     await showPage(model, playground, model.begin({ principal, accountId: undefined }), 2);
   }
 }
 
-/** The walks that were left off go on to their end. */
+/** Completes all unfinished walks. */
 async function finishWalks(model: ThreadModel, playground: Playground): Promise<void> {
   for (const cursor of [...model.cursors.slice(0, 3), ...model.cursors.slice(-3)]) {
     let next: typeof cursor | undefined = cursor;

@@ -6,7 +6,7 @@ import { type ModelServer, startModelServer } from '../model-server.ts';
 import { assertFails, createThread } from '../world.ts';
 import { countRunningReplies, SharedStore } from './shared-store.ts';
 
-/** A second is promised; the rest is for a machine that is busy. */
+/** The guarantee is one second; the rest is for a busy machine. */
 const promptlyMs = 2500;
 
 describe('Deleting a thread whose reply is being written', { concurrency: true }, () => {
@@ -32,7 +32,7 @@ describe('Deleting a thread whose reply is being written', { concurrency: true }
   const callsWith = async (prompt: string) =>
     (await provider.requests()).filter(({ body }) => JSON.stringify(body.messages).includes(prompt));
 
-  /** A thread whose model call has arrived and will not end by itself. */
+  /** A thread whose model call has started and never ends by itself. */
   const beginCall = async (api: Api, name: string, command: string): Promise<string> => {
     const { thread } = await createThread(api, { prompt: `${name}\n${command}` });
     const [call] = await eventually(

@@ -5,7 +5,7 @@ import { askForPieces, Observations } from './observations.ts';
 import { SharedStore } from './shared-store.ts';
 
 const restarts = 3;
-/** Between two pieces of a reply: so long that a busy machine can stop the service before the replies have ended. */
+/** The pause between two pieces of a reply: long enough to stop the service first, even on a busy machine. */
 const pieceMs = 3000;
 
 describe('A service that is stopped and started again in the middle of replies', {
@@ -22,7 +22,7 @@ describe('A service that is stopped and started again in the middle of replies',
   it('hands them to the next process, which starts at once, and uses up no attempt', {
     timeout: 60_000,
   }, async () => {
-    // One attempt is all they have, and no lease runs out.
+    // They have one attempt, and no lease expires.
     const store = await prepare({ SKEIN_REPLY_ATTEMPTS: '1', SKEIN_REPLY_LEASE_MS: '600000' });
     let service = await store.start();
     const ada = store.as('ada', service);

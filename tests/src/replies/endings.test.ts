@@ -10,7 +10,7 @@ import { SharedStore } from './shared-store.ts';
 
 const neutralSentence = 'The reply could not be generated. Please try again.';
 const deadlineMs = 1500;
-/** A deadline is looked after several times a second; the rest is for a machine that is busy. */
+/** Deadlines are checked several times a second; the rest is for a busy machine. */
 const lateMsMax = 10_000;
 
 const stores: SharedStore[] = [];

@@ -24,7 +24,7 @@ describe('An organization that requests more replies than there are places', () 
     const flood = await sendMany(floodCount, 16, async () => {
       return (await createThread(eve, { prompt: '#say Here to stay.\n#hang' })).thread.id as string;
     });
-    // They hold what they can get: one has text, the last one does not even run.
+    // They occupy every place they can get: one has text, and the last has not started.
     await eve.until(flood[0]!, ({ messages }) => messages[1].content === 'Here to stay.');
 
     for (let round = 0; round < 5; round += 1) {

@@ -16,7 +16,7 @@ export class HeldRequests {
   readonly #service: Service;
   readonly #key: string;
   readonly #requests: ClientRequest[] = [];
-  /** The number of requests without an answer. */
+  /** The number of requests without a response. */
   waiting = 0;
 
   constructor(service: Service, key: string) {
@@ -24,7 +24,7 @@ export class HeldRequests {
     this.#key = key;
   }
 
-  /** Rejects if the connection ends without an answer. */
+  /** Rejects if the connection ends without a response. */
   async hold(threadId: string, seconds: number): Promise<HeldAnswer> {
     const sent = request(`${this.#service.baseUrl}/api/v1/threads/${threadId}`, {
       agent: this.#agent,

@@ -7,7 +7,7 @@ import { countRunningReplies, SharedStore } from './shared-store.ts';
 
 const rounds = 5;
 const askedPerRound = 60;
-/** How long one reply takes is spread, so that they end one after the other: a kill then meets some while they settle. */
+/** Replies take different times and end one after the other, so that a kill hits some of them while they end. */
 const pauseMs = (place: number) => 120 + place * 4;
 
 describe('A service that is killed in the middle of replies', () => {
@@ -21,7 +21,7 @@ describe('A service that is killed in the middle of replies', () => {
     store = await SharedStore.prepare({
       SKEIN_REPLY_LEASE_MS: '600000',
       SKEIN_REPLY_CONCURRENCY: '2000',
-      // Each kill costs every reply under way an attempt.
+      // Each kill uses up an attempt of every running reply.
       SKEIN_REPLY_ATTEMPTS: String(rounds + 1),
     });
     let service = await store.start();
@@ -56,13 +56,13 @@ function askMany(api: Api, round: number): Promise<Asked[]> {
   });
 }
 
-/** Until the newest are being written; none of the slower ones can have ended by then. */
+/** Waits until the newest are being written. None of the slower ones can have ended by then. */
 async function untilTheyRun(api: Api, asked: readonly Asked[], seen: Observations): Promise<void> {
   await api.until(asked.at(-1)!.threadId, ({ messages }) => messages[1].content !== '');
   await seen.lookAt(api, asked);
 }
 
-/** Until replies end while we look: others are being settled at the same time. */
+/** Waits until replies are ending, so that others end at the same time as the kill. */
 async function untilSomeEnd(api: Api, asked: readonly Asked[], seen: Observations): Promise<void> {
   const before = seen.ended.size;
   await seen.lookUntil(() => seen.ended.size >= before + 5, api, asked);

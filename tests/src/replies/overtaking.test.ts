@@ -10,7 +10,7 @@ import { Observations } from './observations.ts';
 import { SharedStore } from './shared-store.ts';
 
 const count = 12;
-/** What each of the two workers makes of the same prompt: the one follows the script, the other asks a provider. */
+/** The reply of each worker to the same prompt: one follows the script, the other asks a provider. */
 const prompt = ['#step One', '#say First, ', '#wait 1500', '#say and still first.', '#step Two', '!drip 120'];
 const ofSecond = { content: 'The documents do not say.', model: 'openai-compatible/second' };
 
@@ -60,7 +60,7 @@ describe('Two workers on one store', () => {
     }
     assert.equal(await second.end(), 0);
     await assertWorks(api, 'scripted');
-    // By now the first has long tried to write what it had in hand.
+    // By now the first worker has tried to write its pending text.
     await seen.lookAt(
       api,
       taken.map((threadId) => ({ threadId, whole: ofSecond.content })),
@@ -79,7 +79,7 @@ async function repliesOf(api: Api, ids: readonly string[]): Promise<any[]> {
   return Promise.all(ids.map(async (id) => (await api.get(id)).body.messages[1]));
 }
 
-/** A process that sleeps in the middle of a commit keeps everybody from writing: that is not what is tested here. */
+/** A process that is suspended in the middle of a commit blocks all writers, which is not the subject of this test. */
 async function stopBetweenWrites(service: Service, write: () => Promise<unknown>): Promise<void> {
   for (let inTheWay = true; inTheWay; ) {
     inTheWay = false;
@@ -93,7 +93,7 @@ async function stopBetweenWrites(service: Service, write: () => Promise<unknown>
   }
 }
 
-/** New replies are written, and by the one that is left. */
+/** Checks that the remaining worker writes new replies. */
 async function assertWorks(api: Api, model: string): Promise<void> {
   const { thread } = await createThread(api, { prompt: '#say Awake.' });
   const { messages } = await api.untilDone(thread.id);

@@ -17,7 +17,7 @@ describe('A reply that kills the process that writes it', () => {
     stores.push(store);
     return store;
   }
-  /** A thread whose reply takes the process with it. */
+  /** A thread whose reply kills the process. */
   async function askAndCrash(store: SharedStore, service: Service, prompt: string): Promise<string> {
     const { thread } = await createThread(store.as('ada', service), { prompt });
     assert.equal(await service.exit(), 'SIGKILL');
@@ -66,7 +66,7 @@ describe('A reply that kills the process that writes it', () => {
   });
 });
 
-/** The process may die before it says that it is ready. */
+/** The process may die before it is ready. */
 async function startAndCrash(store: SharedStore): Promise<unknown> {
   try {
     return await (await store.start('worker')).exit();

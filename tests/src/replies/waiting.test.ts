@@ -11,7 +11,7 @@ import { SharedStore } from './shared-store.ts';
 
 const crowd = 1500;
 const repliesAtOnce = 300;
-/** All are answered one after the other. Those who are not told about the end of the reply wait for 25 s. */
+/** Responses are sent one after the other. A caller that misses the end of the reply waits for 25 s. */
 const lateMsMax = 15_000;
 
 describe('Waiting for replies', () => {
@@ -128,7 +128,7 @@ describe('Waiting for replies', () => {
 
 type ApiOf = ReturnType<SharedStore['as']>;
 
-/** Lists again and again; answers how long the slowest took. */
+/** Lists repeatedly and returns the longest time. */
 async function slowestListWhile(api: ApiOf, lasts: () => boolean): Promise<number> {
   let slowestMs = 0;
   while (lasts()) {
@@ -155,7 +155,7 @@ async function admissionsFromNow(api: ApiOf): Promise<(count: number) => Promise
     );
 }
 
-/** Sockets among them. Where the system does not tell, what it holds is not looked at. */
+/** The number of open files, including sockets; 0 on systems that do not report it. */
 function openFiles({ pid }: Service): number {
   const folder = `/proc/${pid}/fd`;
   return existsSync(folder) ? readdirSync(folder).length : 0;

@@ -37,7 +37,7 @@ for (const [name, environment] of Object.entries({ HTTP: {}, HTTPS: tls })) {
     });
     after(() => service.end('SIGKILL'));
 
-    /** The answer as a client reads it that sends everything before it reads anything. */
+    /** The response, read by a client that sends everything before it reads. */
     async function sendThenRead(target: string, ...fields: string[]): Promise<RawAnswer> {
       const connection = await RawConnection.open(service);
       connection.stopReading();

@@ -280,7 +280,7 @@ describe('a corroborated reply', () => {
     assert.match((await corroborate(overLines)).text, /`npm\. Gift cards\nCannot be refunded\. Or`/);
   });
 
-  it('cites what follows a heading, a header or code', async () => {
+  it('cites text that follows a heading, a table header or code', async () => {
     for (const before of [
       '# Refunds\n',
       'Refunds\n===\n',

@@ -7,7 +7,7 @@ function statementsOf(draft: string): string[] {
 }
 
 describe('splitting a draft into statements', () => {
-  it('takes sentences, list items and lines', () => {
+  it('finds sentences, list items and lines', () => {
     const draft =
       'Goods go back in 30 days. Books are refunded too!\n\n- Shipping costs €5\n2. Gifts are wrapped\n| Plan | costs €9 |\n';
     assert.deepEqual(statementsOf(draft), [
@@ -19,7 +19,7 @@ describe('splitting a draft into statements', () => {
     ]);
   });
 
-  it('takes statements with polite openings, and statements that deny something', () => {
+  it('finds statements with polite openings, and negative statements', () => {
     for (const statement of [
       'Based on the refund policy, unused goods go back within 30 days.',
       'Sure, unused goods go back to the shop within 30 days.',
@@ -32,7 +32,7 @@ describe('splitting a draft into statements', () => {
     }
   });
 
-  it('takes no questions, greetings, offers or introductions', () => {
+  it('leaves out questions, greetings, offers and introductions', () => {
     for (const words of [
       'Which plan do you mean?',
       'Hello and welcome!',
@@ -50,7 +50,7 @@ describe('splitting a draft into statements', () => {
     }
   });
 
-  it('takes no statements about the documents themselves', () => {
+  it('leaves out statements about the documents themselves', () => {
     for (const words of [
       'The documents do not mention green goats.',
       'However, the provided context does not say who feeds the goats.',

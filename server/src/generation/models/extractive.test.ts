@@ -85,7 +85,7 @@ describe('the extractive model', () => {
     assert.equal(sources[0], 'Refund policy');
   });
 
-  it('reports what it does in steps, and what it found', async () => {
+  it('reports its steps and what it found', async () => {
     const { steps, types } = await ask('When does the shop open?');
     assert.deepEqual(steps, [
       'Searching 10 passages',
@@ -207,7 +207,7 @@ describe('the extractive model', () => {
     assert.match(text, /^Hello!/);
   });
 
-  it('says what it knows about, with example questions that it answers', async () => {
+  it('lists its subjects, with example questions that it answers', async () => {
     for (const prompt of ['Who are you?', 'What can you help me with?', 'help']) {
       const { text } = await ask(prompt);
       assert.match(text, /“Refund policy”.*For example, ask:\n\n- /s);

@@ -207,7 +207,7 @@ describeDrafts('drafts', (trial) => {
       assert.equal((await draft('!tool fees', { library: failing })).error, reason);
     });
 
-    it('are no longer offered once a provider refused them and answered without', async () => {
+    it('are no longer offered after a provider rejected them and answered without', async () => {
       const model = modelWith();
       const asked = trial.standIn.requests.length;
       assert.equal((await draft('!refuse-tools', {}, model)).text, goodText);
@@ -219,7 +219,7 @@ describeDrafts('drafts', (trial) => {
       );
     });
 
-    it('are offered again if the refusal had another reason', async () => {
+    it('are offered again if the rejection had another reason', async () => {
       const model = modelWith();
       assertModelError((await draft('!status 400 \nwith tools', {}, model)).error, false, /400/);
       await draft('How long do refunds take?', {}, model);

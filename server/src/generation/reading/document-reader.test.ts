@@ -135,7 +135,7 @@ describe('reading any file', () => {
     assert.equal((await next).passages[0]?.text, 'Next.');
   });
 
-  it('refuses a PDF that decompresses to more than the memory limit, and reads the next file', async () => {
+  it('rejects a PDF that decompresses to more than the memory limit, and reads the next file', async () => {
     const bytes = makeUnfoldingPdf(1024);
     assert.ok(bytes.byteLength < 2 * megabyte);
     const reader = readerWith({ documentReadMb: 128 });
@@ -145,7 +145,7 @@ describe('reading any file', () => {
     assert.equal((await readDocument('a.md', Buffer.from('Next.'), reader)).passages[0]?.text, 'Next.');
   });
 
-  it('refuses a file that fills the heap of its process, and reads the next file', async () => {
+  it('rejects a file that fills the heap of its process, and reads the next file', async () => {
     const greedy = "process.on('message', () => { for (let i = 0, map = new Map(); ; i++) map.set(i, i); });";
     const reader = readerWith({ documentReadMb: 64 }, programOf(greedy));
     await assert.rejects(
@@ -188,7 +188,7 @@ describe('reading any file', () => {
     assert.equal(bytes, 60 * Buffer.byteLength('GlovesWool lasts.HatsFelt.'));
   });
 
-  it('refuses a document with more passages, or more text with its headings, than the limits', async () => {
+  it('rejects a document with more passages, or more text with its headings, than the limits', async () => {
     const passages = readDocument(
       'a.md',
       Buffer.from('# a\nb\n'.repeat(11)),

@@ -118,7 +118,7 @@ describe('The ETag of a thread', () => {
     }
   });
 
-  it('is compared again after a wait, also without loading a message', async () => {
+  it('is compared again after a wait, without loading a message', async () => {
     const { store } = world;
     const reply = { organizationId: ada.organizationId, threadId: thread.id };
     const followUp = newFollowUp();

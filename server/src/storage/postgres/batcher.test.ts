@@ -85,7 +85,7 @@ describe('A batcher', () => {
     assert.deepEqual(sent(), ['abc', 'def', 'gh']);
   });
 
-  it('never lets a lane wait for another, or share its batches', async () => {
+  it('never makes a lane wait for another lane or share its batches', async () => {
     const { call, sent, batch, untilSent } = batcher({ laneOf: (text) => text[0]! });
     const calls = ['a1', 'b1', 'a2'].map(call);
     assert.deepEqual(sent(), ['a1a2', 'b1']);
@@ -125,7 +125,7 @@ describe('A batcher', () => {
     );
   });
 
-  it('sends the calls of a batch that waited too long again by group, and other calls do not wait for them', async () => {
+  it('resends the calls of a batch that waited too long in groups, without delaying other calls', async () => {
     const isolation = {
       groupOf: (text: string) => text[0]!,
       waitedTooLong: (error: unknown) => error instanceof Locked,
@@ -153,7 +153,7 @@ describe('A batcher', () => {
     assert.deepEqual(sent().slice(4), ['a3', 'a4']);
   });
 
-  it('fails the calls of a lost batch and no others, and sends none of them again', async () => {
+  it('fails only the calls of a lost batch, and resends none of them', async () => {
     const { call, sent, batch, untilSent } = batcher({ batchesMax: 2 });
     const first = Promise.allSettled([...'ab'].map(call));
     sent();

@@ -11,7 +11,7 @@ const leaseMs = 60_000;
 const progress = { status: 'in_progress', content: 'So far', steps: [] } as const;
 const result = { status: 'completed', content: 'Done', steps: [], sources: null, model: 'm' } as const;
 
-describe('A lock that somebody else holds on rows of one organization', () => {
+describe('A lock that another session holds on rows of one organization', () => {
   let operator: pg.Client;
   let world: World;
   let close: () => Promise<void>;
@@ -39,7 +39,7 @@ describe('A lock that somebody else holds on rows of one organization', () => {
   const isPending = (call: Promise<unknown>) =>
     Promise.race([call.then(() => false), new Promise((resolve) => setImmediate(resolve, true))]);
 
-  it('does not hold up the requests of other organizations', async () => {
+  it('does not delay the requests of other organizations', async () => {
     const [locked, other] = [
       await world.organization({ dailyQuota: 100 }),
       await world.organization({ dailyQuota: 1000 }),
@@ -61,7 +61,7 @@ describe('A lock that somebody else holds on rows of one organization', () => {
     assert.equal((await world.use(other, day)).remaining, 1000 - 152);
   });
 
-  it('does not hold up the first requests of a day of other organizations', async () => {
+  it('does not delay the first requests of a day of other organizations', async () => {
     const [locked, other] = [await world.organization(), await world.organization()];
     let waiting: ReturnType<World['use']> | undefined;
     await Promise.all([world.use(locked, day), world.use(other, day)]);
@@ -73,7 +73,7 @@ describe('A lock that somebody else holds on rows of one organization', () => {
     assert.equal((await waiting!).remaining, 9);
   });
 
-  it('does not hold up the replies of other organizations, and costs no claim', async () => {
+  it('does not delay the replies of other organizations, and loses no claim', async () => {
     const { store } = world;
     const claimOf = async (organization: OrganizationId): Promise<ClaimedReply> => {
       await world.thread(organization, await world.member(organization));
@@ -102,7 +102,7 @@ describe('A lock that somebody else holds on rows of one organization', () => {
     assert.equal(await store.settleReply(locked, result), true);
   });
 
-  it('does not hold up other organizations while many of its replies are stopped', async () => {
+  it('does not delay other organizations while many of its replies are stopped', async () => {
     const { store } = world;
     const [locked, other] = [await world.organization(), await world.organization()];
     const [member, stranger] = [await world.member(locked), await world.member(other)];

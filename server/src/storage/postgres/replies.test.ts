@@ -41,7 +41,7 @@ class LosingProxy {
   }
 }
 
-describe('A claim whose answer is lost', () => {
+describe('A claim whose response is lost', () => {
   let database: Awaited<ReturnType<typeof openTestDatabase>>;
   let proxy: LosingProxy;
   let world: World;

@@ -37,13 +37,13 @@ describe('A statement', () => {
     assert.equal(query(locked, { id: 't' }).text, 'SELECT 1 FROM thread  WHERE id = $1 FOR NO KEY UPDATE');
   });
 
-  it('has the name of each database for the greater of two values', () => {
+  it('uses each database’s function for the greater of two values', () => {
     const later = statement('later')`SELECT greatest(version + 1, :at)`;
     assert.equal(sqliteText(later), 'SELECT max(version + 1, :at)');
     assert.equal(query(later, { at: 1 }).text, 'SELECT greatest(version + 1, $1)');
   });
 
-  it('accepts no text that is not SQL of ours', () => {
+  it('accepts only SQL built with the template', () => {
     const title: string = "x'; DROP TABLE thread; --";
     // @ts-expect-error: a string is not a piece of SQL.
     assert.equal(sql`${title}`, title);

@@ -57,7 +57,7 @@ describe('The commit queue', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('commits the writes of one turn together and answers each', async () => {
+  it('commits the writes of one turn together and resolves each', async () => {
     const seenByOthers = openDatabase(join(folder, 'x.db'));
     const answers = await Promise.all(
       ['a', 'b', 'c'].map((name) =>
@@ -73,7 +73,7 @@ describe('The commit queue', () => {
     assert.deepEqual(kept(), ['a', 'b', 'c']);
   });
 
-  describe('with a disk that takes time', () => {
+  describe('with a slow disk', () => {
     let syncs: ManualSyncs;
     let failures: Error[];
     let order: string[];
@@ -94,7 +94,7 @@ describe('The commit queue', () => {
       commits = new CommitQueue(database, clock, syncs.sync, watch);
     });
 
-    it('answers a durable write after a sync that started after its commit, and other writes at once', async () => {
+    it('resolves a durable write after a sync that started after its commit, and other writes at once', async () => {
       void commit('a', 'durable');
       void commit('count', 'unsynced');
       await nextTurn();
@@ -140,7 +140,7 @@ describe('The commit queue', () => {
       assert.equal(commits.whenSynced(thread), undefined);
     });
 
-    it('starts a sync although durable writes keep arriving', async () => {
+    it('starts a sync even while durable writes keep arriving', async () => {
       let steadyMs = 0;
       commits = new CommitQueue(database, { ...clock, steady: () => steadyMs }, syncs.sync);
       const writes = Array.from({ length: 20 }, (_, place) =>
@@ -158,7 +158,7 @@ describe('The commit queue', () => {
       assert.equal((await Promise.all(writes)).length, 20);
     });
 
-    it('answers many durable writes in several turns', async () => {
+    it('resolves many durable writes in several turns', async () => {
       const answered: number[] = [];
       const writes = Array.from({ length: 40 }, (_, place) =>
         commits.durable(() => place).then((value) => answered.push(value)),

@@ -49,7 +49,7 @@ describe('A connection that searches the same documents again', () => {
     return seen!.texts;
   }
 
-  it('finds what was added, replaced and removed in the meantime by others', async () => {
+  it('sees documents that others added, replaced or removed in the meantime', async () => {
     const organization = await world.organization();
     const other = await world.organization();
     assert.deepEqual(await found(organization), []);
@@ -69,7 +69,7 @@ describe('A connection that searches the same documents again', () => {
     assert.deepEqual(await found(other), ['of another organization']);
   });
 
-  it('finds what changes among more documents than are compared', async () => {
+  it('sees changes among more documents than are compared', async () => {
     const organization = await world.organization();
     const ids: DocumentId[] = [];
     for (let count = 0; count < 202; count += 1) ids.push(await put(organization, `${count}`, `${count}`));

@@ -49,7 +49,7 @@ function recorderOf(keptMax = 100) {
   return { recorder, dropped: () => dropped };
 }
 
-test('keeps requests while the store is away, stores them once it is back, and drops those above the limit', async () => {
+test('buffers requests while the store is unavailable, stores them once it is back, and drops those above the limit', async () => {
   const { recorder, dropped } = recorderOf();
   const log = new Log();
   log.isAway = true;

@@ -38,7 +38,7 @@ class CountingStore {
 
 const person = (name: string) => `usr_${name}` as UserId;
 
-test('asks the store once more than the limit allows, however many prompts arrive', async () => {
+test('queries the store only once more than the limit, however many prompts arrive', async () => {
   const store = new CountingStore();
   const flood = Array.from({ length: 500 }, () => countUse(store, acme, person('ada'), limit));
   const outcomes = await Promise.all(flood);
@@ -50,7 +50,7 @@ test('asks the store once more than the limit allows, however many prompts arriv
   assert.equal(await countUse(store, other, person('ada'), limit), 'counted');
 });
 
-test('refuses everyone once the organization has reached its limit, and nobody else', async () => {
+test('rejects all members once the organization has reached its limit, and nobody else', async () => {
   const store = new CountingStore();
   const outcomes: string[] = [];
   for (let number = 0; number < 20; number += 1)

@@ -186,7 +186,7 @@ describe('Following a thread', () => {
     await end(slow);
   });
 
-  it('asks the store as often for 50 consumers as for one, and loads no message while nothing changes', async () => {
+  it('queries the store as often for 50 consumers as for one, and loads no message while nothing changes', async () => {
     const calls = countThreadCalls();
     const countFor = async (consumers: number) => {
       const all = Array.from({ length: consumers }, () => follow());
@@ -226,7 +226,7 @@ describe('Following a thread', () => {
     await end(all[0]!);
   });
 
-  it('loads messages only as the consumer takes them, and sends the text of its own version', async () => {
+  it('loads messages only as the consumer reads them, and sends the text of one version', async () => {
     const calls = countThreadCalls();
     const events = follow();
     const event = await nextOf(events);

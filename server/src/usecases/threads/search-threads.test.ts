@@ -83,7 +83,7 @@ describe('A search in threads', () => {
     assert.ok(rows.every(({ summary }) => summary.state === 'idle'));
   });
 
-  it('walks page after page with cursors of the same search, and rejects those of another', async () => {
+  it('pages through results with cursors of the same search, and rejects those of another', async () => {
     const first = await find('excluded', { limit: 3 });
     assert.equal(first.rows.length, 3);
     const cursor = first.nextCursor as string;
@@ -95,7 +95,7 @@ describe('A search in threads', () => {
     await assert.rejects(find('silk', { cursor }), { code: 'INVALID_PARAMS' });
   });
 
-  it('takes operators, quotes and symbols for text', async () => {
+  it('treats operators, quotes and symbols as text', async () => {
     const hostile = [
       '"',
       "'",
@@ -133,7 +133,7 @@ describe('A search in threads', () => {
     assert.deepEqual((await find('¤')).rows, []);
   });
 
-  it('runs one search of an organization at a time, lets others take turns, and forgets those that left', async () => {
+  it('runs one search of an organization at a time, lets others take turns, and drops aborted ones', async () => {
     const other = personIn('org_other' as OrganizationId, ada.userId);
     const running: PromiseWithResolvers<[]>[] = [];
     const started: string[] = [];
@@ -195,7 +195,7 @@ describe('A search in threads', () => {
     assert.ok(loadedInTurnMax <= 2, `${loadedInTurnMax} threads in one turn`);
   });
 
-  it('yields to other requests while it indexes a long thread, of which it finds the first words', async () => {
+  it('yields to other requests while it indexes a long thread, whose first words it finds', async () => {
     let isRunning = true;
     let turns = 0;
     const count = () => {

@@ -69,7 +69,7 @@ describe('an answer from the documents of the demo', () => {
     }
   });
 
-  it('is found first among the closest passages where every passage has the only word of the question', async () => {
+  it('is first among the closest passages if every passage has the only word of the question', async () => {
     assert.match(await ask('where is the shop'), /passages are:\n\n\*\*The shop stands at 14 Weir Lane/);
   });
 

@@ -34,7 +34,7 @@ describe('a bounded fetch', () => {
     );
   }
 
-  it('passes an answer on unchanged', async () => {
+  it('passes a response on unchanged', async () => {
     const response = await ask('!deltas ["Thirty days."]');
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/event-stream');
@@ -49,7 +49,7 @@ describe('a bounded fetch', () => {
     await assert.rejects(tooLong.arrayBuffer(), assertFinal);
   });
 
-  it('limits the length of a line before the length of the answer', async () => {
+  it('limits the length of a line before the length of the response', async () => {
     const response = await ask('!endless-line', { answerBytesMax: Number.MAX_SAFE_INTEGER });
     await assert.rejects(response.arrayBuffer(), assertFinal);
     const lines = await ask('!endless-comments', { answerBytesMax: 1_000_000 });
@@ -72,7 +72,7 @@ describe('a bounded fetch', () => {
     await assert.rejects(response.text(), isReason);
   });
 
-  it('reports a refusal whose body never ends', async () => {
+  it('reports an error response whose body never ends', async () => {
     await assert.rejects(ask('!status-endless', { silenceMs: 200 }), /The provider answered 500\./);
   });
 });

@@ -19,7 +19,7 @@ describeDrafts('failing drafts', (trial) => {
 
   describe('failures', () => {
     for (const status of [408, 409, 425, 429, 500, 502, 503, 529]) {
-      it(`of the status ${status} may be tried again`, async () => {
+      it(`with the status ${status} are transient`, async () => {
         const { own, error } = await draft(`!status ${status}`);
         assertModelError(error, true, `The provider answered ${status}.`);
         assert.deepEqual(own, []);
@@ -27,7 +27,7 @@ describeDrafts('failing drafts', (trial) => {
     }
 
     for (const status of [400, 401, 403, 404, 413, 422]) {
-      it(`of the status ${status} are final`, async () => {
+      it(`with the status ${status} are permanent`, async () => {
         assertModelError((await draft(`!status ${status}`)).error, false, `The provider answered ${status}.`);
       });
     }
@@ -82,7 +82,7 @@ describeDrafts('failing drafts', (trial) => {
       ['!endless-line', false, 'The provider sent more than a reply can hold.', ''],
       ['!endless-comments', false, 'The provider sent more than a reply can hold.', ''],
     ] as const) {
-      it(`by ${command} ${transient ? 'may be tried again' : 'are final'}`, async () => {
+      it(`by ${command} are ${transient ? 'transient' : 'permanent'}`, async () => {
         const asked = trial.standIn.requests.length;
         const outcome = await draft(command, { silenceMs: /hang|stall/.test(command) ? 1_000 : 20_000 });
         assertModelError(outcome.error, transient, message);
@@ -163,7 +163,7 @@ describeDrafts('failing drafts', (trial) => {
       assert.ok(steps(own).includes('Searching the documents for “[redacted]”'), JSON.stringify(own));
     });
 
-    it('does not appear in an error, nor does the prompt, when a refusal repeats them', async () => {
+    it('does not appear in an error, nor does the prompt, when an error response repeats them', async () => {
       for (const status of [400, 401, 429, 500]) {
         const { error } = await draft(`!status ${status}\nOur secret plan`);
         assertModelError(error, status >= 429, `The provider answered ${status}.`);
