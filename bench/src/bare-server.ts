@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An answer captured from the service. */
+/** A response captured from the service. */
 export interface CapturedAnswer {
   readonly status: number;
   readonly headers: [string, string][];
@@ -10,7 +10,7 @@ export interface CapturedAnswer {
 
 /**
  * Measures what Node.js itself needs to answer with the same bytes: no routing, no credential, no store. It receives
- * the answer once, listens on the loopback address and reports the port.
+ * the response once, listens on the loopback address and reports the port.
  */
 process.once('message', ({ status, headers, body }: CapturedAnswer) => {
   const bytes = Buffer.from(body);

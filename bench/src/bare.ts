@@ -6,10 +6,12 @@ export interface BareServer extends Target {
   stop(): Promise<void>;
 }
 
-/** Headers that Node.js adds to every answer. */
+/** Headers that Node.js adds to every response. */
 const addedByNode = new Set(['date', 'connection', 'keep-alive']);
 
-/** Starts a bare `node:http` server that repeats the service's answer to this request, with the same headers and body. */
+/**
+ * Starts a bare `node:http` server that repeats the service's response to this request, with the same headers and body.
+ */
 export async function startBareServer(service: Target, request: Request): Promise<BareServer> {
   const { method, headers, body } = request;
   const response = await fetch(service.baseUrl + request.path, { method, headers, body: body ?? null });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A statement that passed through, with its prepared name and the time from request to answer. */
+/** A statement that passed through, with its prepared name and the time from request to response. */
 export interface Flight {
   readonly statement: string;
   readonly sentMs: number;
@@ -18,7 +18,7 @@ export interface CountingProxy {
 
 /**
  * A proxy between a node and PostgreSQL. It reads the statement names from the protocol (message formats:
- * https://www.postgresql.org/docs/current/protocol-message-formats.html) and delays every answer, so that concurrent
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html) and delays every response, so that concurrent
  * statements visibly overlap.
  */
 export async function startCountingProxy(databaseUrl: string, holdMs: number): Promise<CountingProxy> {

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import type { LoadOrder, LoadReport } from './load.ts';
 
-/** The load generator. It runs in a separate process so that, on two cores, one answers and one asks. */
+/** The load generator. It runs in a separate process so that, on two cores, one serves and one sends requests. */
 process.on('message', async (order: LoadOrder) => process.send?.(await run(order)));
 process.on('disconnect', () => process.exit());
 

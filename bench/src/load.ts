@@ -55,7 +55,7 @@ export interface LoadResult {
 
 let loadProcess: ChildProcess | undefined;
 
-/** On a busy machine, a burst can end before its first answer. It is then repeated for longer. */
+/** On a busy machine, a burst can end before its first response. It is then repeated for longer. */
 const triesMax = 5;
 
 /** Sends one burst of requests. Any failed request aborts the benchmark, because a figure for errors is worthless. */

@@ -16,7 +16,7 @@ interface Counted {
   readonly flights: number;
 }
 
-/** Counts the statements that a request sends to PostgreSQL, and how often it waits for an answer. */
+/** Counts the statements that a request sends to PostgreSQL, and how often it waits for a response. */
 export async function countFlights(server: PostgresServer): Promise<void> {
   const url = await server.database();
   const { key } = await createOrganization(url, 'Bench');

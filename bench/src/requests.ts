@@ -12,7 +12,7 @@ export function getThreads(ids: readonly string[], key: string): Request[] {
   return ids.map((id) => get(`${threadsPath}/${id}`, key));
 }
 
-/** Requests with the ETags of threads that do not change: the answers are 304. */
+/** Requests with the ETags of threads that do not change: the responses are 304. */
 export async function unchangedThreads(
   service: Target,
   ids: readonly string[],

@@ -11,7 +11,7 @@ import { micros, printTable } from './table.ts';
 
 const settleMs = 2_000;
 
-/** What is loaded on first use, and when. */
+/** The packages that are loaded on first use, and when. */
 const loadedOnUse = [
   ['ai', 'the first reply of a language model'],
   ['unpdf', 'the first PDF, in a process of its own'],
@@ -26,7 +26,7 @@ const loadedOnUse = [
   ['@modelcontextprotocol/server', 'skein mcp'],
 ] as const;
 
-/** How long the service takes to start and what it holds then; the same for a command, and for what is loaded later. */
+/** Measures the start time and memory of the service, of a command, and of packages that are loaded later. */
 export async function measureStart({ settings }: Plan): Promise<void> {
   const folder = temporaryFolder();
   // The first start creates the store and the demo, and writes the compile cache.

@@ -23,8 +23,8 @@ Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 let isChecking = false;
 
 /**
- * Opens the sign-in page when a request is refused because the session has ended. It leads back afterwards. A wrong
- * password is refused with the same status, so the session is read again: it has ended if that is refused, too.
+ * Opens the sign-in page when a request is rejected because the session has ended, and returns afterwards. A wrong
+ * password is rejected with the same status, so the session is read again: it has ended if that is rejected, too.
  */
 whenRefused(() => {
   const { pathname, href } = router.state.location;

@@ -116,7 +116,7 @@ for (const [name, input] of Object.entries(searches)) {
     times.push(performance.now() - beganMs);
     found = rows.length;
   }
-  // Of all threads of the process. On a busy machine it says more than the time.
+  // Processor time of all threads of the process. On a busy machine, it is more reliable than the elapsed time.
   const { user, system } = process.cpuUsage(before);
   const [first = 0] = times;
   const sorted = times.toSorted((a, b) => a - b);

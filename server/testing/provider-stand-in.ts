@@ -16,7 +16,7 @@ export interface SeenRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   // biome-ignore lint/suspicious/noExplicitAny: clients send anything.
   readonly body: any;
-  /** Whether the connection was closed before the end of the answer. */
+  /** Whether the connection was closed before the end of the response. */
   closedEarly: boolean;
 }
 

@@ -37,7 +37,7 @@ export function useWorkers(): void {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-worker-'));
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
-    // Of the context a worker uses these.
+    // The parts of the context that a worker uses.
     const used = {
       store: world.store,
       ids: createIdGenerator(Date.now, randomBytes),
@@ -109,7 +109,7 @@ export async function until<T>(read: () => Promise<T>, condition: (value: T) => 
   throw new Error(`gave up: ${JSON.stringify(await read())}`);
 }
 
-/** The line in the log comes before the reply is let go. */
+/** The reply is logged before it is released. */
 export const letGo = () =>
   until(
     () => world.store.replyBacklog(),

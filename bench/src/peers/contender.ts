@@ -8,7 +8,7 @@ import { end, start } from '../processes.ts';
 /** A service that takes part in the comparison. */
 export interface Contender {
   readonly name: string;
-  /** Makes a store with this many threads of two messages each in an empty folder. */
+  /** Creates a store with this many threads of two messages each in an empty folder. */
   seed(folder: string, threads: number): Promise<SeededContender>;
   /** How many replies are measured: as many as it writes in a few seconds. */
   readonly repliesAsked: number;
@@ -39,7 +39,7 @@ export interface RunningService extends Target {
 
 const readyWithinMs = 60_000;
 
-/** Starts a program that listens on `PORT`. It is ready when it answers `probe`. */
+/** Starts a program that listens on `PORT`. It is ready when it responds to `probe`. */
 export async function startProgram(
   [command = '', ...words]: readonly string[],
   folder: string,

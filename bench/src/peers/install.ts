@@ -82,7 +82,7 @@ async function run(command: string, words: string[], cwd: string, timeout: numbe
   await promisify(execFile)(command, words, { cwd, timeout, env: quietEnvironment(), maxBuffer: 2 ** 26 });
 }
 
-/** Nothing is reported to the makers of the peers. */
+/** Turns off the peers' telemetry. */
 export function quietEnvironment(): NodeJS.ProcessEnv {
   return {
     ...process.env,

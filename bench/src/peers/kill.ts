@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Contender, init } from './contender.ts';
 
 export interface Survival {
-  /** Requests that were answered before the process was killed, or were still held by it then. */
+  /** Requests that got a response before the process was killed, or were still pending. */
   readonly accepted: number;
   readonly finished: number;
 }
@@ -11,7 +11,7 @@ export interface Survival {
 const replyMs = 8_000;
 const finishedWithinMs = 25_000;
 
-/** Asks for replies, kills the process when half of their time is over, starts it again and counts what is finished. */
+/** Requests replies, kills the process after half of their time, restarts it and counts the finished ones. */
 export async function surviveKill(contender: Contender, folder: string, count: number): Promise<Survival> {
   const seeded = await contender.seed(folder, 100);
   const first = await seeded.start({ replyPlaces: count });

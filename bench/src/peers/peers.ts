@@ -43,7 +43,7 @@ interface Figures {
 
 /**
  * Runs the same workload against Skein and against other open source servers that keep conversations, each as its
- * documentation says to run it. What fails is left out and printed below the tables.
+ * documentation says to run it. Failed measurements are left out and printed below the tables.
  */
 export async function measurePeers(plan: Plan): Promise<void> {
   const sizes = plan.isQuick ? quick : full;

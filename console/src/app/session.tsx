@@ -8,7 +8,7 @@ import { sharedValue } from './shared-value.ts';
 /** The organizations that were chosen in this window, by person. */
 const chosen = sharedValue<Readonly<Record<string, string>>>({});
 
-/** Pages with a session only: the router makes sure of it before it shows them. */
+/** For pages with a session only. The router checks that before it shows them. */
 export function useSession(): SessionJson {
   return useSuspenseQuery(sessionOptions).data;
 }

@@ -18,7 +18,7 @@ interface PassageProps {
   readonly isTarget: boolean;
 }
 
-/** The id of a passage's element, which links to it name. */
+/** The id of a passage's element, for links to it. */
 export function passageAnchor(position: number): string {
   return `p${position + 1}`;
 }

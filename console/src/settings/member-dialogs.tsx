@@ -118,7 +118,7 @@ export function RemoveMemberDialog({ member, onClose }: { member: MemberJson | n
       destructive
       onConfirm={async () => {
         await change.mutateAsync({ method: 'DELETE', path: `/members/${member?.id}` });
-        // The organization is no longer among those that the session may enter.
+        // The session can no longer enter the organization.
         if (isSelf) location.assign('/');
       }}
     >

@@ -68,7 +68,7 @@ function Findings({ searched, passages }: FoundPassagesJson) {
   return (
     <Stack component="ol" gap="xs" mt="md" p={0} style={{ listStyle: 'none' }} aria-label="Passages found">
       {passages.map(({ documentId, title, heading, text, score }, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a passage is known by its place.
+        // biome-ignore lint/suspicious/noArrayIndexKey: a passage is identified by its position.
         <Paper component="li" withBorder p="sm" key={place}>
           <Group justify="space-between" wrap="nowrap" align="flex-start" gap="sm" mb={4}>
             <Text size="sm" fw={500} className={classes.breaksAnywhere}>

@@ -53,7 +53,7 @@ function Latency({ operations: rows, days }: { operations: TrafficJson['operatio
               <Table.Td>{requests.toLocaleString()}</Table.Td>
               <Table.Td>{shareText(errors, requests)}</Table.Td>
               {[p50, p95, p99].map((ms, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a percentile is known by its place.
+                // biome-ignore lint/suspicious/noArrayIndexKey: a percentile is identified by its position.
                 <Table.Td key={index}>{ms === null ? '–' : latencyText(ms)}</Table.Td>
               ))}
             </Table.Tr>

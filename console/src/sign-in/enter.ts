@@ -4,7 +4,7 @@ import type { SessionJson } from '../api/contract.ts';
 import { keys } from '../api/queries.ts';
 import { keepCsrfToken } from '../api/request.ts';
 
-/** Opens the application with a new session. Forgets what another person read in this window. */
+/** Opens the application with a new session, and clears data that another person loaded in this window. */
 export function useEnter(): (session: SessionJson, path: string) => void {
   const queryClient = useQueryClient();
   const router = useRouter();

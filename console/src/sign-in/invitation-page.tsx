@@ -25,7 +25,7 @@ export function InvitationPage() {
         signal,
       }),
     enabled: token !== '',
-    // Once it was accepted it could not be read again.
+    // After it was accepted, it cannot be read again.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
   });
@@ -188,7 +188,7 @@ function enterOrganization({ organizations }: SessionJson, name: string): void {
   if (only !== undefined && others.length === 0) switchOrganization(only.id);
 }
 
-/** What the service says of the password: "password: must …". */
+/** The service's message about the password: "password: must …". */
 function passwordFault(error: Error | null): string | null {
   const fault = error instanceof ApiError && /^password: (.*)$/s.exec(error.message)?.[1];
   return fault ? `The password ${fault}` : null;

@@ -7,7 +7,7 @@ const grades = [
   { label: 'Strong', part: 100, color: 'teal' },
 ] as const;
 
-/** A hint, in a word as well as in a bar; the service decides. */
+/** A hint, as a word and a bar. The service decides. */
 export function PasswordStrength({ password }: { password: string }) {
   const grade = grades[strength(password)];
   return (
@@ -20,7 +20,7 @@ export function PasswordStrength({ password }: { password: string }) {
   );
 }
 
-/** Length is what counts, and different characters. */
+/** Length and different characters count. */
 function strength(password: string): 0 | 1 | 2 | 3 {
   const characters = [...password];
   if (characters.length < 10) return 0;

@@ -1,6 +1,6 @@
 import type { SignInProblem } from '../api/contract.ts';
 
-/** Why single sign-on led back here, or the application itself. */
+/** Why single sign-on, or the application itself, redirected here. */
 type Problem = SignInProblem | 'session-ended';
 
 export function problemText(problem: string): string {

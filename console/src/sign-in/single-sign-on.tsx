@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { signInOfferOptions } from '../api/queries.ts';
 import { query } from '../api/request.ts';
 
-/** Nothing where there is no provider. `alternative` introduces what follows. */
+/** Renders nothing without a provider. `alternative` introduces the form below it. */
 export function SingleSignOn({ returnTo, alternative }: { returnTo: string; alternative?: string }) {
   const { data } = useQuery(signInOfferOptions);
   if (!data?.sso) return null;

@@ -3,7 +3,7 @@ import { IconClock } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import type { ApiError } from '../api/request.ts';
 
-/** Says how long to wait, and counts down; a screen reader hears it once. */
+/** Shows how long to wait, and counts down. Screen readers announce it once. */
 export function TooManyAttempts({ error, of = 'failed attempts' }: { error: ApiError; of?: string }) {
   const waitSeconds = error.retryAfterSeconds ?? 60;
   const [left, setLeft] = useState(waitSeconds);

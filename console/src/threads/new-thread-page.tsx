@@ -80,7 +80,7 @@ interface FirstMinutesProps {
   readonly onAsk: (question: string) => void;
 }
 
-/** Shown when all of it is known, so that nothing moves. Without it, the page works as well. */
+/** Shown only when complete, so that nothing moves. The page also works without it. */
 function FirstMinutes({ organizationId, account, disabled, onAsk }: FirstMinutesProps) {
   const [typedAccount] = useDebouncedValue(account.trim(), 300);
   const { user } = useSession();

@@ -27,7 +27,7 @@ export function RecentThreads() {
 
 function RecentThread({ organizationId, thread }: { organizationId: string; thread: ThreadRowJson }) {
   const isOpen = useLocation().pathname === `/threads/${thread.id}`;
-  // The page of the open thread follows it and knows of a change first.
+  // The page of the open thread follows its stream and sees a change first.
   const { data } = useQuery({ ...threadOptions(organizationId, thread.id), enabled: false });
   const { title, state } = isOpen && data ? { title: data.thread.title, state: data.state } : thread;
   return (

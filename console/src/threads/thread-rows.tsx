@@ -84,7 +84,7 @@ function lineOf({ line, state }: ThreadRowJson): string {
 /** The text in pieces, with the words that were found marked. */
 function Segments({ of }: { of: SegmentsJson }) {
   return of.map(({ text, hit }, place) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text have no other name.
+    // biome-ignore lint/suspicious/noArrayIndexKey: a piece of a text is identified by its position.
     hit ? <mark key={place}>{text}</mark> : <span key={place}>{text}</span>,
   );
 }
@@ -104,7 +104,7 @@ function Mark({ Icon, text }: { Icon: typeof IconWorld; text: string }) {
   );
 }
 
-/** Loads the next page when the end of the list comes near. The button does the same from the keyboard. */
+/** Loads the next page when the reader is near the end of the list. The button does the same from the keyboard. */
 function ListEnd({ list }: { list: ThreadList }) {
   const end = useRef<HTMLDivElement>(null);
   const { hasMore, isSearching, loadMore, error } = list;

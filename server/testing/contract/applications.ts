@@ -84,7 +84,7 @@ export function describeApplications(world: () => World): void {
       assert.ok(grant.epoch > first);
       assert.equal((await store.listApplications(organizationId))[0]?.rotatedAt, clock.ms);
       assert.deepEqual(await store.findApplicationGrant(neighbour.id), neighbourGrant);
-      // Tokens end with every rotation, even if the new secret equals the old one.
+      // Every rotation revokes tokens, even if the new secret equals the old one.
       assert.equal(
         await store.rotateApplication(organizationId, application.id, hashOf(2), note()),
         'rotated',

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
 import { by, hashOf, newThread, note, strangers, type World } from './fixture.ts';
 
-/** Stores may serve calls that arrive together as one. Callers must not be able to tell. */
+/** Stores may batch calls that arrive together. Callers must not see a difference. */
 export function describeConcurrentCalls(world: () => World): void {
   describe('calls that arrive together', () => {
     async function makeAcme(): Promise<{

@@ -44,7 +44,7 @@ export interface Conversation {
   readonly thread: NewThread;
 }
 
-/** An answered request for the request log. */
+/** A finished request for the request log. */
 export function loggedRequest(
   change: Pick<LoggedRequest, 'organizationId' | 'at'> & Partial<LoggedRequest>,
 ): LoggedRequest {
@@ -281,7 +281,7 @@ export function newDocument(change: Partial<NewDocument> = {}): NewDocument {
 
 const budget: DocumentBudget = { documentsMax: 100, bytesMax: 1_000_000 };
 
-/** Stores a document with a note and a budget that is not exceeded, unless the test names its own. */
+/** Stores a document. By default, it has a note and a budget that is not exceeded. */
 export function putDocument(
   store: Pick<Store, 'putDocument'>,
   organizationId: OrganizationId,
@@ -292,7 +292,7 @@ export function putDocument(
   return store.putDocument(organizationId, document, documentNote, within);
 }
 
-/** A note of an action of the operator. */
+/** An audit note of an operator's action. */
 export function note(
   action: AuditAction = 'organization.changed',
   subject = 'the subject',

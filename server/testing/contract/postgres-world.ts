@@ -3,7 +3,7 @@ import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { World } from './fixture.ts';
 import { openTestDatabase, poolSettings } from './postgres-database.ts';
 
-/** A world on a database of its own, which `operator` can change without the store. */
+/** A world on a separate database, which `operator` can change without the store. */
 export async function openPostgresWorld() {
   const database = await openTestDatabase();
   const operator = new pg.Client({ connectionString: database.url });

@@ -35,7 +35,7 @@ const faults: Shares = [
   [1, 'set clock', setClock],
 ];
 
-/** The share of faults among all actions: some seeds are calm, in some hardly anything works. */
+/** The share of faults among all actions: it varies from few to very many between seeds. */
 const climates = [0.002, 0.01, 0.04];
 
 export function pickAction(random: Random, seed: number): readonly [kind: string, act: Action] {

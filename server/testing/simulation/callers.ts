@@ -24,7 +24,7 @@ export function inConsole({ organizationId, userId }: Person): UserPrincipal {
   return { kind: 'user', organizationId, userId, keyHash: null };
 }
 
-/** With an idempotency key a caller repeats the request until it has an answer. */
+/** With an idempotency key, a caller retries the request until it gets a response. */
 export function create(world: World, random: Random): void {
   const person = random.pick(world.people);
   const number = world.nextNumber();
@@ -51,7 +51,7 @@ export function create(world: World, random: Random): void {
           const isKept = truth?.replies[0]?.id === replyId && truth.prompts[0] === prompt;
           world.oracle.expect(isKept, 'acknowledged', () => `${prompt} was acknowledged, but not created`);
         }
-        // Sometimes the answer gets lost between the node and the caller.
+        // Sometimes the response is lost between the node and the caller.
         const isAnswered = outcome.code !== 'unavailable' && !random.chance(0.1);
         if (!isAnswered && idempotencyKey !== undefined && left > 0) {
           world.loop.after(random.integer(3000), 'retry', () => attempt(left - 1));
@@ -61,7 +61,7 @@ export function create(world: World, random: Random): void {
   attempt(3);
 }
 
-/** A thread that becomes readable while it is being read comes in parts, although it is small. */
+/** A thread that becomes readable during the read is returned in parts, even if it is small. */
 export async function readThread(...asked: Parameters<typeof getThread>): Promise<WholeThread> {
   const found = await getThread(...asked);
   if (!('parts' in found)) return found;

@@ -21,14 +21,14 @@ import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts
 import { openMemoryStore, openTransactions, Tables } from './memory-store/open.ts';
 import { Random } from './random.ts';
 
-/** One store, and what it alone knows: its tokens of claims and its starts of walks. */
+/** One store, with the values that differ between stores: claim tokens and the starts of walks. */
 interface Side {
   readonly store: Store;
   readonly claims: ClaimedReply[];
   walk: { listing: Listing; start: string; after: ListedThread['position'] } | undefined;
 }
 
-/** One call, the same for every store. Its answer must not depend on the store. */
+/** One call, the same for every store. Its result must not depend on the store. */
 type Call = (side: Side) => Promise<unknown>;
 
 const organizations = ['org_a', 'org_b'] as OrganizationId[];
@@ -60,7 +60,7 @@ function founding(): Call[] {
   });
 }
 
-/** A random call, with its arguments fixed: ids are made once, for all stores. */
+/** A random call with fixed arguments: ids are created once for all stores. */
 function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
   const place = random.integer(2);
   const [organization, userId, keyHash] = [organizations[place]!, users[place]!, hashOf(place)];
@@ -127,7 +127,7 @@ function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
   ]);
 }
 
-/** Without tokens and versions, which only have to be new. */
+/** Without tokens and versions, which only have to be unique. */
 function comparable(answer: unknown): unknown {
   const without = (name: string, value: unknown) =>
     name === 'token' || name === 'version' ? undefined : value;

@@ -35,7 +35,7 @@ export class EventLoop {
     return this.#nowUs / 1000;
   }
 
-  /** Of all events so far, with their times. */
+  /** A hash of all events so far, with their times. */
   get hash(): string {
     return (this.#hash >>> 0).toString(16).padStart(8, '0');
   }

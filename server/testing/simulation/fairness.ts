@@ -2,15 +2,15 @@ import type { OrganizationId } from '../../src/domain/id.ts';
 import type { SimulatedProcess } from './event-loop.ts';
 import type { ReplyTruth } from './truth.ts';
 
-/** The store's clock may be set forward by less than this without anyone noticing. */
+/** The store does not detect a forward jump of its clock below this. */
 export const unnoticedJumpMs = 2000;
 
 /** How long a node may take to learn that a reply has ended. */
 const learnsWithinMs = 1000;
 
-/** An organization that holds nothing on a node gets one of the places that the node gives out. */
+/** An organization without a running reply on a node gets one of the places that the node assigns. */
 export class Fairness {
-  /** When each node last asked who waits. */
+  /** When each node last read which organizations wait. */
   readonly #lookedMs = new Map<SimulatedProcess, number>();
   /** When a claim of an organization on a node last ended. */
   readonly #leftMs = new Map<string, number>();

@@ -37,7 +37,7 @@ function pickRunning(world: World, random: Random): number | undefined {
   return running.length === 0 || world.isSettingClock ? undefined : random.pick(running);
 }
 
-/** Its claims may expire now, and cost an attempt. */
+/** Its claims may expire now and use up an attempt. */
 function excuse(world: World, { process }: SimulatedNode): void {
   for (const { claim } of world.oracle.running) if (claim?.node === process) claim.excused = true;
 }
@@ -59,7 +59,7 @@ export function crash(world: World, random: Random): void {
   );
 }
 
-/** As for an upgrade: a clean stop costs no attempt. */
+/** As for an upgrade: a clean stop uses up no attempt. */
 export function restart(world: World, random: Random): void {
   const place = pickRunning(world, random);
   if (place === undefined) return;
@@ -75,7 +75,7 @@ export function restart(world: World, random: Random): void {
         .then(() => world.loop.note(`${node.process.name} has stopped`));
     },
     () => {
-      // What it could not release while the store was away expires.
+      // Claims that it could not release while the store was unavailable expire.
       excuse(world, node);
       node.process.state = 'dead';
       world.network.disconnect(node.process);
@@ -143,7 +143,7 @@ export function cutOff(world: World, random: Random): void {
   );
 }
 
-/** Calls and answers get lost, also answers of commits, or everything is slow, or notices are lost. */
+/** Calls, responses (also of commits) or notices are lost, or everything is slow. */
 export function storm(world: World, random: Random): void {
   const { weather } = world.network;
   if (weather.lostShare > 0 || weather.slowness > 1 || weather.noticesLost > 0) return;

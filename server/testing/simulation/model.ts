@@ -7,7 +7,7 @@ export class Answers {
   readonly #ofPrompt = new Map<string, Set<string>>();
   #calls = 0;
 
-  /** The parts of a new answer. No other call gives the same. */
+  /** The parts of a new answer, which is different for every call. */
   begin(prompt: string, parts: number): string[] {
     this.#calls += 1;
     const name = `Answer ${this.#calls} to ${prompt}:`;

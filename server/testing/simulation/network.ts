@@ -4,7 +4,7 @@ import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import type { Link, Transactions } from './memory-store/open.ts';
 import type { Random } from './random.ts';
 
-/** The store did not answer. Whether it did what it was asked is unknown. */
+/** The store did not respond. Whether the call took effect is unknown. */
 export class StoreUnavailable extends Error {}
 
 /** The database rejected this call, as it does when a constraint is violated, and changed nothing. */
@@ -23,7 +23,7 @@ export interface Weather {
   outage: boolean;
   /** Nodes that cannot reach the database. */
   readonly cutOff: Set<SimulatedProcess>;
-  /** Of calls: the share that is lost on the way, and of answers: the share that is lost after the commit. */
+  /** The share of calls that are lost before they arrive, and of responses that are lost after the commit. */
   lostShare: number;
   /** The share of batched calls that the database rejects. */
   rejectedShare: number;
@@ -198,7 +198,7 @@ export class Network {
     return (0.1 + this.#random.fraction() ** 3 * 5) * this.weather.slowness;
   }
 
-  /** Each other node hears a notice at its own time, or never. */
+  /** Each of the other nodes receives a notice after its own delay, or never. */
   #spread(sender: SimulatedProcess, notice: ReplyNotice): void {
     for (const [node] of this.#listeners) {
       if (node === sender || this.#random.chance(this.weather.noticesLost)) continue;

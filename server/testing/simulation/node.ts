@@ -30,7 +30,7 @@ export interface NodeParts {
   readonly random: Random;
   readonly model: Model;
   readonly wall: () => number;
-  /** Of an error that no fault explains. */
+  /** Reports an error that no fault explains. */
   readonly unexpected: (error: unknown) => void;
 }
 
@@ -54,7 +54,7 @@ export class SimulatedNode {
     const { role, model, unexpected } = this.#parts;
     const error = (details: object) => {
       const { err } = details as { err?: unknown };
-      // A reply that cannot be released in time, because the store is away, expires.
+      // A reply that cannot be released in time, because the store is unavailable, expires.
       const isExpected = err instanceof StoreUnavailable || (err as Error).name === 'AbortError';
       if (!isExpected) unexpected(err);
     };
@@ -97,7 +97,7 @@ function contextOf({ store, timers, random, wall }: NodeParts): Context {
   return used as Context;
 }
 
-/** Cursors that anyone can read: sealing them is not what is simulated. */
+/** Plain cursors: their encryption is not part of the simulation. */
 const plainSeal: Context['seal'] = {
   seal: (listing, plaintext) => JSON.stringify([listing, plaintext]),
   open(listing, sealed) {

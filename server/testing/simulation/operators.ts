@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 import { send } from './request.ts';
 import type { Person, World } from './world.ts';
 
-/** Revokes the person's keys, one or with the membership, and makes a new one later. */
+/** Revokes one key of the person, or all with the membership, and creates a new one later. */
 export function revoke(world: World, random: Random): void {
   const person = random.pick(world.people);
   const { organizationId, userId, email, keys } = person;

@@ -25,8 +25,8 @@ type Call<Method extends keyof Transactions> = (
 ) => void;
 
 /**
- * What is true, derived from the commits in their order, and whether each answer agrees with it. It has its own idea of
- * every rule, and never looks into the store.
+ * Derives the correct state from the commits in their order, and checks every response against it. It has its own
+ * implementation of every rule and never reads the store.
  */
 export class Oracle {
   readonly threads = new Map<ThreadId, ThreadTruth>();
@@ -379,7 +379,7 @@ export class Oracle {
   }
 
   /**
-   * A sweep fails a reply at its deadline, or after as many workers died over it as it has attempts. A worker gives up its
+   * A sweep fails a reply at its deadline, or after as many workers died as it has attempts. A worker gives up its
    * claim at the deadline; if the store's clock was set back, the sweep sees the end of that lease first.
    */
   #failed(id: MessageId, failure: string): void {

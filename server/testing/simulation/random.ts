@@ -1,11 +1,11 @@
-/** Chance that depends on the seed only (sfc32). */
+/** Random numbers that depend only on the seed (sfc32). */
 export class Random {
   #a: number;
   #b: number;
   #c: number;
   #count = 1;
 
-  /** Streams of the same seed with other names are independent of each other. */
+  /** Streams of the same seed with different names are independent of each other. */
   constructor(seed: number, stream = 0) {
     this.#a = seed | 0;
     this.#b = stream | 0;

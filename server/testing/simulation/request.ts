@@ -8,15 +8,15 @@ import type { Random } from './random.ts';
 import type { ThreadTruth } from './truth.ts';
 import type { Person, World } from './world.ts';
 
-/** How a request ended, as its caller sees it. `unavailable`: it may have done what it was asked, or not. */
+/** The outcome of a request, as its caller sees it. `unavailable`: it may or may not have taken effect. */
 export type Outcome<T> =
   | { readonly code: 'OK'; readonly value: T }
   | { readonly code: ServiceError['code'] | 'unavailable' };
 
-/** A request: who sends it where, and since when. */
+/** Where and when a request was sent. */
 export interface Sent {
   readonly node: SimulatedNode;
-  /** The moment before which the caller knew nothing of its outcome. */
+  /** The moment at which the request was sent. */
   readonly began: number;
 }
 
@@ -91,7 +91,7 @@ function checkKey(world: World, hash: string, { code }: Outcome<unknown>, { bega
   oracle.expect(code !== 'UNAUTHORIZED' || wasRevoked, 'revoked', () => 'a live key was rejected');
 }
 
-/** A thread that the person may know, rarely one of another organization. */
+/** A thread that the person may know; rarely, one of another organization. */
 export function pickThread(world: World, random: Random, person: Person): ThreadTruth | undefined {
   const isForeign = random.chance(0.05);
   const candidates = world.oracle.recent

@@ -35,7 +35,7 @@ export interface ReplyTruth {
   readonly thread: ThreadTruth;
   readonly prompt: string;
   readonly deadlineMs: number;
-  /** The content is undefined until somebody has read it. */
+  /** The content is undefined until a caller has read it. */
   ended: { readonly status: MessageStatus; content: string | undefined; readonly at: number } | undefined;
   /** Undefined while it waits. */
   claim: ClaimTruth | undefined;

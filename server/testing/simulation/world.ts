@@ -56,9 +56,9 @@ export interface RunResult {
   readonly violation: Violation | undefined;
 }
 
-/** Shortly before a new day, with a new quota. */
+/** Starts shortly before a new day, when quotas reset. */
 const startedAt = Date.UTC(2026, 10, 15, 23, 59, 54);
-/** Even if a backlog has built up during a fault. */
+/** Long enough even for a backlog from a fault. */
 const claimedWithinMs = 12_000;
 /** How long a run goes on after the last action of its plan, if that is shorter than its steps. */
 const afterPlanMs = 10_000;

@@ -29,7 +29,7 @@ export function openTransactions(tables: Tables) {
   };
 }
 
-/** The connection of one node to the database: it decides when, and whether, a transaction runs and is answered. */
+/** The connection of one node to the database: it decides when, and whether, a transaction runs and returns. */
 export interface Link {
   call<T>(method: keyof Transactions, args: readonly unknown[], run: () => T): Promise<T>;
   sendNotice(notice: ReplyNotice): Promise<void>;
@@ -40,7 +40,7 @@ export interface Link {
 export type MemoryStore = Pick<Store, Exclude<keyof Transactions, 'readTime' | 'nextToken'>> &
   Pick<Store, 'releaseOrphanedReplies' | 'sendNotice' | 'onNotice' | 'connections' | 'diagnose' | 'close'>;
 
-/** One node of the store, as an adapter: like PostgreSQL's, it keeps nothing but a clock and claims without an answer. */
+/** One node of the store, as an adapter: like PostgreSQL's, it keeps only a clock and claims without a response. */
 export function openMemoryStore(
   transactions: Transactions,
   { steady }: StoreClocks,

@@ -4,7 +4,7 @@ import type { FailedReply, FailureTexts, Replies, ReplyClaim } from '../../../sr
 import type { Sync } from './sync.ts';
 import { type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';
 
-/** A sweep as of a reading of the store's clock, by a node that has seen a jump and has claims without an answer. */
+/** A sweep as of a reading of the store's clock, by a node that has seen a jump and has claims without a response. */
 export interface Sweep {
   readonly at: number;
   readonly jump: ClockJump | undefined;
@@ -16,7 +16,7 @@ export interface Sweep {
 type Transactions = Sync<
   Omit<Replies, 'claimReplies' | 'sweepReplies' | 'releaseOrphanedReplies' | 'sendNotice' | 'onNotice'>
 > & {
-  /** Every claim of one call has the same token, which the node has drawn. */
+  /** Every claim of one call has the same random token, which the node chose. */
   claimReplies(
     shares: Parameters<Replies['claimReplies']>[0],
     leaseMs: number,
