@@ -32,14 +32,14 @@ const searches: Readonly<Record<string, Partial<SearchThreadsInput> & { search: 
   'a word of one thread in ten': { search: 'refund ' },
   'a word of one thread in 10,000': { search: 'selvedge ' },
   'a word of no thread': { search: 'absent ' },
-  'two frequent words that never meet': { search: 'even odd ' },
+  'two frequent words that no thread has together': { search: 'even odd ' },
   'a word of the older half only': { search: 'ancient ' },
-  'a frequent word of threads that others keep to themselves': { search: 'private ' },
+  'a frequent word of other people’s unpublished threads': { search: 'private ' },
   'three words': { search: 'order refund even ' },
-  'the beginning of frequent words': { search: 'wor' },
+  'a prefix of frequent words': { search: 'wor' },
   'own threads': { search: 'refund ', scope: 'mine' },
   'published threads of an account': { search: 'order ', scope: 'published', accountId: 'account 7' },
-  'failed threads, which are none': { search: 'order ', state: 'error' },
+  'failed threads, of which there are none': { search: 'order ', state: 'error' },
 };
 
 /** The same number gives the same text: 40 of 5,000 words, few of them frequent. */

@@ -159,7 +159,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     const line = (await text('key', 'list', org)).split('\n').find((one) => one.includes(hint));
     assert.match(
       line as string,
-      /org-wide +made by the operator +(never used|used 2\S+Z) +live +Dashboards$/,
+      /org-wide +created by the operator +(never used|used 2\S+Z) +live +Dashboards$/,
     );
   });
 

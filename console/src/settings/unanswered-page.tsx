@@ -158,7 +158,7 @@ function ClosestPassages({ row: { prompt, accountId } }: { row: UnansweredJson }
       <Text size="sm" c="dimmed" mt="sm">
         {data.searched === 0
           ? 'There are no documents yet.'
-          : `None of the ${data.searched.toLocaleString()} passages has words of this question.`}
+          : `None of the ${data.searched.toLocaleString()} passages contains words from this question.`}
       </Text>
     );
   }

@@ -109,10 +109,10 @@ describe('the state of a thread', () => {
   });
 
   for (const [what, progress] of [
-    ['text that comes after text which is not there', progressOf({ textFrom: 7, text: '.' })],
-    ['steps that come after steps which are not there', progressOf({ stepsFrom: 1 })],
-    ['a message that is not there', progressOf({ messageId: 'msg_9' })],
-    ['what is no reply', progressOf({ messageId: 'msg_1' })],
+    ['text after missing text', progressOf({ textFrom: 7, text: '.' })],
+    ['steps after missing steps', progressOf({ stepsFrom: 1 })],
+    ['an unknown message', progressOf({ messageId: 'msg_9' })],
+    ['a message that is not a reply', progressOf({ messageId: 'msg_1' })],
   ] as const) {
     test(`progress of ${what} changes nothing and asks for a fresh stream`, () => {
       const state = knowing(replyWith({ content: 'Thirty' }));

@@ -67,7 +67,7 @@ export function startBackgroundWork(
   );
   const suggest = started?.suggestQuestions;
   const asking = suggest
-    ? repeat(log, questionsEveryMs, 'example questions could not be made', (signal) =>
+    ? repeat(log, questionsEveryMs, 'example questions could not be created', (signal) =>
         makeExampleQuestions(context, suggest, signal),
       )
     : undefined;

@@ -86,7 +86,7 @@ export const credentialCommands: readonly StoreCommand[] = [
         id,
         hint,
         owner ?? 'org-wide',
-        `made by ${creator ?? 'the operator'}`,
+        `created by ${creator ?? 'the operator'}`,
         lastUsedAt === null ? 'never used' : `used ${new Date(lastUsedAt).toISOString()}`,
         stateOf(revokedAt, now),
         name,

@@ -50,7 +50,7 @@ export function buildServedFiles(log: Log): ServedFiles {
 async function untilServed(log: Log, folder: string, build: Build): Promise<void> {
   const page = join(folder, 'dist/index.html');
   if (build === noBuild || existsSync(page)) return;
-  log.info('building the console, which takes some seconds at the first start');
+  log.info('building the console; this takes a few seconds at the first start');
   let building = true;
   void build.ended.then(() => {
     building = false;

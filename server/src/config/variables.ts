@@ -97,7 +97,7 @@ export const variables = {
   ),
   SKEIN_DRAIN_MS: unset(
     wholeNumber(0, 600_000),
-    'How long `/readyz` answers 503 before the service stops listening; up to twice as long while requests still arrive. Default: 5000 if `/readyz` was ever requested, otherwise 0',
+    'How long `/readyz` returns 503 before the service stops listening; up to twice as long while requests still arrive. Default: 5000 if `/readyz` was ever requested, otherwise 0',
   ),
   SKEIN_TRUSTED_PROXIES: variable(
     '',
@@ -167,7 +167,7 @@ export const variables = {
   ),
   SKEIN_CLIENT_ID: unset(
     asciiWord,
-    'Only for them, instead of a key: the client id of an application, which can only read',
+    'Only for these commands, instead of a key: the client id of an application, which can only read',
   ),
   SKEIN_CLIENT_SECRET: unset(asciiWord, "The application's client secret"),
   ...limitVariables,

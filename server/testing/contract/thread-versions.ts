@@ -56,12 +56,12 @@ export function describeThreadVersions(world: () => World): void {
         hide: () => store.setThreadPublished(organization, id, false, note()),
         progress: () => store.recordReplyProgress(claim, progress),
         'more progress': () => store.recordReplyProgress(claim, { ...progress, content: 'more' }),
-        'an attempt that failed': () => store.retryReply(claim, { delayMs: 0, failure: '503' }),
-        'a claim that was let go': async () => {
+        'a failed attempt': () => store.retryReply(claim, { delayMs: 0, failure: '503' }),
+        'a released claim': async () => {
           await reclaim();
           await store.releaseReply(claim);
         },
-        'a lease that ran out': async () => {
+        'an expired lease': async () => {
           await reclaim();
           await store.recordReplyProgress(claim, progress);
           const before = await versionOf(organization, id);
@@ -76,7 +76,7 @@ export function describeThreadVersions(world: () => World): void {
         'a follow-up': ask,
         'an end with a note': () =>
           store.settleReply(claim, { status: 'failed', ...result, failure: 'no', note: note() }),
-        'another try': () => store.addReply(organization, id, userId, newRetry()),
+        'a retry': () => store.addReply(organization, id, userId, newRetry()),
         stop: () => store.cancelReplies(organization, id),
         'a deadline that passed': async () => {
           await ask();

@@ -50,7 +50,7 @@ describe('Password guessing', () => {
 
   for (const [who, email] of [
     ['a person', 'ada@demo.example'],
-    ['somebody who does not exist, just as well', 'stranger@demo.example'],
+    ['an unknown person', 'stranger@demo.example'],
   ] as const) {
     it(`of ${who} is throttled after ten failures, also concurrent ones`, async () => {
       const answers = await Promise.all(

@@ -108,7 +108,7 @@ describe('The history checker finds', () => {
   const found: Record<string, [RegExp, Call[], Partial<History>?]> = {
     'a lost create': [/no order/, [create([0, 1]), get([2, 3], 404)]],
     'a lost rename': [/no order/, [create([0, 1]), rename([2, 3], 'T1,2'), get([4, 5], 'T1')]],
-    'a read that goes back': [
+    'a read that returns an older state': [
       /no order/,
       [create([0, 1]), rename([2, 9], 'T1,2'), get([3, 4], 'T1,2'), get([5, 6], 'T1')],
     ],
@@ -120,7 +120,7 @@ describe('The history checker finds', () => {
       /no order/,
       [create([0, 1]), remove([2, 3]), get([4, 5], 'T1')],
     ],
-    'a write that the response called failed with 404': [
+    'a rename that gets 404 for an existing thread': [
       /no order/,
       [create([0, 1]), rename([2, 3], 'T1,2', 404), get([4, 5], 'T1')],
     ],
@@ -128,7 +128,7 @@ describe('The history checker finds', () => {
       /never ended/,
       [create([0, 1]), get([2, 3], 'T1', { status: 'in_progress', content: 'All', completedAt: null })],
     ],
-    'a reply that ends by halves': [
+    'a reply that ends incomplete': [
       /ended as/,
       [create([0, 1]), get([2, 3], 'T1', { ...finished, content: 'All' })],
     ],
@@ -191,12 +191,12 @@ describe('The history checker finds', () => {
       [create([0, 1]), get([2, 3], 'T1')],
       { outages: [outage], quotas: quotaOf(1) },
     ],
-    'a quota that forgets older requests when the database dies': [
+    'a quota that loses older requests when the database dies': [
       /2 requests served with a quota of 1/,
       [create([0, 1]), get([2500, 2501], 'T1'), get([3500, 3501], 'T1')],
       { outages: [{ ...outage, losesCounts: true, startedAt: 4000, endedAt: 5000 }], quotas: quotaOf(1) },
     ],
-    'a quota that refuses too early': [
+    'a quota that rejects too early': [
       /429 after 2 of 3/,
       [create([0, 1]), get([2, 3], 'T1'), { ...remove([4, 5]), status: 429 } as Call],
       { quotas: quotaOf(3) },

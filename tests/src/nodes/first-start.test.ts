@@ -101,15 +101,15 @@ describe('An address without a database', { concurrency: 2 }, () => {
         rightPassword(to);
         to.pathname = '/missing';
       }),
-    'a port where nobody listens': () =>
+    'a port without a listener': () =>
       changed((to) => {
         to.port = '1';
       }),
-    'a name of no machine': () =>
+    'an unknown host': () =>
       changed((to) => {
         to.hostname = 'database.invalid';
       }),
-    'a server that says nothing': () => silent.urlOf(changed(() => {})),
+    'a server that sends nothing': () => silent.urlOf(changed(() => {})),
     'a certificate file that does not exist': () =>
       `${changed(() => {})}?sslmode=verify-full&sslrootcert=/missing.pem`,
   };

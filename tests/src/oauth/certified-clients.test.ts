@@ -13,7 +13,7 @@ type Settings = (port: number, front: FrontProxy) => Record<string, string>;
 /** Deployments in which the API and the token endpoint have the same address or different ones. */
 const deployments: Record<string, Settings> = {
   'at the address it listens on': () => ({}),
-  'at one address that was named': (port) => ({ SKEIN_BASE_URL: `http://localhost:${port}` }),
+  'at one configured address': (port) => ({ SKEIN_BASE_URL: `http://localhost:${port}` }),
   'with another host name for tokens': (port) => ({
     SKEIN_BASE_URL: `http://127.0.0.1:${port}`,
     SKEIN_AUTH_URL: `http://localhost:${port}`,

@@ -37,7 +37,7 @@ interface Refusal {
 
 /** RFC 6749 §2.3.1, §3.2, §4.4.2 and §5.2, grouped by guarantee. */
 export const refusals: Record<string, Refusal> = {
-  'refuses another media type': {
+  'rejects another media type': {
     error: 'invalid_request',
     requests: ({ app }) => {
       const body = byBody(app).body as string;
@@ -61,7 +61,7 @@ export const refusals: Record<string, Refusal> = {
     },
   },
 
-  'refuses a parameter that was sent twice, known or not, empty or not': {
+  'rejects a parameter that was sent twice, known or not, empty or not': {
     error: 'invalid_request',
     requests: ({ app }) => {
       const { body } = byBody(app);
@@ -70,7 +70,7 @@ export const refusals: Record<string, Refusal> = {
         client_id: form(`${body}&client_id=${app.clientId}`),
         client_secret: form(`${body}&client_secret=${app.clientSecret}`),
         'another client_secret': form(`${body}&client_secret=${canary}`),
-        'spelt otherwise': form(`${body}&client%5Fid=${app.clientId}`),
+        'spelled differently': form(`${body}&client%5Fid=${app.clientId}`),
         unknown: form(`${body}&x=1&x=2`),
         'one of them empty': form(`${body}&client_secret=`),
         'both empty': form(`${body}&scope=&scope=`),
@@ -78,7 +78,7 @@ export const refusals: Record<string, Refusal> = {
     },
   },
 
-  'refuses a request without a grant type': {
+  'rejects a request without a grant type': {
     error: 'invalid_request',
     requests: ({ app }) => {
       const credentials = `client_id=${app.clientId}&client_secret=${app.clientSecret}`;
@@ -95,7 +95,7 @@ export const refusals: Record<string, Refusal> = {
     },
   },
 
-  'refuses a body that is no UTF-8, or too long': {
+  'rejects a body that is not UTF-8 or too long': {
     error: 'invalid_request',
     requests: ({ app }) => {
       const { body } = byBody(app);
@@ -112,7 +112,7 @@ export const refusals: Record<string, Refusal> = {
     },
   },
 
-  'refuses two methods of authentication at once, right or wrong': {
+  'rejects two authentication methods at once, right or wrong': {
     error: 'invalid_request',
     requests: ({ app, colleague }) => ({
       'the same secret twice': byBasic(app, byBody(app).body as string),
@@ -121,7 +121,7 @@ export const refusals: Record<string, Refusal> = {
     }),
   },
 
-  'refuses every other grant type, by both methods': {
+  'rejects every other grant type, with both methods': {
     error: 'unsupported_grant_type',
     requests: ({ app }) =>
       each(
@@ -143,7 +143,7 @@ export const refusals: Record<string, Refusal> = {
       ),
   },
 
-  'refuses a client that does not say who it is': {
+  'rejects a client without an id or a secret': {
     error: 'invalid_client',
     requests: ({ app }) => ({
       'no client': form(grant),
@@ -156,7 +156,7 @@ export const refusals: Record<string, Refusal> = {
     }),
   },
 
-  'refuses an unknown client, a wrong secret, and what was deleted or rotated, by both methods': {
+  'rejects an unknown client, a wrong secret, and deleted or rotated credentials, with both methods': {
     error: 'invalid_client',
     requests: (clients) =>
       each(Object.entries(wrongClients(clients)), ([what, client]) => ({
@@ -165,7 +165,7 @@ export const refusals: Record<string, Refusal> = {
       })),
   },
 
-  'reads a plus in Basic as the space that it is in a form': {
+  'decodes a plus in Basic as a space, as in a form': {
     // If the plus were kept, the two client ids would differ, and the error would be `invalid_request`.
     error: 'invalid_client',
     requests: () => ({
@@ -173,12 +173,12 @@ export const refusals: Record<string, Refusal> = {
     }),
   },
 
-  'refuses Basic that cannot be read, and every other scheme': {
+  'rejects malformed Basic, and every other scheme': {
     error: 'invalid_client',
     requests: (clients) => each(wrongLines(clients), (line) => ({ [line]: byAuthorization(line) })),
   },
 
-  'refuses two Authorization lines, even if both are right': {
+  'rejects two Authorization headers, even if both are right': {
     error: 'invalid_client',
     requests: ({ app, apiKey }) => {
       const line = ['authorization', `Basic ${base64(`${app.clientId}:${app.clientSecret}`)}`] as const;
@@ -190,7 +190,7 @@ export const refusals: Record<string, Refusal> = {
     },
   },
 
-  'tells a client outside the beta that it is outside, if its secret is right': {
+  'tells a client with the right secret that its organization is outside the beta': {
     error: 'unauthorized_client',
     requests: ({ outside }) => ({ body: byBody(outside), basic: byBasic(outside) }),
   },
@@ -207,7 +207,7 @@ function wrongClients(clients: Clients): Record<string, IssuedApplication> {
       clientId: clientId.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
       clientSecret,
     },
-    'a made up client': { clientId: canary, clientSecret: canary },
+    'a made-up client': { clientId: canary, clientSecret: canary },
     'a wrong secret': { clientId, clientSecret: `${clientSecret}x` },
     'half a secret': { clientId, clientSecret: clientSecret.slice(0, -1) },
     'the secret in another case': { clientId, clientSecret: swapCase(clientSecret) },
@@ -217,7 +217,7 @@ function wrongClients(clients: Clients): Record<string, IssuedApplication> {
     "a colleague's secret": { clientId, clientSecret: clients.colleague.clientSecret },
     "another organization's secret": { clientId, clientSecret: clients.foreign.clientSecret },
     'the secret as the client': { clientId: clientSecret, clientSecret: clientId },
-    'a question to the store': { clientId: `${clientId}' OR '1'='1`, clientSecret },
+    'an SQL injection': { clientId: `${clientId}' OR '1'='1`, clientSecret },
     'a pattern': { clientId: 'app_%', clientSecret },
     'an API key': clients.apiKey,
     'a deleted client': clients.deleted,

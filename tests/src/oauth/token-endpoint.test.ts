@@ -67,7 +67,7 @@ describe('The token endpoint', () => {
       const [id, secret] = [percentEncoded(clientId), percentEncoded(clientSecret)];
       await accepts({
         'Basic, both halves': byAuthorization(`Basic ${base64(`${id}:${secret}`)}`),
-        'Basic, small hexadecimal digits': byAuthorization(
+        'Basic, lower-case hexadecimal digits': byAuthorization(
           `Basic ${base64(`${id.toLowerCase()}:${secret.toLowerCase()}`)}`,
         ),
         'the body': form(
@@ -112,7 +112,7 @@ describe('The token endpoint', () => {
           foo: canary,
           ['__proto__']: 'z',
         }),
-        'an unknown method of authentication': byBody(app, {
+        'an unknown authentication method': byBody(app, {
           client_assertion: canary,
           client_assertion_type: 'x',
         }),

@@ -176,7 +176,7 @@ describe('a corroborated reply', () => {
       ['Goats are green ([1]), and big [2].', 'Goats are green, and big.'],
       ['[1] Goats are green.', 'Goats are green.'],
     ],
-    'tells an index from a citation, also without a space before it': [
+    'distinguishes an index from a citation, also without a space before it': [
       ['Array a[1] = 3'],
       ['Goats eat list[12] and f(x)[1] and a[1][2].'],
       ['山羊是绿色的[1]。', '山羊是绿色的。'],
@@ -227,7 +227,7 @@ describe('a corroborated reply', () => {
       ],
       ['Gift cards\r\ncannot be refunded.\r\n', 'Gift cards\r\ncannot be refunded [1].\r\n'],
     ],
-    'puts a citation before the ellipsis of an answer that was cut': [
+    'puts a citation before the ellipsis of a truncated answer': [
       ['Gift cards cannot be refunded …', 'Gift cards cannot be refunded [1] …'],
     ],
   };
