@@ -23,7 +23,7 @@ export async function measureApplicationGets(
   const [tokens, keys] = results as [(typeof results)[0], (typeof results)[0]];
   printTable(
     "Gets with an application's token, against the same gets with an org-wide key",
-    ['operation', 'requests/s', 'with key, /s', 'ratio', 'p50 ms', 'CPU µs', 'key CPU µs', 'dearer by'],
+    ['operation', 'requests/s', 'with key, /s', 'ratio', 'p50 ms', 'CPU µs', 'key CPU µs', 'CPU ratio'],
     [
       [
         'get, application',

@@ -68,9 +68,9 @@ export async function compareSides(title: string, small: Side, large: Side, plan
     'slower by',
     'CPU µs',
     'CPU µs',
-    'dearer by',
+    'CPU ratio',
   ];
-  const ofDatabase = ['PostgreSQL CPU µs', 'PostgreSQL CPU µs', 'dearer by'];
+  const ofDatabase = ['PostgreSQL CPU µs', 'PostgreSQL CPU µs', 'CPU ratio'];
   printTable(
     `${title}: ${many} threads against ${few}`,
     [...headings, ...(hasDatabase ? ofDatabase : [])],

@@ -14,7 +14,7 @@ const settleMs = 2_000;
 /** The packages that are loaded on first use, and when. */
 const loadedOnUse = [
   ['ai', 'the first reply of a language model'],
-  ['unpdf', 'the first PDF, in a process of its own'],
+  ['unpdf', 'the first PDF, in another process'],
   ['openid-client', 'the first sign-in through a provider'],
   ['@fastify/swagger', '/openapi.json'],
   ['@fastify/send', 'the first page of the console'],

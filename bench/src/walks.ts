@@ -36,7 +36,7 @@ export async function measureOldWalks(service: Target, store: SeededStore, plan:
   }
   printTable(
     'A page of a walk that began before many renames',
-    ['since the walk began', 'pages/s', 'fresh walk, /s', 'slower by', 'CPU µs', 'fresh CPU µs'],
+    ['since the walk started', 'pages/s', 'fresh walk, /s', 'slower by', 'CPU µs', 'fresh CPU µs'],
     rows,
   );
 }
