@@ -10,21 +10,29 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
+interface ErrorOptions {
+  readonly cause?: unknown;
+  readonly logMessage?: string;
+  readonly retryAfterSeconds?: number;
+}
+
 /**
  * An error for the caller. `message` is safe to show; the internal reason is in `cause` and goes to the log only.
- * `logMessage` replaces a message that repeats text of the caller in the request log of the organization. With
- * RATE_LIMITED, `retryAfterSeconds` says when the next attempt is accepted.
+ * `logMessage` replaces a message that repeats text of the caller in the request log of the organization. Each RATE_LIMITED
+ * says in `retryAfterSeconds` when the next attempt is accepted, or when to try again if nobody knows.
  */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly logMessage: string;
   readonly retryAfterSeconds: number | undefined;
 
+  constructor(code: Exclude<ErrorCode, 'RATE_LIMITED'>, message: string, options?: ErrorOptions);
   constructor(
-    code: ErrorCode,
+    code: 'RATE_LIMITED',
     message: string,
-    options?: { cause?: unknown; logMessage?: string; retryAfterSeconds?: number },
-  ) {
+    options: ErrorOptions & { readonly retryAfterSeconds: number },
+  );
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'ServiceError';
     this.code = code;

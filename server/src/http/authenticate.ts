@@ -54,8 +54,8 @@ function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: Fast
   request.credentialId = admitted.credentialId;
   describeQuota(reply, admitted);
   if (!admitted.granted) {
-    reply.header('retry-after', admitted.resetSeconds);
-    throw new ServiceError('RATE_LIMITED', `The limit of ${admitted.limit} requests a day was exceeded.`);
+    const sentence = `The limit of ${admitted.limit} requests a day was exceeded.`;
+    throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: admitted.resetSeconds });
   }
 }
 

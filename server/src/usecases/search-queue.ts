@@ -4,6 +4,8 @@ import type { OrganizationId } from '../domain/id.ts';
 
 /** How many searches of one organization may wait. */
 const waitingMax = 8;
+/** Most searches take a few milliseconds. */
+const soon = { retryAfterSeconds: 1 };
 
 /** Runs few searches at once. Organizations take turns. */
 export class SearchQueue {
@@ -25,7 +27,7 @@ export class SearchQueue {
   ): Promise<T> {
     if (this.#places.waiting(organizationId) >= waitingMax) {
       const sentence = `Your organization has ${waitingMax} searches waiting: try again in a moment.`;
-      throw new ServiceError('RATE_LIMITED', sentence);
+      throw new ServiceError('RATE_LIMITED', sentence, soon);
     }
     try {
       await this.#places.acquire(organizationId, signal);
@@ -36,7 +38,7 @@ export class SearchQueue {
       }
     } catch (error) {
       if (!signal?.aborted || error !== signal.reason) throw error;
-      throw new ServiceError('RATE_LIMITED', 'The search took too long: try again in a moment.');
+      throw new ServiceError('RATE_LIMITED', 'The search took too long: try again in a moment.', soon);
     }
   }
 }

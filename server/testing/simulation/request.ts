@@ -64,8 +64,11 @@ export function sendWithKey<T>(
   const hash = random.chance(0.9) ? person.keys.at(-1)! : random.pick(person.keys);
   const credential = { kind: 'key', hash } as const;
   const attempt = async (context: Context, sent: Sent) => {
-    const admission = admit(context, credential).then(({ granted, principal }) => {
-      if (!granted) throw new ServiceError('RATE_LIMITED', 'The limit was exceeded.');
+    const admission = admit(context, credential).then(({ granted, principal, resetSeconds }) => {
+      if (!granted)
+        throw new ServiceError('RATE_LIMITED', 'The limit was exceeded.', {
+          retryAfterSeconds: resetSeconds,
+        });
       return principal;
     });
     const expected: Principal | undefined = isRead ? expectedPrincipal(context, credential) : undefined;

@@ -15,4 +15,12 @@ export function assertRefused(
   assert.equal(status, statusOfCode[code], what);
   assert.equal(body.error.trace_id, headers.get('x-request-id'), what);
   assert.equal(headers.get('www-authenticate'), null, what);
+  assertRetryAfter({ status, headers });
+}
+
+/** A 429 says how many seconds to wait (RFC 6585 §4). No other error does. */
+export function assertRetryAfter({ status, headers }: Pick<ConsoleAnswer, 'status' | 'headers'>): void {
+  const seconds = headers.get('retry-after') ?? '';
+  if (status === 429) assert.match(seconds, /^[1-9]\d*$/);
+  else assert.equal(seconds, '');
 }

@@ -102,6 +102,7 @@ describe('Uploads in the console', () => {
     for (const file of await untilFiles(2)) assert.equal(statSync(file).mode & 0o777, 0o600);
     const third = await new OpenUpload(world.ada, 'c.md', 50_000_000).answer;
     assert.equal(third.status, 429);
+    assert.equal(third.headers['retry-after'], '5');
     assert.match(
       third.message,
       /^Your organization has 2 uploads in progress: try again when one has ended\.$/,

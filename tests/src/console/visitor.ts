@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { assertRetryAfter } from './assertions.ts';
 import { type ConsoleAnswer, type ConsoleCall, ConsoleClient, testPassword } from './console-client.ts';
 
 /** A person who is signed in to one organization. */
@@ -63,6 +64,7 @@ export function assertRefused(answer: ConsoleAnswer, status: number, message = /
   assert.equal(answer.status, status, JSON.stringify(answer.body));
   assert.match(answer.body.error.message, message);
   assert.equal(answer.body.error.trace_id, answer.headers.get('x-request-id'));
+  assertRetryAfter(answer);
 }
 
 export function assertDone(answer: ConsoleAnswer, status = 200): any {

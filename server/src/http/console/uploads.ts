@@ -87,6 +87,9 @@ export function tooLarge(bytesMax: number): ServiceError {
   return invalid(`The file is larger than ${formatBytes(bytesMax)}.`);
 }
 
+/** How long most uploads take. */
+const uploadSeconds = 5;
+
 /** How many uploads of each organization this process has in progress. */
 export class UploadPlaces {
   readonly #max: number;
@@ -102,7 +105,7 @@ export class UploadPlaces {
     if (taken >= this.#max) {
       const running = `${this.#max} ${this.#max === 1 ? 'upload' : 'uploads'}`;
       const sentence = `Your organization has ${running} in progress: try again when one has ended.`;
-      throw new ServiceError('RATE_LIMITED', sentence);
+      throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: uploadSeconds });
     }
     this.#taken.set(organizationId, taken + 1);
     let isLeft = false;

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/id.ts';
 import { invitationMail, type MailError, mailAttemptsMax, mailRetryMs } from '../../domain/mail.ts';
+import { secondsUntilReset } from '../../domain/quota.ts';
 import type { ClaimedMail } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
@@ -43,7 +44,10 @@ export async function limitMails(
     outcome === 'person-limit'
       ? `This person was sent ${personMax} invitations today`
       : `This organization has sent ${organizationMax} invitations by mail today`;
-  throw new ServiceError('RATE_LIMITED', `${sent}, which is the limit. It resets at 00:00 UTC.`);
+  const retryAfterSeconds = secondsUntilReset(now());
+  throw new ServiceError('RATE_LIMITED', `${sent}, which is the limit. It resets at 00:00 UTC.`, {
+    retryAfterSeconds,
+  });
 }
 
 /**

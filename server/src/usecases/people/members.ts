@@ -3,6 +3,7 @@ import { type ApiKey, isLive } from '../../domain/credential.ts';
 import { invalid, notFound, ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
+import { secondsUntilReset } from '../../domain/quota.ts';
 import { generateInvitationToken, invitationLink } from '../../domain/sign-in.ts';
 import type { LinkRequest } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
@@ -273,6 +274,7 @@ async function issueInvitation(
       throw new ServiceError(
         'RATE_LIMITED',
         'This person was sent as many password links today as the limit allows.',
+        { retryAfterSeconds: secondsUntilReset(now()) },
       );
   }
 }

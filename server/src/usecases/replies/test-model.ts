@@ -25,7 +25,7 @@ export async function testModel(
   const waitSeconds = tests.waitSeconds(principal.userId);
   if (waitSeconds > 0) {
     const sentence = `You have tested the model ${modelTestsMax} times, which is the limit. Try again in ${waitSeconds} seconds.`;
-    throw new ServiceError('RATE_LIMITED', sentence);
+    throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: waitSeconds });
   }
   tests.failed(principal.userId);
   await limitPrompts(context, principal);
