@@ -128,9 +128,9 @@ function repeat(
 
 async function removeExpired(context: SurfaceContext, log: Log, signal: AbortSignal): Promise<void> {
   const removed: Record<string, number> = {};
-  await enforceRetention(context, async (kind, count) => {
-    if (count > 0) removed[kind] = (removed[kind] ?? 0) + count;
-    await pause(count > 0 ? removalPauseMs : 0, undefined, { signal }).catch(() => {});
+  await enforceRetention(context, async (kind, batch) => {
+    if (batch.removed > 0) removed[kind] = (removed[kind] ?? 0) + batch.removed;
+    await pause(batch.rows > 0 ? removalPauseMs : 0, undefined, { signal }).catch(() => {});
     return !signal.aborted;
   });
   if (Object.keys(removed).length > 0)

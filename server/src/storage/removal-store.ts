@@ -8,6 +8,8 @@ export type RetentionPlace = OrganizationId | '';
 export interface RetentionBatch {
   /** Threads are counted without their messages. */
   readonly removed: number;
+  /** With the messages of threads, also of threads that still have more. */
+  readonly rows: number;
   /** Where the next batch starts; null after the last organization. */
   readonly next: RetentionPlace | null;
 }

@@ -196,7 +196,7 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
       if (kind === 'sessions') {
         const values = { keepMs, limit: batchRows };
         const removed = await writeUnsynced(() => count(statements.remove.sessions, values));
-        return { removed, next: removed === batchRows ? place : null };
+        return { removed, rows: removed, next: removed === batchRows ? place : null };
       }
       const { pageEnd, owners } = await read(function* () {
         const pageEnd = (yield* row<Owner>(findPageEnd, { place }))?.id ?? null;
@@ -210,9 +210,10 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
         removed += batch.removed;
         taken += batch.rows;
         done += batch.done;
-        if (batch.more || taken >= batchRows) return { removed, next: owners[done - 1]?.id ?? place };
+        if (batch.more || taken >= batchRows)
+          return { removed, rows: taken, next: owners[done - 1]?.id ?? place };
       }
-      return { removed, next: pageEnd };
+      return { removed, rows: taken, next: pageEnd };
     },
 
     async countExpired(kind, keepMs) {

@@ -1,14 +1,14 @@
 import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
-import type { RetentionPlace } from '../../storage/store.ts';
+import type { RetentionBatch, RetentionPlace } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
 /**
- * Removes everything older than the retention settings allow, in batches. `proceed` is called after each batch with the
- * number of rows removed. It may delay the next batch, and returns false to stop.
+ * Removes everything older than the retention settings allow, in batches. `proceed` is called after each batch. It may delay
+ * the next batch, and returns false to stop.
  */
 export async function enforceRetention(
   { store, kept, telemetry }: Pick<Context, 'store' | 'kept' | 'telemetry'>,
-  proceed: (kind: RetentionKind, removed: number) => Promise<boolean>,
+  proceed: (kind: RetentionKind, batch: RetentionBatch) => Promise<boolean>,
 ): Promise<void> {
   for (const kind of retentionKinds) {
     const keepMs = kept[kind];
@@ -16,7 +16,7 @@ export async function enforceRetention(
     while (place !== null) {
       const batch = await store.removeExpired(kind, keepMs!, place);
       telemetry.retentionRemoved(kind, batch.removed);
-      if (!(await proceed(kind, batch.removed))) return;
+      if (!(await proceed(kind, batch))) return;
       place = batch.next;
     }
   }
