@@ -19,6 +19,8 @@ class Log {
   readonly traffic: TrafficReport[] = [];
   old: RequestPosition | undefined;
   searches = 0;
+  /** How many parts of the log there are to remove. */
+  oldParts = 0;
 
   async addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<number> {
     if (this.isAway) throw new Error('away');
@@ -32,7 +34,9 @@ class Log {
     return this.old;
   }
   async removeRequests(): Promise<number> {
-    return 0;
+    if (this.oldParts === 0) return 0;
+    this.oldParts -= 1;
+    return 500;
   }
 }
 
@@ -115,4 +119,20 @@ test('keeps statistics without a log if its limit is 0', async () => {
   recorder.request(request());
   await recorder.flush(log);
   assert.deepEqual([log.logged.length, log.traffic.length, log.searches], [0, 2, 0]);
+});
+
+test('stores the requests that wait between two parts of a long removal, and removes the rest also without requests', async () => {
+  const { recorder } = recorderOf(100);
+  const log = new Log();
+  log.old = { at: 1, traceId: 't' };
+  log.oldParts = 50;
+  recorder.request(request());
+  await recorder.flush(log);
+  assert.ok(log.oldParts > 40, `${log.oldParts} parts left`);
+  recorder.request(request({ organizationId: 'org_other' as OrganizationId, traceId: 'other' }));
+  await recorder.flush(log);
+  assert.equal(log.logged.at(-1)?.traceId, 'other');
+  assert.ok(log.oldParts > 30, `${log.oldParts} parts left`);
+  for (let flushes = 0; flushes < 50; flushes += 1) await recorder.flush(log);
+  assert.equal(log.oldParts, 0);
 });

@@ -1,7 +1,13 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { utcDay } from '../../domain/quota.ts';
 import { bucketOf, hourMs, replyOperation } from '../../domain/traffic.ts';
-import type { LoggedRequest, Store, TrafficReport, UsageReport } from '../../storage/store.ts';
+import type {
+  LoggedRequest,
+  RequestPosition,
+  Store,
+  TrafficReport,
+  UsageReport,
+} from '../../storage/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 
 /** More requests than this wait only if the store is slow. Further ones are dropped and counted. */
@@ -34,6 +40,8 @@ export class RequestRecorder {
   #replies: EndedReply[] = [];
   /** How many entries this process has added to the log of an organization since it last cut it back. */
   readonly #added = new Map<OrganizationId, number>();
+  /** The newest entry to remove from logs that are above the limit. */
+  readonly #ends = new Map<OrganizationId, RequestPosition>();
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -48,7 +56,10 @@ export class RequestRecorder {
     if (this.#replies.length < waitingMax) this.#replies.push(reply);
   }
 
-  /** Stores what is waiting, in batches. If the store fails, it keeps the rest for the next flush and rejects. */
+  /**
+   * Stores what is waiting, in batches, and removes old entries. If the store fails, it keeps the rest for the next flush and
+   * rejects.
+   */
   async flush(store: Pick<Store, 'addRequests' | 'findOldRequest' | 'removeRequests'>): Promise<void> {
     while (this.#requests.length + this.#replies.length > 0) {
       const requests = this.#requests.splice(0, batchSize);
@@ -67,18 +78,29 @@ export class RequestRecorder {
         const added = this.#added.get(organizationId) ?? Number.POSITIVE_INFINITY;
         this.#added.set(organizationId, added + 1);
       }
-      await this.#cutBack(store);
+      await this.#findOld(store);
+      await this.#removeOld(store);
     }
+    await this.#removeOld(store);
   }
 
-  async #cutBack(store: Pick<Store, 'findOldRequest' | 'removeRequests'>): Promise<void> {
+  async #findOld(store: Pick<Store, 'findOldRequest'>): Promise<void> {
     const { keptMax } = this.#settings;
     for (const [organizationId, added] of this.#added) {
       if (added < keptMax * growthShare) continue;
       this.#added.set(organizationId, 0);
-      const edge = await store.findOldRequest(organizationId, keptMax);
-      while (edge !== undefined && (await store.removeRequests(organizationId, edge)) > 0);
+      const end = await store.findOldRequest(organizationId, keptMax);
+      if (end !== undefined) this.#ends.set(organizationId, end);
     }
+  }
+
+  /**
+   * Removes the oldest entries of each log that is too long, one part of each log. After the limit was lowered there are many:
+   * the requests that wait meanwhile would be dropped, also those of other organizations.
+   */
+  async #removeOld(store: Pick<Store, 'removeRequests'>): Promise<void> {
+    for (const [organizationId, end] of this.#ends)
+      if ((await store.removeRequests(organizationId, end)) === 0) this.#ends.delete(organizationId);
   }
 }
 
