@@ -130,7 +130,7 @@ export interface Accounts {
   listMemberships(userId: UserId, access: Access): Promise<Memberships>;
   /**
    * Replaces the member's earlier invitation to this organization. One that was `requested` does so only if the earlier one
-   * has expired or its mail was given up (otherwise `live`), and is counted only if it is created.
+   * is the operator's, has expired, or its mail was given up (otherwise `live`), and is counted only if it is created.
    */
   createInvitation(
     organizationId: OrganizationId,

@@ -110,6 +110,22 @@ export function describeInvitations(world: () => World): void {
       await people.invite(organization, userId);
     });
 
+    it('replaces a link of the operator if the person asked for it', async () => {
+      const { store, clock, people, organization, userId } = await oneMembership(world());
+      const operators = await people.invite(organization, userId, { resets: true, byOperator: true });
+      const requested = { person: strangers.user(), startedAt: clock.ms, personMax: 3 };
+      const link = newInvitation(userId, {
+        resets: true,
+        byOperator: false,
+        requested,
+        sealedLink: 'sealed',
+      });
+      const asked = note('password.link-requested', userId);
+      assert.equal(await store.createInvitation(organization, link, asked), 'created');
+      assert.equal(await store.findInvitation(operators), undefined);
+      assert.notEqual(await store.findInvitation(link.tokenHash), undefined);
+    });
+
     it('does not inherit the right to reset a password from the one it replaces', async () => {
       const { store, people, one, other, userId } = await twoMemberships(world());
       await people.join(one, userId, 'first', { byOperator: true });

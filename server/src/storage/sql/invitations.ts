@@ -33,7 +33,7 @@ const replace = statement('replace-invitation')`
     created_at = excluded.created_at, expires_at = excluded.expires_at, mail_state = excluded.mail_state,
     sealed_link = excluded.sealed_link, mail_due_at = excluded.mail_due_at, mail_attempts = 0`;
 const findLive = statement('find-live-invitation')`SELECT 1 FROM invitation
-  WHERE organization_id = :organizationId AND user_id = :userId AND expires_at > :now
+  WHERE organization_id = :organizationId AND user_id = :userId AND NOT by_operator AND expires_at > :now
     AND coalesce(mail_state, '') <> 'failed'`;
 const find = statement('find-invitation')`
   SELECT invitation.organization_id AS "organizationId", organization.name AS "organizationName",

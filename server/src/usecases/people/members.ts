@@ -220,8 +220,9 @@ export async function sendPasswordLinks(context: Context, log: Log): Promise<voi
 }
 
 /**
- * Sends a link to choose a new password to a person who can sign in with one. A link that can still be used is not replaced:
- * otherwise anyone could keep another person's links from working.
+ * Sends a link to choose a new password to a person who can sign in with one. It replaces a link of the operator, which is
+ * valid for days and may be lost. A link that was mailed in the last half hour is not replaced: otherwise anyone could keep
+ * another person's links from working.
  */
 async function sendPasswordLink(context: Context, email: string, traceId: string): Promise<void> {
   const { now, sha256, limits } = context;
