@@ -87,17 +87,12 @@ describe('A PgBouncer in front of the database', { skip }, () => {
     assert.deepEqual(await Promise.all(services.map((service) => service.end())), [0, 0]);
   });
 
-  for (const ignored of ['extra_float_digits', 'statement_timeout']) {
-    it(`is rejected if it ignores only ${ignored}, with the setting to change`, async () => {
-      const one = await pooled({ pool_mode: 'session', ignore_startup_parameters: ignored });
-      const { exitCode, stderr } = await one.run('org', 'create', 'Acme');
-      assert.equal(exitCode, 1);
-      assert.match(
-        stderr,
-        /ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout/,
-      );
-    });
-  }
+  it('is rejected if it does not ignore statement_timeout, with the setting to change', async () => {
+    const one = await pooled({ pool_mode: 'session', ignore_startup_parameters: 'extra_float_digits' });
+    const { exitCode, stderr } = await one.run('org', 'create', 'Acme');
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /ignore_startup_parameters = statement_timeout in PgBouncer/);
+  });
 });
 
 function isFrom1_21(path: string): boolean {

@@ -35,7 +35,7 @@ export class PgBouncer {
       listen_port: String(port),
       unix_socket_dir: '',
       auth_type: 'any',
-      ignore_startup_parameters: 'statement_timeout,idle_in_transaction_session_timeout',
+      ignore_startup_parameters: 'statement_timeout',
       ...settings,
     };
     const file = join(folder, 'pgbouncer.ini');

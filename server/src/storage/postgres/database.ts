@@ -32,8 +32,13 @@ export interface PoolSettings {
 }
 
 const statementMs = 30_000;
-/** Sent when connecting. A node that freezes within a transaction loses its connection, and with it the locks that it holds. */
-const timeouts = { statement_timeout: statementMs, idle_in_transaction_session_timeout: 10_000 };
+/** Sent when connecting. */
+const timeouts = { statement_timeout: statementMs };
+/**
+ * A node that freezes within a transaction loses its connection after 10 s, and with it the locks that it holds. Not a parameter
+ * of the connection, because a pooler drops it.
+ */
+const begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'";
 const idleMs = 30_000;
 
 /** Counts, times and sequences stay far below 2^53, so that bigint values are read as numbers. */
@@ -240,7 +245,7 @@ export class Database implements Transactions {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
     try {
-      await client.query('BEGIN');
+      await client.query(begin);
       const result = await work(async (statement, values) =>
         this.#seen((await client.query(query(statement, values, this.time))).rows),
       );

@@ -10,7 +10,6 @@ const migrationLock = 7_305_301;
 
 /** Backends change with every transaction: after this many rounds, one has served both clients. */
 const rounds = 5;
-const ignoredParameters = 'statement_timeout,idle_in_transaction_session_timeout';
 const probe = { name: 'skein-pooler-probe', text: 'SELECT pg_backend_pid() AS pid' };
 /** invalid_sql_statement_name, duplicate_prepared_statement. */
 const statementErrors = new Set(['26000', '42P05']);
@@ -61,7 +60,7 @@ async function rejectUnfitPooler(client: pg.Client, connect: () => Promise<pg.Cl
   if (rows[0].pid === (client as pg.Client & { processID: number }).processID) return;
   const other = await connect().catch((error: Error) => {
     if (!/unsupported startup parameter/.test(error.message)) throw error;
-    throw new Error(`${error.message}: set ignore_startup_parameters = ${ignoredParameters} in PgBouncer`);
+    throw new Error(`${error.message}: set ignore_startup_parameters = statement_timeout in PgBouncer`);
   });
   try {
     for (let round = 0; round < rounds; round += 1) {
