@@ -121,7 +121,7 @@ export const setLockTimeout = sql`set_config('lock_timeout', :lockMs::text, true
 /** How long a statement for several organizations waits for a lock. Our own transactions take a few milliseconds. */
 export const sharedLockMs = 300;
 /** How long the calls of one organization then wait for it. */
-const isolatedLockMs = 10_000;
+export const isolatedLockMs = 10_000;
 
 export const isLockTimeout = (error: unknown) => (error as Partial<pg.DatabaseError>).code === '55P03';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import type { World } from '../../../testing/contract/fixture.ts';
+import { newFollowUp, note, type World } from '../../../testing/contract/fixture.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { ClaimedReply } from '../store.ts';
@@ -115,5 +115,26 @@ describe('A lock that another session holds on rows of one organization', () => 
       assert.ok(await isPending(Promise.race(waiting)));
     });
     for (const cancelled of await Promise.all(waiting)) assert.equal(cancelled.length, 1);
+  });
+
+  it('does not hold up other organizations while many of its threads get a prompt or are published', async () => {
+    const { store } = world;
+    const [locked, other] = [await world.organization(), await world.organization()];
+    const [member, stranger] = [await world.member(locked), await world.member(other)];
+    const threads = await Promise.all(Array.from({ length: 24 }, () => world.thread(locked, member)));
+    for (const { id } of threads) await store.cancelReplies(locked, id);
+    let waiting: Promise<string>[] = [];
+    await whileLocked('organization', locked, async () => {
+      waiting = threads.map(async ({ id }, place) =>
+        place % 2 === 0
+          ? (await store.addReply(locked, id, member, newFollowUp())).outcome
+          : store.setThreadPublished(locked, id, true, note()),
+      );
+      const { id } = await world.thread(other, stranger);
+      assert.equal((await store.cancelReplies(other, id)).length, 1);
+      assert.equal((await store.addReply(other, id, stranger, newFollowUp())).outcome, 'added');
+      assert.ok(await isPending(Promise.race(waiting)));
+    });
+    assert.deepEqual([...new Set(await Promise.all(waiting))], ['added', 'done']);
   });
 });

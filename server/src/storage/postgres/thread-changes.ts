@@ -1,9 +1,11 @@
+import { FairQueue } from '../../domain/fair-queue.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { insertNotes, noteCalls, noteValues } from '../sql/audit.ts';
 import { exceeded, isRunning, roomValues } from '../sql/messages.ts';
-import { askedOnce, opaque, type Sql, sql, statement } from '../sql/sql.ts';
+import { askedOnce, opaque, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion } from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';
-import type { Database } from './database.ts';
+import { type Database, isolatedLockMs, setLockTimeout } from './database.ts';
 import { adjustSizes } from './thread-row.ts';
 
 const ofThread = sql`message.organization_id = :organizationId AND message.thread_id = :threadId`;
@@ -27,7 +29,8 @@ const addReply = statement('add-reply')`WITH seen AS (
   ), tick AS (
     UPDATE organization SET latest_at = greatest(:now, latest_at + 1),
       move_sequence = move_sequence + CASE WHEN :messageId::text IS NULL THEN 0 ELSE 1 END
-    WHERE id = :organizationId AND EXISTS (SELECT FROM latest, size WHERE NOT running AND NOT outdated AND exceeded IS NULL)
+    WHERE id = :organizationId AND ${setLockTimeout} <> ''
+      AND EXISTS (SELECT FROM latest, size WHERE NOT running AND NOT outdated AND exceeded IS NULL)
     RETURNING latest_at AS tick_at, move_sequence AS tick_sequence
   ), held_thread AS (
     SELECT version, activity_at, tick.* FROM tick JOIN thread ON organization_id = :organizationId
@@ -70,7 +73,7 @@ interface AddedRow {
  * The organization's row is locked before the thread's, as by creates and renames.
  */
 const relist = (condition: Sql, change: Sql, sizes: Sql) => sql`WITH gate AS (
-    SELECT FROM organization WHERE id = :organizationId FOR NO KEY UPDATE
+    SELECT FROM organization WHERE id = :organizationId AND ${setLockTimeout} <> '' FOR NO KEY UPDATE
   ), before AS (
     SELECT deleted_at FROM gate JOIN thread ON ${isThread} AND ${opaque(condition)} FOR UPDATE OF thread
   ), changed AS (
@@ -90,15 +93,32 @@ const publish = statement('publish-thread')`${relist(
   sql`0 AS threads, CASE WHEN published THEN 1 ELSE -1 END AS published`,
 )}`;
 
+/** One runs while the next one waits for the organization's row. More would only take connections from other organizations. */
+const ofOrganizationMax = 2;
+
 /** One statement each: no lock of the organization's row, for which its creates wait, is held for a round trip. */
 export function postgresThreadChanges({
   run,
   read,
 }: Database): Pick<Threads, 'addReply' | 'restoreThread' | 'setThreadPublished'> {
+  const places = new FairQueue<OrganizationId>(Number.POSITIVE_INFINITY, ofOrganizationMax);
+  async function change<Row>(
+    statement: Statement,
+    values: Values & { readonly organizationId: OrganizationId },
+  ): Promise<Row[]> {
+    const { organizationId } = values;
+    await places.acquire(organizationId, AbortSignal.timeout(isolatedLockMs));
+    try {
+      return await run<Row>(statement, { ...values, lockMs: isolatedLockMs });
+    } finally {
+      places.release(organizationId);
+    }
+  }
+
   const add: Threads['addReply'] = async (organizationId, threadId, userId, reply) => {
     const prompt = { messageId: null, content: null, replaces: null, ...reply.prompt };
     const values = { ...reply, ...prompt, ...roomValues(reply), organizationId, threadId, userId };
-    const [row] = await run<AddedRow>(addReply, values);
+    const [row] = await change<AddedRow>(addReply, values);
     if (row === undefined) {
       const thread = await read(() => findThread(organizationId, threadId));
       const isOthers = thread?.deletedAt === null && thread.userId !== userId;
@@ -117,12 +137,12 @@ export function postgresThreadChanges({
 
     async restoreThread(organizationId, threadId, userId, withinMs, note) {
       const values = { organizationId, threadId, userId, withinMs, ...noteValues(note) };
-      return (await run(restore, values)).length === 1 ? 'restored' : 'missing';
+      return (await change(restore, values)).length === 1 ? 'restored' : 'missing';
     },
 
     async setThreadPublished(organizationId, threadId, published, note) {
       const values = { organizationId, threadId, published, ...noteValues(note) };
-      if ((await run(publish, values)).length === 1) return 'done';
+      if ((await change(publish, values)).length === 1) return 'done';
       const thread = await read(() => findThread(organizationId, threadId));
       return thread?.deletedAt === null ? 'done' : 'missing';
     },
