@@ -79,7 +79,7 @@ describe('The news of a thread', () => {
     progressBetween({ content: 'Text' }, { content: 'Text', status: 'corroborating' });
   });
 
-  it('never begin within a character', () => {
+  it('never start within a character', () => {
     assert.equal(progressBetween({ content: 'a\u{1F9F6}' }, { content: 'a\u{1F9F5}' }).textFrom, 1);
     assert.equal(progressBetween({ content: 'a\u{1F9F6}' }, { content: 'a\u{1F9F6}!' }).textFrom, 3);
   });

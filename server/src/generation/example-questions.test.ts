@@ -21,7 +21,7 @@ describe('Example questions', () => {
   });
   after(() => fixture.close());
 
-  it('are made for every document, and the model answers each of them from it', async () => {
+  it('are created for every document, and the model answers each of them from it', async () => {
     const model = extractiveModel(fixture.store);
     await makeExampleQuestions(context, answeredQuestions(model), running);
     const questions = await listExampleQuestions(context, fixture.organizationId, null);

@@ -60,7 +60,7 @@ export interface RunResult {
 const startedAt = Date.UTC(2026, 10, 15, 23, 59, 54);
 /** Long enough even for a backlog from a fault. */
 const claimedWithinMs = 12_000;
-/** How long a run goes on after the last action of its plan, if that is shorter than its steps. */
+/** How long a run continues after the last action of its plan, if the plan is shorter than its steps. */
 const afterPlanMs = 10_000;
 /** After this long without a fault everything that was started has ended. */
 const settleMs = 2 * replyDeadlineMs + 15_000;

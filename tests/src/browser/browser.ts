@@ -109,7 +109,7 @@ export async function lookAt(page: Page, name: string, size = 'wide'): Promise<v
 /** A page that gets another width lays itself out again within this time. */
 const layoutMsMax = 5000;
 
-/** Fails if the page goes on scrolling sideways, or content stays cut off at the side. */
+/** Fails if the page keeps scrolling sideways, or content stays cut off at the side. */
 async function assertFits(page: Page, name: string): Promise<void> {
   const excess = (): Promise<number> =>
     page.evaluate(

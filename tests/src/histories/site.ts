@@ -28,7 +28,7 @@ const environment = {
   ...clockThatLeaps(leapMs),
 };
 
-/** Every connection of a node keeps a connection of its own in session mode, so there must be enough for both nodes. */
+/** In session mode, every connection of a node holds a server connection, so there must be enough for both nodes. */
 const poolerSettings = { pool_mode: 'session', default_pool_size: '100', server_login_retry: '1' };
 
 /** Two nodes on one store, and everything that can be done to them. */

@@ -99,7 +99,7 @@ describe('a database for a test', () => {
 });
 
 describe('a command with a server', () => {
-  // Prints where the server is, and ends as told on its standard input.
+  // Prints the address of the server, and ends as its standard input says.
   const script = `
     console.log(process.env.SKEIN_TEST_POSTGRES_URL);
     process.stdin.once('data', (data) => process.exit(Number(data)));`;

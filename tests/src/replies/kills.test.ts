@@ -38,7 +38,7 @@ describe('A service that is killed in the middle of replies', () => {
       service = await store.start();
       await seen.lookAt(store.as('ada', service), asked);
     }
-    assert.ok(cutOff > rounds * 10, `${cutOff} replies were under way at a kill`);
+    assert.ok(cutOff > rounds * 10, `${cutOff} replies were running at a kill`);
     await seen.untilAllEnded(store.as('ada', service), asked);
     assert.deepEqual(seen.statuses(), ['completed']);
     assert.equal(seen.ended.size, rounds * askedPerRound);

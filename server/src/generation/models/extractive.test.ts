@@ -141,7 +141,7 @@ describe('the extractive model', () => {
     assert.equal(text.match(/```/g)?.length, 2);
   });
 
-  it('answers a part of a question that says what it is about only in the other part', async () => {
+  it('answers a part of a question whose subject is named only in the other part', async () => {
     const { text } = await ask('How long are unused goods refunded and how long sale items?');
     assert.match(text, /within 30 days.*within 14 days/s);
   });

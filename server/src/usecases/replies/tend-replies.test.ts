@@ -20,7 +20,7 @@ describe('The monitoring of leases', () => {
     return { clock, leases, rounds };
   }
 
-  it('ends none until the store has answered for as long as a lease', () => {
+  it('ends no lease until the store has been available for the length of a lease', () => {
     const { rounds } = watch();
     assert.equal(rounds(70, 200), false);
     assert.equal(rounds(10, 200), true);

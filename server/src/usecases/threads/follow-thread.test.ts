@@ -312,7 +312,7 @@ describe('Following a thread', () => {
     assert.equal((await events.next()).done, true);
   });
 
-  it('retries when the store does not answer', async () => {
+  it('retries when the store does not respond', async () => {
     pollAt(onItsOwn);
     const events = follow();
     await nextView(events);
