@@ -21,7 +21,8 @@ const deno = join(root, `node_modules/@deno/linux-${process.arch}-glibc/deno`);
 const page = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' };
 const failure = { status: 500, body: '{"error":{"code":"INTERNAL_ERROR","message":"Oh.","trace_id":"1"}}' };
 
-describe('The packed client', () => {
+// Each runtime mostly waits for retries and timeouts, so they run at the same time.
+describe('The packed client', { concurrency: true }, () => {
   let world: World;
   let proxy: FaultyProxy;
   let project: string;
