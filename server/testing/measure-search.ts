@@ -33,7 +33,10 @@ const searches: Readonly<Record<string, Partial<SearchThreadsInput> & { search: 
   'a word of one thread in 10,000': { search: 'selvedge ' },
   'a word of no thread': { search: 'absent ' },
   'two frequent words that no thread has together': { search: 'even odd ' },
+  'ten frequent words': { search: 'order even word0 word1 word2 word3 word4 word5 word6 word7 ' },
   'a word of the older half only': { search: 'ancient ' },
+  'the same, own threads': { search: 'ancient ', scope: 'mine' },
+  'a word of the oldest thread only': { search: 'oldest ' },
   'a frequent word of other people’s unpublished threads': { search: 'private ' },
   'three words': { search: 'order refund even ' },
   'a prefix of frequent words': { search: 'wor' },
@@ -46,6 +49,7 @@ const searches: Readonly<Record<string, Partial<SearchThreadsInput> & { search: 
 function promptOf(number: number): string {
   const words = ['order', number % 2 === 0 ? 'even' : 'odd'];
   if (number < threads / 2) words.push('ancient');
+  if (number === 0) words.push('oldest');
   if (number % 4 === 2) words.push('private');
   if (number % 10 === 3) words.push('refund');
   if (number % 10_000 === 5) words.push('selvedge');

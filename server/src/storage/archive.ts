@@ -130,7 +130,7 @@ export const archiveTables = (Object.keys(tables) as TableName[]).map((name): Ar
  * threads when it is first served, because their rows are marked as due when they are written.
  */
 const tablesNotCopied =
-  /^(?:schema_version|store_clock|passage_term\w*|search_due|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)$/;
+  /^(?:schema_version|store_clock|passage_term\w*|search_due|search_range|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)$/;
 
 /** The statement that reads the rows after a key, or the first ones; `place` formats the n-th parameter. */
 export function readText(

@@ -65,8 +65,9 @@ export interface ThreadSearch {
     threads: readonly { readonly due: UnindexedThread; readonly entry: IndexedThread | undefined }[],
   ): Promise<void>;
   /**
-   * Threads that the user may read now, most recent activity first. The cost depends on the threads that they may read. Of
-   * those of others, a search passes over at most a few hundred, without reading their words.
+   * Threads that the user may read now, most recent activity first. A search reads no entry of a thread that they may not
+   * read. One word costs little however many threads have it, and wherever they are in the order. Several words that rarely
+   * occur together cost as much as reading the entries of the rarest of them.
    */
   searchThreads(
     organizationId: OrganizationId,

@@ -145,8 +145,8 @@ function writer(client: pg.Client): ArchiveTarget {
     isUnfinished: () => isUnfinished(client),
     begin: () =>
       transaction(async () => {
-        const tables = [...archiveTables.map(({ name }) => `"${name}"`), 'search_due', 'thread_search'];
-        await client.query(`TRUNCATE ${tables.join(', ')}`);
+        const tables = archiveTables.map(({ name }) => `"${name}"`);
+        await client.query(`TRUNCATE ${tables.join(', ')}, search_due, search_range, thread_search`);
         await client.query(`CREATE TABLE IF NOT EXISTS ${unfinishedCopyTable} (mark integer)`);
       }),
     async write(table, rows, terms) {

@@ -4,19 +4,19 @@ import { threadColumns, threadOf } from '../sql/thread-reads.ts';
 import {
   foundValues,
   isFound,
-  matchText,
+  matchTexts,
   type QueryDialect,
   scopedTerms,
   takeInRotation,
   threadSummaries,
 } from '../sql/thread-search.ts';
-import type { FoundThread, IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
+import type { IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
 import type { Database } from './database.ts';
 
 /** Longer than indexing a batch takes. After a crash, another node takes its threads then. */
 const takenMs = 30_000;
-/** How many of the newest entries a search tests before it reads the index of terms. */
-const newestMax = 500;
+/** A new range is opened when the newest one has this many entries. */
+export const rangeSize = 2048;
 
 export const queryDialect: QueryDialect = {
   and: ' & ',
@@ -24,11 +24,18 @@ export const queryDialect: QueryDialect = {
   term: (term) => `'${term}'`,
   prefix: (prefix) => `'${prefix}':*`,
 };
+/** Terms start with the number of their range. Statements put it in the place of the `#`, which no word contains. */
+const rangeStart = '#·';
+const rangeDialect: QueryDialect = {
+  ...queryDialect,
+  term: (term) => queryDialect.term(rangeStart + term),
+  prefix: (prefix) => queryDialect.prefix(rangeStart + prefix),
+};
 
 // Materialized, since a plan may repeat a subquery, which would then lock and take more rows than its limit.
 const take = statement('take-unindexed')`WITH due AS MATERIALIZED (
     SELECT organization_id, thread_id FROM search_due WHERE taken_until < :now AND organization_id > :after
-    ORDER BY organization_id, thread_id LIMIT :limit FOR UPDATE SKIP LOCKED
+    ORDER BY organization_id, activity_at, thread_id LIMIT :limit FOR UPDATE SKIP LOCKED
   ), taken AS (
     UPDATE search_due SET taken_until = :now + ${takenMs} FROM due
     WHERE search_due.organization_id = due.organization_id AND search_due.thread_id = due.thread_id
@@ -39,12 +46,39 @@ const take = statement('take-unindexed')`WITH due AS MATERIALIZED (
 /** Each call is a row of `:threads`, with the ids of a thread and what `columns` says. */
 const threads = (columns: Sql) =>
   sql`json_to_recordset(:threads) AS new ("organizationId" text, "threadId" text, ${columns})`;
+/** One node at a time adds entries of an organization, and sees the ranges and entries that the others have added. */
+const lockRanges = statement('lock-search-ranges')`
+  SELECT pg_advisory_xact_lock(hashtextextended('skein search ' || id, 0))
+  FROM (SELECT DISTINCT new."organizationId" AS id FROM ${threads(sql`version bigint`)} ORDER BY id) AS organization`;
+/** Opens a range above all entries if the newest one is full, or if there is none. */
+const openRanges = statement('open-search-ranges')`
+  INSERT INTO search_range (organization_id, first_at, number)
+  SELECT new."organizationId", CASE WHEN number IS NULL THEN 0 ELSE min(new."activityAt") END, coalesce(number + 1, 0)
+  FROM ${threads(sql`"activityAt" bigint`)}
+  LEFT JOIN LATERAL (
+    SELECT first_at, number FROM search_range WHERE search_range.organization_id = new."organizationId"
+    ORDER BY first_at DESC LIMIT 1
+  ) AS newest ON true
+  CROSS JOIN LATERAL (
+    SELECT count(*) AS entries, max(activity_at) AS last_at FROM (
+      SELECT activity_at FROM thread_search
+      WHERE thread_search.organization_id = new."organizationId" AND activity_at >= newest.first_at
+      ORDER BY activity_at DESC, thread_id DESC LIMIT (SELECT ${rangeSize})) AS entry
+  ) AS held
+  WHERE number IS NULL OR entries = ${rangeSize} AND new."activityAt" > last_at
+  GROUP BY new."organizationId", number`;
+/** The range of an activity. */
+const rangeAt = (organizationId: Sql, activityAt: Sql) => sql`(
+    SELECT number, first_at FROM search_range
+    WHERE search_range.organization_id = ${organizationId} AND first_at <= ${activityAt}
+    ORDER BY first_at DESC LIMIT 1)`;
 const index = statement('index-threads')`
   INSERT INTO thread_search (organization_id, thread_id, activity_at, version, state, line, terms)
   SELECT thread.organization_id, thread.id, new."activityAt", new.version, new.state, new.line,
-    array_to_tsvector(string_to_array(new.terms, ' '))
+    array_to_tsvector(string_to_array(replace(new.terms, '#', range.number::text), ' '))
   FROM ${threads(sql`"activityAt" bigint, version bigint, state text, line text, terms text`)}
   JOIN thread ON thread.organization_id = new."organizationId" AND thread.id = new."threadId"
+  CROSS JOIN LATERAL ${rangeAt(sql`thread.organization_id`, sql`new."activityAt"`)} AS range
   ON CONFLICT (organization_id, thread_id) DO UPDATE SET activity_at = excluded.activity_at,
     version = excluded.version, state = excluded.state, line = excluded.line, terms = excluded.terms
   WHERE thread_search.version <= excluded.version`;
@@ -55,34 +89,38 @@ const removeDue = statement('remove-indexed')`DELETE FROM search_due
   USING ${threads(sql`stamp bigint`)}
   WHERE search_due.organization_id = new."organizationId" AND search_due.thread_id = new."threadId"
     AND search_due.stamp = new.stamp`;
-const place = sql`entry.activity_at || ' ' || entry.thread_id AS place`;
+/** The range of the newest entry up to a time, so that no empty range is searched. */
+const rangeBefore = (activityAt: Sql) => sql`(
+    SELECT range.* FROM (
+      SELECT activity_at FROM thread_search WHERE thread_search.organization_id = :organizationId
+        AND activity_at <= ${activityAt} AND activity_at >= :since::bigint
+      ORDER BY activity_at DESC, thread_id DESC LIMIT 1
+    ) AS newest CROSS JOIN LATERAL ${rangeAt(sql`:organizationId`, sql`newest.activity_at`)} AS range)`;
+/** In two conditions: within one, PostgreSQL could not skip the entries that only frequent words have. */
+const matches = (query: Sql) => sql`terms @@ replace(${query}, '#', range.number::text)::tsquery`;
 /**
- * Tests the newest entries one by one until the page is full. The terms are read only if the person may read the thread.
- * Without statistics, PostgreSQL expects fewer entries than the limit, and would read and sort the whole organization. A limit
- * that it does not know when it plans makes it follow the index of recency.
+ * Searches range after range until the page is full: the index of terms does not know the order of the results, and a search
+ * reads and sorts all matches of a range. LATERAL keeps the order, because it allows only nested loops. Only the index of
+ * terms may choose the entries: the other conditions are hidden from the planner.
  */
-const searchNewest = statement('search-newest')`SELECT ${place}, ${threadColumns} FROM (
-    SELECT activity_at, thread_id, terms FROM thread_search
-    WHERE organization_id = :organizationId AND activity_at >= :since::bigint
-      AND (activity_at, thread_id) < (:beforeAt::bigint, :beforeId::text)
-    ORDER BY activity_at DESC, thread_id DESC LIMIT (SELECT ${newestMax})
-  ) AS entry CROSS JOIN LATERAL (
-    SELECT * FROM thread WHERE thread.organization_id = :organizationId AND thread.id = entry.thread_id
-      AND CASE WHEN ${isFound} THEN entry.terms @@ :match::tsquery END LIMIT 1
-  ) AS thread
-  ORDER BY entry.activity_at DESC, entry.thread_id DESC LIMIT :limit`;
-// Only the index of terms may choose the rows: what else it could be told about them is hidden from the planner.
-const searchAll = statement('search-threads')`WITH entry AS MATERIALIZED (
-    SELECT thread_id, activity_at FROM thread_search
-    WHERE terms @@ :match::tsquery AND ${opaque(sql`organization_id = :organizationId AND activity_at >= :since::bigint
-      AND (activity_at, thread_id) < (:beforeAt::bigint, :beforeId::text)`)}
-    ORDER BY activity_at DESC, thread_id DESC LIMIT :limit
+const search = statement('search-threads')`WITH RECURSIVE range AS (
+    SELECT * FROM ${rangeBefore(sql`:beforeAt::bigint`)} AS newest
+    UNION ALL
+    SELECT older.* FROM range CROSS JOIN LATERAL ${rangeBefore(sql`range.first_at - 1`)} AS older
   )
-  SELECT ${place}, ${threadColumns} FROM entry
-  LEFT JOIN thread ON thread.organization_id = :organizationId AND thread.id = entry.thread_id AND ${opaque(isFound)}
-  ORDER BY entry.activity_at DESC, entry.thread_id DESC`;
-
-type FoundRow = { place: string } & (Thread | { id: null });
+  SELECT entry.activity_at || ' ' || entry.thread_id AS place, ${threadColumns} FROM range
+  CROSS JOIN LATERAL (
+    SELECT thread_id, activity_at FROM thread_search
+    WHERE (${matches(sql`:match`)} OR ${matches(sql`:otherMatch`)})
+      AND ${opaque(sql`organization_id = :organizationId AND activity_at >= :since::bigint
+      AND (activity_at, thread_id) < (:beforeAt::bigint, :beforeId::text)`)}
+    ORDER BY activity_at DESC, thread_id DESC OFFSET 0
+  ) AS entry
+  CROSS JOIN LATERAL (
+    SELECT * FROM thread WHERE thread.organization_id = :organizationId AND thread.id = entry.thread_id
+      AND ${opaque(isFound)} LIMIT 1
+  ) AS thread
+  LIMIT :limit`;
 
 export function postgresThreadSearch(database: Database): ThreadSearch {
   const { run } = database;
@@ -91,39 +129,35 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
 
     takeUnindexed: takeInRotation((after, limit) => run<UnindexedThread>(take, { after, limit })),
 
-    // One statement after the other: a transaction that held both rows could deadlock with a writer of the thread.
+    // What is due is removed afterwards: a transaction that held both rows could deadlock with a writer of the thread.
     async indexThreads(threads) {
       const gone = threads.flatMap(({ due, entry }) => (entry === undefined ? [due] : []));
       const present = threads.flatMap(({ due, entry }) => (entry === undefined ? [] : [indexed(due, entry)]));
       if (gone.length > 0) await run(removeEntries, { threads: JSON.stringify(gone) });
-      if (present.length > 0) await run(index, { threads: JSON.stringify(present) });
+      if (present.length > 0) {
+        const values = { threads: JSON.stringify(present) };
+        await database.transaction(async (step) => {
+          await step(lockRanges, values);
+          await step(openRanges, values);
+          await step(index, values);
+        });
+      }
       await run(removeDue, { threads: JSON.stringify(threads.map(({ due }) => due)) });
     },
 
-    /**
-     * The index of terms does not know the order of the results: all matches are read and sorted. Frequent words fill the page
-     * from the newest entries instead, unless a filter leaves few of them.
-     */
     async searchThreads(organizationId, query, limit, after) {
-      const values = {
+      const matches = matchTexts(organizationId, query, rangeDialect);
+      const [beforeAt, beforeId] = after?.split(' ') ?? [Number.MAX_SAFE_INTEGER, ''];
+      const rows = await run<Thread & { place: string }>(search, {
         ...foundValues(organizationId, query),
-        match: matchText(organizationId, query, queryDialect),
+        match: matches[0],
+        otherMatch: matches.at(-1),
         since: query.since ?? 0,
+        beforeAt,
+        beforeId,
         limit,
-      };
-      const isFiltered = query.scope === 'mine' || query.accountId !== undefined || query.state !== undefined;
-      const found: FoundThread[] = [];
-      let search = isFiltered ? searchAll : searchNewest;
-      for (let place = after; ; ) {
-        const [beforeAt, beforeId] = place?.split(' ') ?? [Number.MAX_SAFE_INTEGER, ''];
-        const rows = await run<FoundRow>(search, { ...values, beforeAt, beforeId });
-        for (const row of rows) if (row.id !== null) found.push({ thread: threadOf(row), place: row.place });
-        // Rows without a thread were deleted or hidden a moment ago, and others follow in their place.
-        if (found.length >= limit || (rows.length < limit && search === searchAll))
-          return found.slice(0, limit);
-        search = searchAll;
-        place = rows.at(-1)?.place ?? place;
-      }
+      });
+      return rows.map((row) => ({ thread: threadOf(row), place: row.place }));
     },
   };
 }
@@ -132,6 +166,6 @@ function indexed(due: UnindexedThread, entry: IndexedThread) {
   const { thread, version, state, line } = entry;
   const activityAt = thread.updatedAt ?? thread.createdAt;
   // PostgreSQL rejects the JSON of a text that was cut within a character.
-  const texts = { line: line.toWellFormed(), terms: scopedTerms(entry).toWellFormed() };
+  const texts = { line: line.toWellFormed(), terms: scopedTerms(entry, rangeStart).toWellFormed() };
   return { ...due, ...texts, activityAt, version, state };
 }

@@ -25,7 +25,7 @@ const beginningTerm = (beginning: string) => `${beginning}¤`;
 const accountTerm = (accountId: string) => `¤${hash('sha256', accountId).slice(0, 16)}`;
 
 /** Every term of a thread, in the scope of its owner and, if it is published, in that of its organization. */
-export function scopedTerms({ thread, state, terms }: IndexedThread): string {
+export function scopedTerms({ thread, state, terms }: IndexedThread, start = ''): string {
   const { organizationId, userId, accountId, published } = thread;
   // Each after its first term, so that a long thread keeps those of its title.
   const withBeginnings = new Set(
@@ -43,7 +43,7 @@ export function scopedTerms({ thread, state, terms }: IndexedThread): string {
   const scoped: string[] = [];
   let length = 0;
   for (const term of all) {
-    for (const scope of scopes) scoped.push(`${scope}·${term}`);
+    for (const scope of scopes) scoped.push(`${start}${scope}·${term}`);
     // A letter has up to four bytes.
     length += scopes.length * (scopeLength + 4 * term.length);
     if (length > termsLengthMax) break;
@@ -59,11 +59,12 @@ export interface QueryDialect {
   readonly prefix: (prefix: string) => string;
 }
 
-export function matchText(
+/** A query for each scope that the person may read: their own threads, and the published ones. */
+export function matchTexts(
   organizationId: OrganizationId,
   { userId, scope, accountId, state, terms, last }: ThreadQuery,
   { and, or, term, prefix }: QueryDialect,
-): string {
+): string[] {
   const scopes = [
     ...(scope === 'published' ? [] : [scopeOf(organizationId, userId)]),
     ...(scope === 'mine' ? [] : [scopeOf(organizationId)]),
@@ -84,7 +85,7 @@ export function matchText(
     }
     return parts.length === 0 ? term(`${name}·${anyThread}`) : parts.join(and);
   };
-  return scopes.map((name) => `(${inScope(name)})`).join(or);
+  return scopes.map((name) => `(${inScope(name)})`);
 }
 
 /** A condition on a found thread. The index may be a moment behind, and hashes may collide. */

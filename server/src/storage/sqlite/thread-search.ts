@@ -2,7 +2,7 @@ import { threadColumns } from '../sql/thread-reads.ts';
 import {
   foundValues,
   isFound,
-  matchText,
+  matchTexts,
   type QueryDialect,
   scopedTerms,
   takeInRotation,
@@ -122,7 +122,7 @@ export function sqliteThreadSearch(
     async searchThreads(organizationId, query, limit, after) {
       const found = await reads.all<FoundRow>(searchText, {
         ...foundValues(organizationId, query),
-        match: matchText(organizationId, query, queryDialect),
+        match: matchTexts(organizationId, query, queryDialect).join(queryDialect.or),
         before: after === undefined ? Number.MAX_SAFE_INTEGER : Number(after),
         since: (query.since ?? 0) * numbersPerMs,
         limit,

@@ -426,10 +426,21 @@ CREATE TABLE corpus (
 CREATE TABLE search_due (
   organization_id text COLLATE "C" NOT NULL,
   thread_id text COLLATE "C" NOT NULL,
+  -- About the activity of the thread. Threads are indexed in this order, which fills one range after the other.
+  activity_at bigint NOT NULL,
   stamp bigint NOT NULL,
   -- Until when a node is indexing the thread. Others leave it alone.
   taken_until bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (organization_id, thread_id)
+);
+CREATE INDEX search_due_order ON search_due (organization_id, activity_at, thread_id);
+
+-- Divides the index of an organization's threads by recency. A range ends where the next one starts; the first starts at 0.
+CREATE TABLE search_range (
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id) ON DELETE CASCADE,
+  first_at bigint NOT NULL,
+  number bigint NOT NULL,
+  PRIMARY KEY (organization_id, first_at)
 );
 
 CREATE TABLE thread_search (
@@ -441,8 +452,8 @@ CREATE TABLE thread_search (
   state text NOT NULL,
   -- The beginning of the latest reply.
   line text NOT NULL,
-  -- The words of the thread. Each starts with a hash of its owner and, if the thread is published, once more with a hash of
-  -- its organization, so that a search reads no word that others keep to themselves.
+  -- The words of the thread. Each starts with the number of the range that activity_at is in, and a hash of the owner; if the
+  -- thread is published, once more with a hash of the organization. A search reads no word that others keep to themselves.
   terms tsvector NOT NULL,
   PRIMARY KEY (organization_id, thread_id),
   FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id) ON DELETE CASCADE
@@ -450,28 +461,33 @@ CREATE TABLE thread_search (
 -- Texts and terms are stored apart, because a search for a frequent word reads many rows, but not their terms.
 ALTER TABLE thread_search ALTER COLUMN terms SET STORAGE EXTERNAL, ALTER COLUMN line SET STORAGE EXTERNAL,
   SET (toast_tuple_target = 128);
-CREATE INDEX thread_search_terms ON thread_search USING gin (terms) WITH (gin_pending_list_limit = 512);
--- A search for frequent words reads the newest entries first.
+CREATE INDEX thread_search_terms ON thread_search USING gin (terms) WITH (fastupdate = off);
 CREATE INDEX thread_search_recency ON thread_search (organization_id, activity_at, thread_id);
 
 CREATE FUNCTION search_stamp() RETURNS bigint LANGUAGE sql AS 'SELECT (random() * 9007199254740991)::bigint';
 
 CREATE FUNCTION threads_due() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO search_due (organization_id, thread_id, stamp) SELECT organization_id, id, search_stamp() FROM added
-  ON CONFLICT (organization_id, thread_id) DO UPDATE SET stamp = excluded.stamp, taken_until = 0;
+  INSERT INTO search_due (organization_id, thread_id, activity_at, stamp)
+  SELECT organization_id, id, activity_at, search_stamp() FROM added
+  ON CONFLICT (organization_id, thread_id)
+  DO UPDATE SET activity_at = greatest(search_due.activity_at, excluded.activity_at), stamp = excluded.stamp, taken_until = 0;
   RETURN NULL;
 END $$;
 CREATE FUNCTION thread_due() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO search_due (organization_id, thread_id, stamp) VALUES (NEW.organization_id, NEW.id, search_stamp())
-  ON CONFLICT (organization_id, thread_id) DO UPDATE SET stamp = excluded.stamp, taken_until = 0;
+  INSERT INTO search_due (organization_id, thread_id, activity_at, stamp)
+  VALUES (NEW.organization_id, NEW.id, NEW.activity_at, search_stamp())
+  ON CONFLICT (organization_id, thread_id)
+  DO UPDATE SET activity_at = greatest(search_due.activity_at, excluded.activity_at), stamp = excluded.stamp, taken_until = 0;
   RETURN NULL;
 END $$;
 CREATE FUNCTION thread_of_message_due() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO search_due (organization_id, thread_id, stamp) VALUES (NEW.organization_id, NEW.thread_id, search_stamp())
-  ON CONFLICT (organization_id, thread_id) DO UPDATE SET stamp = excluded.stamp, taken_until = 0;
+  INSERT INTO search_due (organization_id, thread_id, activity_at, stamp)
+  VALUES (NEW.organization_id, NEW.thread_id, NEW.created_at, search_stamp())
+  ON CONFLICT (organization_id, thread_id)
+  DO UPDATE SET activity_at = greatest(search_due.activity_at, excluded.activity_at), stamp = excluded.stamp, taken_until = 0;
   RETURN NULL;
 END $$;
 CREATE FUNCTION thread_not_due() RETURNS trigger LANGUAGE plpgsql AS $$
