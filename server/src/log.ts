@@ -109,6 +109,11 @@ class LogOutput {
     if (this.#lines.length >= batchLength && !this.#failing) this.#send();
   }
 
+  /** `log.flush()` calls it. */
+  flush(): void {
+    this.#send();
+  }
+
   #send(): void {
     if (this.#writing) return;
     if (this.#batch.length === 0) this.#takeLines();

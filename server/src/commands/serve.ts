@@ -68,6 +68,9 @@ export async function serve(config: Config, role: Role): Promise<number> {
     },
     'ready',
   );
+  // A process manager or a test may wait for this line.
+  log.flush();
+  servedFiles?.checkSources();
 
   const reason = await Promise.race([stopRequested, untilUncaughtError(log)]);
   log.info(reason, 'stopping');

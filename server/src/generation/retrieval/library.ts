@@ -3,7 +3,7 @@ import type { Limits } from '../../domain/limits.ts';
 import type { PassageSearch } from '../model.ts';
 import type { DocumentReader } from '../reading/document-reader.ts';
 import { retryStore } from '../retry-store.ts';
-import { type PassageStore, searchPassages } from './search.ts';
+import type { PassageStore } from './search.ts';
 
 export function createLibrary(store: PassageStore, limits: Limits): Pick<Library, 'read'> & PassageSearch {
   let reader: Promise<DocumentReader> | undefined;
@@ -13,7 +13,9 @@ export function createLibrary(store: PassageStore, limits: Limits): Pick<Library
       reader ??= import('../reading/document-reader.ts').then((module) => new module.DocumentReader(limits));
       return (await reader).read(organizationId, name, source);
     },
-    search(organizationId, accountId, question, limit, signal) {
+    // Model threads search for replies. Only the operator's commands search here.
+    async search(organizationId, accountId, question, limit, signal) {
+      const { searchPassages } = await import('./search.ts');
       const search = () => searchPassages(store, organizationId, accountId, question, limit);
       return signal === undefined ? search() : retryStore(search, signal);
     },
