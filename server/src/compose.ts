@@ -9,7 +9,7 @@ import { type Config, ConfigError, listeningUrl, type StoreChoice } from './conf
 import { packageVersion } from './config/version.ts';
 import { FailedAttempts, FailedSignIns } from './domain/attempts.ts';
 import type { AccessTokens } from './domain/credential.ts';
-import { createIdGenerator, type ThreadId } from './domain/id.ts';
+import { createIdGenerator } from './domain/id.ts';
 import type { Library } from './domain/library.ts';
 import type { ConfiguredModel } from './domain/model-trial.ts';
 import { keptMs } from './domain/retention.ts';
@@ -30,7 +30,6 @@ import { type Archive, type ArchiveTarget, StoreInUse } from './storage/archive.
 import { machineClock } from './storage/sqlite/commit-queue.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
-import { ChangeSignals } from './usecases/change-signals.ts';
 import type { Context } from './usecases/context.ts';
 import type { SuggestQuestions } from './usecases/documents/example-questions.ts';
 import { Drain } from './usecases/drain.ts';
@@ -39,7 +38,7 @@ import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import { SearchQueue } from './usecases/search-queue.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
 import { noTelemetry, noTracing, type Telemetry, type Tracing } from './usecases/telemetry.ts';
-import { FollowedThreads } from './usecases/threads/followed-threads.ts';
+import { FollowedThreads, ThreadSignals } from './usecases/threads/followed-threads.ts';
 import { machineTimers } from './usecases/timers.ts';
 
 const accountFailuresWindowMs = 15 * 60_000;
@@ -71,7 +70,7 @@ export async function openContext(
   const { personFailuresMax, placeFailuresMax, accountFailuresMax } = config.limits;
   const recorder = new RequestRecorder({ keptMax: config.limits.requestLogMax, telemetry });
   const replySignals = new ReplySignals();
-  const threadSignals = new ChangeSignals<ThreadId>();
+  const threadSignals = new ThreadSignals();
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
   const context: Context = {
     store,

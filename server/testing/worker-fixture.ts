@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'node:test';
-import { createIdGenerator, type OrganizationId, type ThreadId } from '../src/domain/id.ts';
+import { createIdGenerator, type OrganizationId } from '../src/domain/id.ts';
 import type { Limits } from '../src/domain/limits.ts';
 import type { AssistantMessage } from '../src/domain/message.ts';
 import type { Model, ReplyEvent, ReplyRequest } from '../src/generation/model.ts';
@@ -12,11 +12,11 @@ import { scriptedModel } from '../src/generation/models/scripted.ts';
 import { ReplyWorker, type WorkerSettings } from '../src/generation/worker.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
 import type { NewThread } from '../src/storage/store.ts';
-import { ChangeSignals } from '../src/usecases/change-signals.ts';
 import type { Context } from '../src/usecases/context.ts';
 import { personIn } from '../src/usecases/people/sessions.ts';
 import { ReplySignals } from '../src/usecases/replies/reply-signals.ts';
 import { noTelemetry, noTracing } from '../src/usecases/telemetry.ts';
+import { ThreadSignals } from '../src/usecases/threads/followed-threads.ts';
 import { machineTimers } from '../src/usecases/timers.ts';
 import { World } from './contract/fixture.ts';
 
@@ -44,7 +44,7 @@ export function useWorkers(): void {
       now: world.clock.wall,
       timers: machineTimers,
       replySignals: new ReplySignals(),
-      threadSignals: new ChangeSignals<ThreadId>(),
+      threadSignals: new ThreadSignals(),
       telemetry: noTelemetry,
       tracing: noTracing,
       limits: { replyAttempts: 3 } as Limits,

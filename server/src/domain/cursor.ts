@@ -43,7 +43,7 @@ export function openValue<T>(seal: Seal, purpose: string, sealed: string | undef
 }
 
 /** A place in a log, whose entries are in the order of their times, ids breaking ties. */
-interface LogPosition {
+export interface LogPosition {
   readonly at: number;
   readonly id: string;
 }

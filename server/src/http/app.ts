@@ -5,7 +5,7 @@ import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { apiPrefix, publishReference } from './api-v1/openapi.ts';
-import { isLargeBodyLeft } from './connection.ts';
+import { createTraceId, isLargeBodyLeft } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { nothingHere, sendError } from './error-response.ts';
@@ -15,7 +15,6 @@ import { createListener, type Listener, type ListenerOptions } from './listener.
 import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
 import { reportRequest } from './request-log.ts';
-import { createTraceId } from './trace-id.ts';
 import { normalizeUrl } from './url.ts';
 import { compilersFactory, formatFaults } from './validation.ts';
 

@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { takeTurn } from '../usecases/turns.ts';
 import { errorBody } from './error-response.ts';
 import { ambiguityOf } from './headers.ts';
-import { createTraceId } from './trace-id.ts';
 
 export interface ConnectionOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
@@ -253,4 +253,23 @@ function runDrainTurn(): void {
   draining = draining.filter(({ socket }) => !socket.destroyed);
   draining.shift()?.awaitMore();
   if (draining.length > 0) setTimeout(runDrainTurn, drainEveryMs).unref();
+}
+
+const timeDigits = 12;
+
+let lastMs = -1;
+let start = '';
+
+/**
+ * A UUID of version 7 (RFC 9562), which begins with the time: the requests of one moment are neighbours in the indexes of
+ * the request log. With random ids, each request would change another page of the store.
+ */
+export function createTraceId(): string {
+  const now = Date.now();
+  if (now !== lastMs) {
+    lastMs = now;
+    const time = now.toString(16).padStart(timeDigits, '0');
+    start = `${time.slice(0, 8)}-${time.slice(8)}-7`;
+  }
+  return start + randomUUID().slice(start.length);
 }

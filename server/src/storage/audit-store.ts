@@ -1,4 +1,5 @@
 import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../domain/audit.ts';
+import type { LogPosition } from '../domain/cursor.ts';
 import type { OrganizationId } from '../domain/id.ts';
 
 /**
@@ -13,14 +14,9 @@ export interface AuditNote extends Initiator {
   readonly detail: AuditDetail;
 }
 
-export interface AuditPosition {
-  readonly at: number;
-  readonly id: string;
-}
-
 export interface AuditQuery {
   /** Only older entries. */
-  readonly before: AuditPosition;
+  readonly before: LogPosition;
   /** Only entries of this time or later. */
   readonly since: number;
   /** A user's id, `operator` or `skein`. */
@@ -38,7 +34,7 @@ export interface AuditSearches {
   searchAudit(
     organizationId: OrganizationId,
     query: AuditQuery,
-  ): Promise<{ readonly events: AuditEvent[]; readonly searched: AuditPosition | null }>;
+  ): Promise<{ readonly events: AuditEvent[]; readonly searched: LogPosition | null }>;
 }
 
 export interface Audits {
@@ -47,6 +43,6 @@ export interface Audits {
   /** Newest first. The cost grows with `limit` only, also with a trace id. */
   listAudit(
     organizationId: OrganizationId,
-    query: { readonly before?: AuditPosition; readonly traceId?: string; readonly limit: number },
+    query: { readonly before?: LogPosition; readonly traceId?: string; readonly limit: number },
   ): Promise<AuditEvent[]>;
 }

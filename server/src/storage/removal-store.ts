@@ -1,6 +1,6 @@
+import type { LogPosition } from '../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 import type { RetentionKind } from '../domain/retention.ts';
-import type { AuditPosition } from './audit-store.ts';
 
 /** A batch starts after this organization; the empty string is before the first. */
 export type RetentionPlace = OrganizationId | '';
@@ -67,8 +67,8 @@ export interface Purges {
   anonymizeAudit(
     organizationId: OrganizationId,
     person: PurgedPerson,
-    after: AuditPosition | null,
-  ): Promise<{ readonly changed: number; readonly next: AuditPosition | null }>;
+    after: LogPosition | null,
+  ): Promise<{ readonly changed: number; readonly next: LogPosition | null }>;
   /**
    * Overwrites the remains of removed rows in SQLite's indexes of words and its journal. Waits up to `waitMs` for readers of
    * the journal. False if one of them is still reading: the journal then keeps removed rows.

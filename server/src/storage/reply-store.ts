@@ -1,3 +1,4 @@
+import type { LogPosition } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
 import type { Source, Step, Verdict } from '../domain/message.ts';
 import type { RunningStatus, TerminalStatus } from '../domain/reply.ts';
@@ -178,11 +179,6 @@ export interface Complaint {
   readonly ratedAt: number;
 }
 
-export interface UnansweredPosition {
-  readonly at: number;
-  readonly messageId: string;
-}
-
 export interface Ratings {
   /**
    * Sets or (null) removes the person's rating of a reply. One person has one rating per reply. `missing`: the person may
@@ -204,6 +200,6 @@ export interface Ratings {
   listUnanswered(
     organizationId: OrganizationId,
     userId: UserId,
-    page: { readonly before?: UnansweredPosition; readonly limit: number },
-  ): Promise<{ rows: UnansweredReply[]; next: UnansweredPosition | null }>;
+    page: { readonly before?: LogPosition; readonly limit: number },
+  ): Promise<{ rows: UnansweredReply[]; next: LogPosition | null }>;
 }

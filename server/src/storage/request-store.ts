@@ -1,3 +1,4 @@
+import type { LogPosition } from '../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 
 /** An answered request of the public interface. It has no header, path, query or body. */
@@ -17,11 +18,6 @@ export interface LoggedRequest {
   readonly message: string | null;
 }
 
-export interface RequestPosition {
-  readonly at: number;
-  readonly traceId: string;
-}
-
 export interface RequestFilter {
   readonly operation?: string | undefined;
   readonly credentialId?: string | undefined;
@@ -32,7 +28,7 @@ export interface RequestFilter {
 
 export interface RequestQuery extends RequestFilter {
   /** Only older entries. */
-  readonly before: RequestPosition;
+  readonly before: LogPosition;
   /** Only entries of this time or later. */
   readonly since: number;
   readonly limit: number;
@@ -71,12 +67,12 @@ export interface Requests {
   listRequests(
     organizationId: OrganizationId,
     query: RequestQuery,
-  ): Promise<{ readonly requests: LoggedRequest[]; readonly searched: RequestPosition | null }>;
+  ): Promise<{ readonly requests: LoggedRequest[]; readonly searched: LogPosition | null }>;
   findRequest(organizationId: OrganizationId, traceId: string): Promise<LoggedRequest | undefined>;
   /** The newest entry beyond the newest `keep` ones. The cost grows with `keep`. */
-  findOldRequest(organizationId: OrganizationId, keep: number): Promise<RequestPosition | undefined>;
+  findOldRequest(organizationId: OrganizationId, keep: number): Promise<LogPosition | undefined>;
   /** Removes at most 500 entries up to and including this one, oldest first. Returns how many. */
-  removeRequests(organizationId: OrganizationId, upTo: RequestPosition): Promise<number>;
+  removeRequests(organizationId: OrganizationId, upTo: LogPosition): Promise<number>;
   /** Of these hours or days, both included. The cost grows with their number, not with requests. */
   listTraffic(
     organizationId: OrganizationId,

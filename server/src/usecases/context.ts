@@ -2,7 +2,7 @@ import type { FailedAttempts, FailedSignIns } from '../domain/attempts.ts';
 import type { AccessTokens } from '../domain/credential.ts';
 import type { Seal } from '../domain/cursor.ts';
 import type { Vocabulary } from '../domain/excerpt.ts';
-import type { IdGenerator, ThreadId } from '../domain/id.ts';
+import type { IdGenerator } from '../domain/id.ts';
 import type { IdentityProvider } from '../domain/identity-provider.ts';
 import type { Library } from '../domain/library.ts';
 import type { Limits } from '../domain/limits.ts';
@@ -10,11 +10,10 @@ import type { Mailer } from '../domain/mail.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Kept } from '../domain/retention.ts';
 import type { Store } from '../storage/store.ts';
-import type { ChangeSignals } from './change-signals.ts';
 import type { RequestRecorder, UsageCounter } from './organization/request-recorder.ts';
 import type { ReplySignals } from './replies/reply-signals.ts';
 import type { Telemetry, Tracing } from './telemetry.ts';
-import type { FollowedThreads } from './threads/followed-threads.ts';
+import type { FollowedThreads, ThreadSignals } from './threads/followed-threads.ts';
 import type { Timers } from './timers.ts';
 
 /** The dependencies of every use case, including the clock, random numbers and hashing. */
@@ -49,7 +48,7 @@ export interface Context {
   /** Retention times. */
   readonly kept: Kept;
   readonly replySignals: ReplySignals;
-  readonly threadSignals: ChangeSignals<ThreadId>;
+  readonly threadSignals: ThreadSignals;
   readonly followedThreads: FollowedThreads;
   readonly telemetry: Telemetry;
   readonly tracing: Tracing;

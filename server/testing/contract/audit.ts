@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/audit.ts';
+import type { LogPosition } from '../../src/domain/cursor.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
-import type { AuditPosition, Store } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { hashOf, newApplication, newDocument, note, putDocument, strangers, type World } from './fixture.ts';
 
 const newKey = (byte = 1) => ({
@@ -272,7 +273,7 @@ export function describeAudits(world: () => World): void {
 
 async function inPages(store: Store, organizationId: OrganizationId, limit: number, traceId?: string) {
   const shown = [];
-  let before: AuditPosition | undefined;
+  let before: LogPosition | undefined;
   for (;;) {
     const page = await store.listAudit(organizationId, {
       limit,

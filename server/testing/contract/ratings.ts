@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { LogPosition } from '../../src/domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
-import type { NewThread, Store, UnansweredPosition, UnansweredReply } from '../../src/storage/store.ts';
+import type { NewThread, Store, UnansweredReply } from '../../src/storage/store.ts';
 import { by, completed, newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
 
 const up = { value: 'up', comment: null } as const;
@@ -87,7 +88,7 @@ export function describeRatings(world: () => World): void {
   describe('unanswered replies', () => {
     async function list(organization: OrganizationId, userId: UserId, store: Store = world().store) {
       const rows: UnansweredReply[] = [];
-      let before: UnansweredPosition | null = null;
+      let before: LogPosition | null = null;
       do {
         const page: Awaited<ReturnType<Store['listUnanswered']>> = await store.listUnanswered(
           organization,

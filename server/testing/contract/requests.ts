@@ -5,7 +5,7 @@ import type { OrganizationId } from '../../src/domain/id.ts';
 import type { LoggedRequest, RequestQuery, Store, TrafficReport } from '../../src/storage/store.ts';
 import { loggedRequest, note, strangers, type World } from './fixture.ts';
 
-const newest = { before: { at: Number.MAX_SAFE_INTEGER, traceId: '' }, since: 0, limit: 100 };
+const newest = { before: { at: Number.MAX_SAFE_INTEGER, id: '' }, since: 0, limit: 100 };
 
 export function describeRequests(world: () => World): void {
   describe('the request log', () => {
@@ -99,10 +99,7 @@ export function describeRequests(world: () => World): void {
       assert.deepEqual(await traces(store, organization, { code: 'FORBIDDEN' }), []);
       assert.deepEqual(await traces(store, organization, { operation: 'listThreads' }), [3]);
       assert.deepEqual(await traces(store, organization, { credentialId: 'app_1', statusClass: 4 }), [4]);
-      assert.deepEqual(
-        await traces(store, organization, { since: 3, before: { at: 5, traceId: '' } }),
-        [4, 3],
-      );
+      assert.deepEqual(await traces(store, organization, { since: 3, before: { at: 5, id: '' } }), [4, 3]);
     });
 
     it('searches a bounded part of the log for a filter, and says where it stopped', async () => {
@@ -111,7 +108,7 @@ export function describeRequests(world: () => World): void {
       const entries = Array.from({ length: 5_010 }, (_, at) => entry(organization, at + 1));
       await store.addRequests([entry(organization, 0, failed), ...entries], []);
       const first = await store.listRequests(organization, { ...newest, statusClass: 4 });
-      assert.deepEqual(first, { requests: [], searched: { at: 11, traceId: 'trace-000011' } });
+      assert.deepEqual(first, { requests: [], searched: { at: 11, id: 'trace-000011' } });
       const next = await store.listRequests(organization, {
         ...newest,
         statusClass: 4,
@@ -158,7 +155,7 @@ export function describeRequests(world: () => World): void {
       await store.addRequests([entry(home, 1)], [count(home)]);
       assert.deepEqual(await traces(store, foreign), []);
       assert.equal(await store.findRequest(foreign, 'trace-000001'), undefined);
-      assert.equal(await store.removeRequests(foreign, { at: 9, traceId: '' }), 0);
+      assert.equal(await store.removeRequests(foreign, { at: 9, id: '' }), 0);
       assert.deepEqual(await store.listTraffic(foreign, 'day', 0, 100), []);
       assert.deepEqual(await traces(store, home), [1]);
     });

@@ -1,16 +1,15 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { createIdGenerator, type ThreadId } from '../../src/domain/id.ts';
+import { createIdGenerator } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Model } from '../../src/generation/model.ts';
 import { ReplyWorker } from '../../src/generation/worker.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { ChangeSignals } from '../../src/usecases/change-signals.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { ReplySignals, relaySignals } from '../../src/usecases/replies/reply-signals.ts';
 import { keepTending } from '../../src/usecases/replies/tend-replies.ts';
 import { noTelemetry, noTracing } from '../../src/usecases/telemetry.ts';
-import { FollowedThreads } from '../../src/usecases/threads/followed-threads.ts';
+import { FollowedThreads, ThreadSignals } from '../../src/usecases/threads/followed-threads.ts';
 import type { Timers } from '../../src/usecases/timers.ts';
 import type { SimulatedProcess } from './event-loop.ts';
 import { StoreUnavailable } from './network.ts';
@@ -76,7 +75,7 @@ export class SimulatedNode {
 
 function contextOf({ store, timers, random, wall }: NodeParts): Context {
   const replySignals = new ReplySignals();
-  const threadSignals = new ChangeSignals<ThreadId>();
+  const threadSignals = new ThreadSignals();
   const used: Partial<Context> = {
     store,
     timers,

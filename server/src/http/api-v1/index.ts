@@ -4,12 +4,11 @@ import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { admitCaller, identify } from '../authenticate.ts';
 import type { HeldRequests } from '../held-requests.ts';
 import { mountRoute, type Route, type Surface } from '../route.ts';
+import { deleteThreadRoute, renameThreadRoute } from './change-thread.ts';
 import { createThreadRoute } from './create-thread.ts';
-import { deleteThreadRoute } from './delete-thread.ts';
 import { getThreadRoute } from './get-thread.ts';
 import { listThreadsRoute } from './list-threads.ts';
 import { describeRoute } from './openapi.ts';
-import { renameThreadRoute } from './rename-thread.ts';
 import { definitions } from './schemas.ts';
 
 export interface ApiV1Options {

@@ -10,8 +10,8 @@ import {
 } from '../../domain/message.ts';
 import { formerMember } from '../../domain/organization.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { MessagesView } from '../../usecases/replies/reply-details.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
+import type { MessagesView } from '../../usecases/threads/followed-threads.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
 import type { ThreadRow } from '../../usecases/threads/search-threads.ts';
 import type { Piece, Pieces } from '../pieces.ts';

@@ -16,8 +16,7 @@ import {
 } from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
-import { postgresThreadChanges } from './thread-changes.ts';
-import { adjustSizes, isGranted, isOwnThread } from './thread-row.ts';
+import { adjustSizes, isGranted, isOwnThread, postgresThreadChanges } from './thread-changes.ts';
 
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
 const nextTime = sql`CASE WHEN :now >= latest_at THEN :now ELSE latest_at + 1 END`;

@@ -1,7 +1,8 @@
 import type { Actor, AuditAction, AuditEvent } from '../../domain/audit.ts';
+import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import type { AuditNote, AuditPosition, AuditSearches, Audits } from '../store.ts';
-import { empty, type Sql, sql, statement, type Values } from './sql.ts';
+import type { AuditNote, AuditSearches, Audits } from '../store.ts';
+import { empty, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
 import { row, rows, run, type Transactions, type Work } from './work.ts';
 
 export interface AuditRow {
@@ -62,8 +63,8 @@ export const listAudit = statement('list-audit')`${selectEvents(empty, empty)}`;
 export const listAuditOfTrace = statement('list-audit-of-trace')`
   ${selectEvents(sql`INDEXED BY audit_event_trace`, sql`AND trace_id = :traceId`)}`;
 
-/** A search reads at most this many entries. */
-const searchMax = 5_000;
+/** A search of a log reads at most this many entries. */
+export const searchMax = 5_000;
 const findSearchEnd = statement('find-end-of-audit-search')`
   SELECT at, id FROM audit_event WHERE ${older} AND at >= :since ${newestFirst} LIMIT 1 OFFSET ${searchMax - 1}`;
 // `at >= :endAt` bounds the scan of the index; SQLite uses only one lower bound, and not the one of a pair.
@@ -74,15 +75,19 @@ const searchAudit = statement('search-audit')`
     AND (:actor = '' OR actor_user_id = :actor OR (actor_user_id IS NULL AND actor_kind = :actor))`,
   )}`;
 
-/** Searches a bounded part of the log, which ends at `end` if there is more. */
-function* search(values: Values): Work<{ found: AuditRow[]; end: AuditPosition | undefined }> {
-  const end = yield* row<AuditPosition>(findSearchEnd, values);
+/** Searches the newest `searchMax` entries of a log before a position. `end` is the last of them if there are more. */
+export function* searchLog<Row>(
+  findEnd: Statement,
+  search: Statement,
+  values: Values,
+): Work<{ found: Row[]; end: LogPosition | undefined }> {
+  const end = yield* row<LogPosition>(findEnd, values);
   const bounds = { endAt: end?.at ?? values.since, endId: end?.id ?? '' };
-  return { found: yield* rows<AuditRow>(searchAudit, { ...values, ...bounds }), end };
+  return { found: yield* rows<Row>(search, { ...values, ...bounds }), end };
 }
 
-/** Later than every entry. */
-const newest = { at: Number.MAX_SAFE_INTEGER, id: '' };
+/** Later than every entry of a log. */
+export const newest = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
 export function audits({ read, write }: Transactions): Audits & AuditSearches {
   return {
@@ -95,16 +100,9 @@ export function audits({ read, write }: Transactions): Audits & AuditSearches {
     },
 
     async searchAudit(organizationId, { before, since, actor = '', action = '', limit }) {
-      const values = {
-        organizationId,
-        beforeAt: before.at,
-        beforeId: before.id,
-        since,
-        actor,
-        action,
-        limit,
-      };
-      const { found, end } = await read(() => search(values));
+      const page = { organizationId, beforeAt: before.at, beforeId: before.id, since, limit };
+      const values = { ...page, actor, action };
+      const { found, end } = await read(() => searchLog<AuditRow>(findSearchEnd, searchAudit, values));
       const last = found.length === limit ? found.at(-1) : end;
       return { events: found.map(toAuditEvent), searched: last ? { at: last.at, id: last.id } : null };
     },

@@ -1,7 +1,8 @@
+import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { TableName } from '../archive.ts';
 import { type AuditedRow, batchRows, purgedEmail, purgeOrder, withoutPerson } from '../removal-rules.ts';
-import type { AuditPosition, PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../store.ts';
+import type { PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../store.ts';
 import { lockUser } from './accounts.ts';
 import { findUserId } from './members.ts';
 import { isRunning } from './messages.ts';
@@ -246,7 +247,7 @@ function* countPurge(
   const { userId } = person;
   for (const [table, from] of Object.entries(rowsOfPerson))
     add(counts, table as TableName, yield* countRows(from, { organizationId, userId }));
-  let after: AuditPosition | null = null;
+  let after: LogPosition | null = null;
   do {
     const page: AuditPage = yield* auditOf(organizationId, person, after);
     add(counts, 'audit_event', page.changes.length);
@@ -257,20 +258,20 @@ function* countPurge(
 }
 
 interface AuditPage {
-  readonly changes: readonly (AuditPosition & { actor: string | null; subject: string; detail: string })[];
-  readonly next: AuditPosition | null;
+  readonly changes: readonly (LogPosition & { actor: string | null; subject: string; detail: string })[];
+  readonly next: LogPosition | null;
 }
 
 /** The changes that remove the person from the next entries of the audit log. */
 function* auditOf(
   organizationId: OrganizationId,
   person: PurgedPerson,
-  after: AuditPosition | null,
+  after: LogPosition | null,
 ): Work<AuditPage> {
   const keys = yield* rows<{ id: string }>(findKeys, { organizationId, userId: person.userId });
   const keyIds = new Set(keys.map(({ id }) => id));
   const values = { organizationId, afterAt: after?.at ?? 0, afterId: after?.id ?? '' };
-  const entries = yield* rows<AuditedRow & AuditPosition>(readAudit, values);
+  const entries = yield* rows<AuditedRow & LogPosition>(readAudit, values);
   const changes = entries.flatMap(({ at, id, ...entry }) => {
     const change = withoutPerson(entry, person, keyIds);
     return change === undefined ? [] : [{ at, id, ...change }];
@@ -282,8 +283,8 @@ function* auditOf(
 function* anonymizeAudit(
   organizationId: OrganizationId,
   person: PurgedPerson,
-  after: AuditPosition | null,
-): Work<{ changed: number; next: AuditPosition | null }> {
+  after: LogPosition | null,
+): Work<{ changed: number; next: LogPosition | null }> {
   const { changes, next } = yield* auditOf(organizationId, person, after);
   for (const change of changes) yield* run(rewriteAudit, { ...change, organizationId });
   return { changed: changes.length, next };

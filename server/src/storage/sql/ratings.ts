@@ -1,5 +1,6 @@
 import type { MessageId, ThreadId } from '../../domain/id.ts';
 import type { Complaint, Rating, Ratings, UnansweredReply } from '../store.ts';
+import { newest } from './audit.ts';
 import { type Sql, sql, statement } from './sql.ts';
 import { isReadable } from './thread-reads.ts';
 import { count, row, rows, run, type Transactions } from './work.ts';
@@ -68,8 +69,6 @@ interface ScannedRow {
   readonly readable: number;
 }
 
-const latest = { at: Number.MAX_SAFE_INTEGER, messageId: '' };
-
 /** Ratings of replies, and the listing of replies without an answer. */
 export function ratings({ read, write }: Transactions): Ratings {
   return {
@@ -85,9 +84,9 @@ export function ratings({ read, write }: Transactions): Ratings {
     listRatings: (organizationId, threadId, userId) =>
       read(() => rows<Rating>(listRatings, { organizationId, threadId, userId })),
 
-    listUnanswered: (organizationId, userId, { before = latest, limit }) =>
+    listUnanswered: (organizationId, userId, { before = newest, limit }) =>
       read(function* () {
-        const values = { organizationId, userId, beforeAt: before.at, beforeId: before.messageId };
+        const values = { organizationId, userId, beforeAt: before.at, beforeId: before.id };
         const scanned = yield* rows<ScannedRow>(scan, values);
         const shown = scanned.filter(({ readable }) => readable === 1).slice(0, limit);
         const found: UnansweredReply[] = [];
@@ -99,7 +98,7 @@ export function ratings({ read, write }: Transactions): Ratings {
         }
         const last = shown.length === limit ? shown.at(-1) : scanned.at(-1);
         const isEnd = last === undefined || (last === scanned.at(-1) && scanned.length < scannedMax);
-        return { rows: found, next: isEnd ? null : { at: last.at, messageId: last.messageId } };
+        return { rows: found, next: isEnd ? null : { at: last.at, id: last.messageId } };
       }),
   };
 }

@@ -2,15 +2,13 @@ import { accounts } from './accounts.ts';
 import { apiKeys, keyRequests } from './api-keys.ts';
 import { applications, signingKeys } from './applications.ts';
 import { audits } from './audit.ts';
-import { invitations } from './invitations.ts';
-import { mails } from './mails.ts';
+import { invitations, mails } from './invitations.ts';
 import { members } from './members.ts';
 import { organizations } from './organizations.ts';
 import { ratings } from './ratings.ts';
-import { requests } from './requests.ts';
+import { requests, usages } from './requests.ts';
 import { sessions } from './sessions.ts';
 import { statement } from './sql.ts';
-import { usages } from './usages.ts';
 import { row, run, type Transactions } from './work.ts';
 
 const keepSecret = statement('keep-secret')`

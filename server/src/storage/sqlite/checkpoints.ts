@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
-import { Worker } from 'node:worker_threads';
-import type { Checkpointed } from './checkpoint-thread.ts';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+import Sqlite from 'better-sqlite3';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
@@ -13,6 +13,11 @@ const checkpointFrames = 1000;
 const restartFrames = 8000;
 /** Longer journals are checkpointed by the commit itself, on the event loop, in case the thread does not. */
 const autocheckpointFrames = 32_000;
+
+interface Checkpointed {
+  /** The length of the journal. */
+  readonly frames: number;
+}
 
 /**
  * Copies committed pages from the journal to the database in a thread, because a checkpoint writes and syncs two files.
@@ -100,8 +105,8 @@ export class Checkpoints {
   /** Started on first use: most commands and idle services do not need it. */
   #start(): Worker {
     this.#guard.assertInPlace();
-    const thread = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), {
-      workerData: this.#file,
+    const thread = new Worker(new URL(import.meta.url), {
+      workerData: { checkpoints: this.#file },
       // Not the flags of the process: a thread refuses some of them.
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
@@ -120,3 +125,29 @@ export class Checkpoints {
     return thread;
   }
 }
+
+/** In the thread: runs one checkpoint per message, with a connection of its own. */
+function runCheckpoints(file: string): void {
+  const port = parentPort!;
+  const database = new Sqlite(file, { fileMustExist: true });
+  port.on('message', (message: 'checkpoint' | 'close') => {
+    if (message === 'checkpoint') port.postMessage(checkpoint(database));
+    else {
+      database.close();
+      port.close();
+    }
+  });
+}
+
+function checkpoint(database: Database): Checkpointed {
+  try {
+    const [result] = database.pragma('wal_checkpoint(PASSIVE)') as { log: number }[];
+    return { frames: result!.log };
+  } catch {
+    // The disk is full or broken: commits report it, and a later checkpoint tries again.
+    return { frames: 0 };
+  }
+}
+
+const { checkpoints } = (workerData ?? {}) as { checkpoints?: string };
+if (parentPort !== null && checkpoints !== undefined) runCheckpoints(checkpoints);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { CommitQueue } from './commit-queue.ts';
 import { type Database, openDatabase } from './database.ts';
-import type { Scope } from './scopes.ts';
+import type { Scope } from './synced-reads.ts';
 
 /** Syncs that end when the test says so. */
 class ManualSyncs {

@@ -1,7 +1,7 @@
 import type { ClockReading } from '../clock-jumps.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
-import { type Scope, Scopes } from './scopes.ts';
+import { type Scope, Scopes } from './synced-reads.ts';
 
 /** The store's time within one commit. It never runs backwards, whatever happens to the machine's clock. */
 export interface CommitClock {

@@ -1,3 +1,5 @@
+import { closeSync, fdatasync, openSync, realpathSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
 import type { Store, StoreWatch } from '../store.ts';
@@ -9,7 +11,6 @@ import { openDatabase } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { DiskGuard } from './disk-guard.ts';
 import { sqliteDocuments } from './documents.ts';
-import { Journal } from './journal.ts';
 import { ObjectCache } from './object-cache.ts';
 import { sqlitePurges, sqliteRemoval } from './purge.ts';
 import { ReadThread } from './read-thread.ts';
@@ -91,4 +92,31 @@ function stopProcess(error: Error): void {
       { cause: error },
     );
   });
+}
+
+/**
+ * SQLite's write-ahead log, opened a second time to sync it in a thread of Node's pool. SQLite keeps no locks on this
+ * file, and does not replace it while the database is open.
+ */
+class Journal {
+  readonly #descriptor: number;
+
+  /** To be called after SQLite has opened the database and its journal. */
+  constructor(file: string) {
+    try {
+      this.#descriptor = openSync(`${realpathSync(file)}-wal`, 'r+');
+    } catch (error) {
+      throw new Error('SQLite cannot keep a write-ahead log there: move the store to a local disk', {
+        cause: error,
+      });
+    }
+  }
+
+  sync(): Promise<void> {
+    return promisify(fdatasync)(this.#descriptor);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
 }

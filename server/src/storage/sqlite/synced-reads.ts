@@ -1,6 +1,10 @@
 import type { Store } from '../store.ts';
-import type { CommitQueue } from './commit-queue.ts';
-import { scopeOf } from './scopes.ts';
+
+/** What reads need of the commit queue. */
+interface Commits {
+  inScope<T>(scope: Scope, act: () => T): T;
+  whenSynced(scope: Scope): Promise<void> | undefined;
+}
 
 /**
  * Callers poll, so a read must not show a commit that a power cut could take back. A method that names an organization
@@ -9,7 +13,7 @@ import { scopeOf } from './scopes.ts';
  *
  * Methods that name no organization do not wait: admissions, sessions, sweeps and the operator's lists.
  */
-export function syncedReads(store: Store, commits: CommitQueue): Store {
+export function syncedReads(store: Store, commits: Commits): Store {
   const wrapped = Object.entries(store).map(([name, method]) => {
     const call = method as (...values: unknown[]) => unknown;
     const synced = (...values: unknown[]): unknown => {
@@ -29,4 +33,52 @@ async function afterSync<T>(result: Promise<T>, whenSynced: () => Promise<void> 
   const synced = whenSynced();
   if (synced !== undefined) await synced;
   return value;
+}
+
+/** What a store method reads or changes: one thread of an organization, or anything of the organization. */
+export interface Scope {
+  readonly organizationId: string;
+  readonly threadId?: string | undefined;
+}
+
+/** The scopes of writes. An undefined scope is the whole store. */
+export class Scopes {
+  #isEverything = false;
+  readonly #organizations = new Set<string>();
+  /** Those with a write that is not limited to a thread. */
+  readonly #wholeOrganizations = new Set<string>();
+  readonly #threads = new Set<string>();
+
+  add(scope: Scope | undefined): void {
+    if (scope === undefined) this.#isEverything = true;
+    else {
+      this.#organizations.add(scope.organizationId);
+      if (scope.threadId === undefined) this.#wholeOrganizations.add(scope.organizationId);
+      else this.#threads.add(scope.threadId);
+    }
+  }
+
+  /** Whether a read in this scope may see one of the writes. */
+  has({ organizationId, threadId }: Scope): boolean {
+    if (this.#isEverything) return true;
+    if (threadId === undefined) return this.#organizations.has(organizationId);
+    return this.#threads.has(threadId) || this.#wholeOrganizations.has(organizationId);
+  }
+}
+
+/** By the convention of the store port: the organization comes first, then the thread. A claim names both. */
+function scopeOf([first, second]: readonly unknown[]): Scope | undefined {
+  if (isText(first) && first.startsWith('org_')) {
+    const thread = isText(second) ? second : (second as { id?: unknown } | undefined)?.id;
+    return {
+      organizationId: first,
+      threadId: isText(thread) && thread.startsWith('thr_') ? thread : undefined,
+    };
+  }
+  const { organizationId, threadId } = (first ?? {}) as Partial<Scope>;
+  return organizationId === undefined ? undefined : { organizationId, threadId };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }

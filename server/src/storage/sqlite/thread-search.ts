@@ -14,7 +14,7 @@ import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { prepareMergeStep } from './document-writer.ts';
 import type { ReadThread } from './read-thread.ts';
-import { type ThreadRow, threadColumnCount, toThread } from './thread-row.ts';
+import { type ThreadRow, threadColumnCount, toThread } from './walks.ts';
 
 /** The numbers of one millisecond. The highest are safe integers until the year 2109. */
 const numbersPerMs = 2048;

@@ -1,5 +1,5 @@
 import type { Position } from '../../domain/cursor.ts';
-import type { OrganizationId } from '../../domain/id.ts';
+import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, cut, isExpired, kindOf, type ListingKind, readStart, writeStart } from '../listings.ts';
 import { join, type Sql, sql, type Values } from '../sql/sql.ts';
@@ -18,8 +18,38 @@ import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
-import { type ThreadRow, threadColumnCount, toThread } from './thread-row.ts';
 import { sqliteText } from './transactions.ts';
+
+/** `threadColumns`, read with `.raw()`: a page of rows as arrays costs a quarter less than as objects. */
+export type ThreadRow = [
+  organizationId: OrganizationId,
+  id: ThreadId,
+  userId: UserId,
+  title: string,
+  accountId: string | null,
+  secondaryId: string | null,
+  createdAt: number,
+  updatedAt: number | null,
+  published: number,
+  deletedAt: number | null,
+];
+
+export const threadColumnCount = 10;
+
+export function toThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
+  return {
+    organizationId: row[0],
+    id: row[1],
+    userId: row[2],
+    title: row[3],
+    accountId: row[4],
+    secondaryId: row[5],
+    createdAt: row[6],
+    updatedAt: row[7],
+    published: row[8] === 1,
+    deletedAt: row[9],
+  };
+}
 
 /** `activityAt` is the position of the thread when the walk started. */
 type ListedRow = [...ThreadRow, activityAt: number];

@@ -21,21 +21,21 @@ export async function listRequests(context: Context, organizationId: Organizatio
   const { seal } = context;
   const { from = 0, to = Number.MAX_SAFE_INTEGER - 1, cursor, limit, traceId, ...filter } = search;
   const listing = JSON.stringify(['requests', organizationId, filter, from, to]);
-  const { at, id } = cursor === undefined ? { at: to + 1, id: '' } : openPosition(seal, listing, cursor);
-  const before = { at, traceId: id };
+  const before = cursor === undefined ? { at: to + 1, id: '' } : openPosition(seal, listing, cursor);
   // One extra entry shows whether there is another page.
   const query = { ...filter, before, since: from, limit: limit + 1 };
   const { requests, searched } =
     traceId === undefined
       ? await context.store.listRequests(organizationId, query)
       : await findOne(context, organizationId, traceId);
-  const last = requests.length > limit ? requests[limit - 1]! : searched;
+  const lastShown = requests.length > limit ? requests[limit - 1] : undefined;
+  const last = lastShown ? { at: lastShown.at, id: lastShown.traceId } : searched;
   const nameOf = await nameCredentials(context, organizationId);
   return {
     requests: requests.slice(0, limit).map((request) => {
       return { ...request, credential: nameOf(request.credentialId) };
     }),
-    nextCursor: last && sealPosition(seal, listing, { at: last.at, id: last.traceId }),
+    nextCursor: last && sealPosition(seal, listing, last),
     /** How far the search went back; null if it reached the end. */
     searchedTo: last?.at ?? null,
   };

@@ -1,8 +1,9 @@
 import type { Initiator } from '../../domain/audit.ts';
+import type { LogPosition } from '../../domain/cursor.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
-import type { AuditPosition, PurgeCounts, PurgedPerson, PurgeStep } from '../../storage/store.ts';
+import type { PurgeCounts, PurgedPerson, PurgeStep } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from './audit-log.ts';
 
@@ -52,7 +53,7 @@ export async function purgePerson(
   );
   if (ended.outcome === 'removed') removed.member = 1;
   await deleteThreads(context, organizationId, initiator, userId);
-  let after: AuditPosition | null = null;
+  let after: LogPosition | null = null;
   do {
     const page: Awaited<ReturnType<typeof store.anonymizeAudit>> = await store.anonymizeAudit(
       organizationId,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loggedRequest } from '../../../testing/contract/fixture.ts';
+import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { LoggedRequest, RequestPosition, TrafficReport } from '../../storage/store.ts';
+import type { LoggedRequest, TrafficReport } from '../../storage/store.ts';
 import { RequestRecorder } from './request-recorder.ts';
 
 const acme = 'org_acme' as OrganizationId;
@@ -17,7 +18,7 @@ class Log {
   rejects = false;
   readonly logged: LoggedRequest[] = [];
   readonly traffic: TrafficReport[] = [];
-  old: RequestPosition | undefined;
+  old: LogPosition | undefined;
   searches = 0;
   /** How many parts of the log there are to remove. */
   oldParts = 0;
@@ -29,7 +30,7 @@ class Log {
     this.traffic.push(...traffic);
     return 0;
   }
-  async findOldRequest(): Promise<RequestPosition | undefined> {
+  async findOldRequest(): Promise<LogPosition | undefined> {
     this.searches += 1;
     return this.old;
   }
@@ -124,7 +125,7 @@ test('keeps statistics without a log if its limit is 0', async () => {
 test('stores the requests that wait between two parts of a long removal, and removes the rest also without requests', async () => {
   const { recorder } = recorderOf(100);
   const log = new Log();
-  log.old = { at: 1, traceId: 't' };
+  log.old = { at: 1, id: 't' };
   log.oldParts = 50;
   recorder.request(request());
   await recorder.flush(log);

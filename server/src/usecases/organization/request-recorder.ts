@@ -1,13 +1,8 @@
+import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { utcDay } from '../../domain/quota.ts';
 import { bucketOf, hourMs, replyOperation } from '../../domain/traffic.ts';
-import type {
-  LoggedRequest,
-  RequestPosition,
-  Store,
-  TrafficReport,
-  UsageReport,
-} from '../../storage/store.ts';
+import type { LoggedRequest, Store, TrafficReport, UsageReport } from '../../storage/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 
 /** More requests than this wait only if the store is slow. Further ones are dropped and counted. */
@@ -41,7 +36,7 @@ export class RequestRecorder {
   /** How many entries this process has added to the log of an organization since it last cut it back. */
   readonly #added = new Map<OrganizationId, number>();
   /** The newest entry to remove from logs that are above the limit. */
-  readonly #ends = new Map<OrganizationId, RequestPosition>();
+  readonly #ends = new Map<OrganizationId, LogPosition>();
 
   constructor(settings: Settings) {
     this.#settings = settings;

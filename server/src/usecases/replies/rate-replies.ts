@@ -1,6 +1,6 @@
 import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import { threadNotFound } from '../../domain/errors.ts';
-import { isThreadId, type MessageId } from '../../domain/id.ts';
+import { isThreadId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { NewRating, Rating } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
@@ -37,12 +37,7 @@ export async function listUnanswered(
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },
 ) {
   const listing = JSON.stringify(['unanswered', organizationId, userId]);
-  const position = cursor === undefined ? undefined : openPosition(seal, listing, cursor);
-  const before = position && { at: position.at, messageId: position.id as MessageId };
-  const { rows, next } = await store.listUnanswered(organizationId, userId, {
-    limit,
-    ...(before && { before }),
-  });
-  const nextCursor = next && sealPosition(seal, listing, { at: next.at, id: next.messageId });
-  return { replies: rows, nextCursor };
+  const page = { limit, ...(cursor !== undefined && { before: openPosition(seal, listing, cursor) }) };
+  const { rows, next } = await store.listUnanswered(organizationId, userId, page);
+  return { replies: rows, nextCursor: next && sealPosition(seal, listing, next) };
 }

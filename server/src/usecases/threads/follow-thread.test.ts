@@ -6,21 +6,19 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { by, note, World } from '../../../testing/contract/fixture.ts';
-import { createIdGenerator, type ThreadId } from '../../domain/id.ts';
+import { createIdGenerator } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { ClaimedReply, NewThread, ReplyProgress, Store } from '../../storage/store.ts';
-import { ChangeSignals } from '../change-signals.ts';
 import type { Context } from '../context.ts';
 import { personIn } from '../people/sessions.ts';
-import type { MessagesView } from '../replies/reply-details.ts';
 import { ReplySignals } from '../replies/reply-signals.ts';
 import { noTelemetry, noTracing } from '../telemetry.ts';
 import { machineTimers } from '../timers.ts';
 import { deleteThread, publishOwnThread, renameThread } from './change-thread.ts';
 import { followThread, type ThreadEvent } from './follow-thread.ts';
-import { FollowedThreads, type FollowPace } from './followed-threads.ts';
+import { FollowedThreads, type FollowPace, type MessagesView, ThreadSignals } from './followed-threads.ts';
 
 /** Signals only: the regular poll would come after the test. */
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
@@ -53,7 +51,7 @@ describe('Following a thread', () => {
       ids: createIdGenerator(Date.now, randomBytes),
       timers: machineTimers,
       replySignals: new ReplySignals(),
-      threadSignals: new ChangeSignals<ThreadId>(),
+      threadSignals: new ThreadSignals(),
       telemetry: noTelemetry,
       tracing: noTracing,
     };

@@ -3,9 +3,8 @@ import type { ThreadId } from '../../domain/id.ts';
 import { canRead, type UserPrincipal } from '../../domain/principal.ts';
 import { type ReplyChange, threadNews } from '../../domain/thread-news.ts';
 import type { Context } from '../context.ts';
-import type { MessagesView } from '../replies/reply-details.ts';
 import { Wakeup } from '../timers.ts';
-import type { FollowedState } from './followed-threads.ts';
+import type { FollowedState, MessagesView } from './followed-threads.ts';
 import { getThreadVersion, loadCreator, type ThreadHeadView, visibleParts } from './get-thread.ts';
 
 export type ThreadEvent =

@@ -1,5 +1,5 @@
 import { threadNotFound } from '../../domain/errors.ts';
-import type { OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import {
   type AssistantMessage,
   deriveThreadStatus,
@@ -7,9 +7,7 @@ import {
   type ThreadStatus,
 } from '../../domain/message.ts';
 import { isRunning } from '../../domain/reply.ts';
-import type { Store, ThreadHead } from '../../storage/store.ts';
-import type { ChangeSignals } from '../change-signals.ts';
-import { loadReplyDetails, type MessagesView } from '../replies/reply-details.ts';
+import type { ReplyDetails, Store, ThreadHead } from '../../storage/store.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
 import type { Timers } from '../timers.ts';
 import { Wakeup } from '../timers.ts';
@@ -27,7 +25,7 @@ const usualPace: FollowPace = { atMostEveryMs: 100, whileRunningMs: 500, whileId
 interface Sources {
   readonly store: Store;
   readonly replySignals: ReplySignals;
-  readonly threadSignals: ChangeSignals<ThreadId>;
+  readonly threadSignals: ThreadSignals;
   readonly timers: Timers;
 }
 
@@ -229,4 +227,59 @@ function withoutText(reply: AssistantMessage): AssistantMessage {
 /** Up to a quarter shorter or longer, so that pollers that started together do not keep reading together. */
 function spread(ms: number, { random }: Timers): number {
   return ms * (0.75 + random() / 2);
+}
+
+/** What the console shows of each reply besides its message. `traceId` and `failure` are for the thread's creator only. */
+type DetailsByReply = ReadonlyMap<MessageId, Partial<ReplyDetails>>;
+
+/** Messages, and what the console shows besides them. */
+export interface MessagesView {
+  readonly messages: readonly Message[];
+  readonly details: DetailsByReply;
+}
+
+export async function loadReplyDetails(
+  store: Store,
+  organizationId: OrganizationId,
+  threadId: ThreadId,
+  ids?: readonly MessageId[],
+): Promise<DetailsByReply> {
+  const details = await store.listReplyDetails(organizationId, threadId, ids);
+  return new Map(details.map((one) => [one.messageId, one]));
+}
+
+/** The creator of the thread sees all details. Other readers see only the verdicts. */
+export function visibleDetails(mine: boolean, details: DetailsByReply): DetailsByReply {
+  if (mine) return details;
+  return new Map([...details].map(([messageId, { verdict }]) => [messageId, { verdict: verdict ?? null }]));
+}
+
+/**
+ * Signals within this process that a thread has changed. A signal is only a hint: other processes write too, so followers
+ * also poll. `ReplySignals` signals the end of a reply on every node.
+ */
+export class ThreadSignals {
+  readonly #followers = new Map<ThreadId, Set<() => void>>();
+
+  changed(id: ThreadId): void {
+    const followers = this.#followers.get(id);
+    if (followers !== undefined) for (const follower of [...followers]) follower();
+  }
+
+  /** Calls `changed` whenever there was a change. Returns how to stop. */
+  follow(id: ThreadId, changed: () => void): () => void {
+    // A wrapper for each call: a function that follows twice is called twice, and stops once.
+    const follower = () => changed();
+    const followers = this.#followers.get(id) ?? new Set();
+    this.#followers.set(id, followers.add(follower));
+    return () => {
+      followers.delete(follower);
+      if (followers.size === 0 && this.#followers.get(id) === followers) this.#followers.delete(id);
+    };
+  }
+
+  /** How many threads somebody follows. */
+  get followed(): number {
+    return this.#followers.size;
+  }
 }

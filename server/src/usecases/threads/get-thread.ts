@@ -6,7 +6,7 @@ import type { Thread } from '../../domain/thread.ts';
 import type { Reader, WholeThread } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import type { SignedIn } from '../people/sessions.ts';
-import { loadReplyDetails, type MessagesView, visibleDetails } from '../replies/reply-details.ts';
+import { loadReplyDetails, type MessagesView, visibleDetails } from './followed-threads.ts';
 
 export type { WholeThread };
 

@@ -1,5 +1,5 @@
 import type { Limits } from '../../domain/limits.ts';
-import { renameThread } from '../../usecases/threads/change-thread.ts';
+import { deleteThread, renameThread } from '../../usecases/threads/change-thread.ts';
 import { defineRoute } from '../route.ts';
 import { Type, text } from '../schema.ts';
 import { presentThread } from './presentation.ts';
@@ -28,3 +28,21 @@ export const renameThreadRoute = ({ titleLengthMax }: Limits, threadUrl: (id: st
       return { body: { thread: presentThread(thread, threadUrl(thread.id)) } };
     },
   });
+
+export const deleteThreadRoute = defineRoute({
+  method: 'DELETE',
+  url: '/threads/:id',
+  operationId: 'deleteThread',
+  summary: 'Delete a thread',
+  description:
+    'Soft delete: the record is kept, but get and list no longer return it. A running reply is cancelled.',
+  caller: 'user',
+  path: threadPath,
+  success: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }) },
+  errors: { FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.' },
+  async handle({ context, principal, path, traceId }) {
+    const initiator = { actor: { kind: 'user', userId: principal.userId }, traceId } as const;
+    const id = await deleteThread({ context, principal, initiator }, path.id);
+    return { body: { id, deleted: true as const } };
+  },
+});

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ThreadId } from '../domain/id.ts';
-import { ChangeSignals } from './change-signals.ts';
+import type { ThreadId } from '../../domain/id.ts';
+import { ThreadSignals } from './followed-threads.ts';
 
 const one = 'thr_1' as ThreadId;
 const other = 'thr_2' as ThreadId;
 
 describe('Signals of threads', () => {
   it('reach every follower of that thread, and no one else', () => {
-    const signals = new ChangeSignals<ThreadId>();
+    const signals = new ThreadSignals();
     const calls: string[] = [];
     signals.follow(one, () => calls.push('first'));
     signals.follow(one, () => calls.push('second'));
@@ -18,7 +18,7 @@ describe('Signals of threads', () => {
   });
 
   it('release followers that have stopped, even if they stop twice or follow again', () => {
-    const signals = new ChangeSignals<ThreadId>();
+    const signals = new ThreadSignals();
     let calls = 0;
     const tell = () => {
       calls += 1;
@@ -36,7 +36,7 @@ describe('Signals of threads', () => {
   });
 
   it('call a listener once per subscription, and at most once more after it unsubscribes', () => {
-    const signals = new ChangeSignals<ThreadId>();
+    const signals = new ThreadSignals();
     let calls = 0;
     const stops: (() => void)[] = [];
     const tell = () => {
