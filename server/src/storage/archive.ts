@@ -19,7 +19,7 @@ export interface ArchiveTarget extends Archive {
   isUnfinished(): Promise<boolean>;
   /** Empties the store and marks it as unfinished, in one transaction. */
   begin(): Promise<void>;
-  /** Writes the rows in one transaction. `terms`: for passages, the terms that each is found by. */
+  /** Writes the rows in one transaction. `terms`: of passages. */
   write(table: ArchiveTable, rows: readonly Row[], terms?: Terms): Promise<void>;
   /** Continues numbers and time above the marks and removes the mark. The whole copy is durable from here on. */
   finish(marks: Marks): Promise<void>;
@@ -43,7 +43,8 @@ export type ColumnKind = 'text' | 'whole' | 'flag' | 'bytes';
 export type Value = string | number | boolean | Uint8Array | null;
 export type Row = readonly Value[];
 export type Key = readonly (string | number)[];
-export type Terms = readonly (readonly string[])[];
+/** The terms that each passage is found by, as they are indexed. */
+export type Terms = readonly string[];
 
 export interface ArchiveTable {
   readonly name: TableName;

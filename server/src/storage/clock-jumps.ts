@@ -1,3 +1,5 @@
+import type { Diagnosis } from './store.ts';
+
 /** Smaller jumps are ignored: they shorten a lease or a deadline by less than this. */
 const jumpMsMin = 2_000;
 /** Two processes that see the same jump disagree by less than this about its time. */
@@ -51,4 +53,13 @@ export class ClockJumps {
   accept(reading: ClockReading): void {
     this.#last = reading;
   }
+}
+
+/** A clock this far behind the newest row is wrong. Smaller differences come from bursts of renames. */
+const clockBehindMaxMs = 5000;
+
+export function diagnoseClock(behindMs: number, remedy: string): Diagnosis {
+  const ok = behindMs < clockBehindMaxMs;
+  const behind = `${Math.round(behindMs / 1000)} s behind the newest row: ${remedy}`;
+  return { check: 'clock', ok, detail: ok ? 'not behind the store' : behind };
 }

@@ -8,6 +8,7 @@ import {
   type Marks,
   type Row,
 } from './archive.ts';
+import { scopedTerms } from './sql/documents.ts';
 
 export interface CopyTools {
   /** In hexadecimal. */
@@ -136,10 +137,11 @@ function renumbered(table: ArchiveTable, rows: readonly Row[], before: number, p
 }
 
 /** The same terms that add-document.ts derives. */
-function passageTerms(table: ArchiveTable, row: Row, termsOf: (text: string) => string[]): string[] {
+function passageTerms(table: ArchiveTable, row: Row, termsOf: (text: string) => string[]): string {
   const names = [...Object.keys(table.columns), ...Object.keys(table.joined?.columns ?? {})];
   const column = (name: string) => row[names.indexOf(name)] ?? '';
-  return termsOf(`${column('title')}\n${column('heading')}\n${column('text')}`);
+  const terms = termsOf(`${column('title')}\n${column('heading')}\n${column('text')}`);
+  return scopedTerms(column('corpus') as number, terms);
 }
 
 async function compareTable(

@@ -6,9 +6,8 @@ import { Option } from 'commander';
 import type { Thread } from '../../../../client/src/index.ts';
 import { type Arguments, optionText, UsageError } from '../command.ts';
 import { printable } from '../output.ts';
-import { replyNotes, replyText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
-import { type Terminal, viewReply } from './terminal.ts';
+import { replyNotes, replyText, type Terminal, viewReply } from './terminal.ts';
 
 export const ask: RemoteCommand = {
   name: 'ask',

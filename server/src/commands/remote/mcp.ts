@@ -2,8 +2,8 @@ import type { McpServer } from '@modelcontextprotocol/server';
 import { readRemoteConfig } from '../../config/config.ts';
 import { packageVersion } from '../../config/version.ts';
 import type { ProcessCommand } from '../command.ts';
-import { replyNotes } from './presentation.ts';
 import { connect, presentFailure } from './remote-command.ts';
+import { replyNotes } from './terminal.ts';
 
 /** Agents give up on a call after 60 s unless they are configured otherwise. */
 const askMs = 50_000;

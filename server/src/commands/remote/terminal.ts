@@ -1,4 +1,5 @@
 import type { ReadStream, WriteStream } from 'node:tty';
+import type { Source, Thread, ThreadMessage, ThreadWithMessages } from '../../../../client/src/index.ts';
 import { printable } from '../output.ts';
 
 /** The input and output of a command, a terminal or a pipe. `process` implements it. */
@@ -15,7 +16,7 @@ function isLive({ stdout, stderr, env }: Terminal): boolean {
 }
 
 /** Replaces control characters, which a terminal would obey, except newlines and tabs. */
-export function shown(text: string): string {
+function shown(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
 }
 
@@ -142,4 +143,42 @@ export class LiveLine {
 function elapsed(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** The text of a reply, its numbered sources, and the id and URL of its thread. */
+export function replyText(reply: ThreadMessage, thread: Thread): string {
+  return `${shown(reply.content)}\n\n${replyNotes(reply, thread)}`;
+}
+
+/** What follows the text of a reply. */
+export function replyNotes({ sources }: ThreadMessage, thread: Thread): string {
+  return [sourceLines(sources), threadReference(thread)].filter((part) => part !== '').join('\n\n');
+}
+
+export function threadText({ thread, messages, status }: ThreadWithMessages): string {
+  const facts = [
+    thread.id,
+    status.state,
+    `created ${thread.createdAt}`,
+    ...(thread.accountId === null ? [] : [`account ${thread.accountId}`]),
+    ...(thread.published ? ['published'] : []),
+  ];
+  const head = `${printable(thread.title)}\n${facts.map(printable).join(' · ')}`;
+  return [head, ...messages.map(messageText)].join('\n\n');
+}
+
+function messageText({ role, status, content, sources }: ThreadMessage): string {
+  const head = status === null || status === 'completed' ? `${role}:` : `${role}, ${status}:`;
+  const lines = [head, ...(content === '' ? [] : [shown(content)])].join('\n');
+  return [lines, sourceLines(sources)].filter((part) => part !== '').join('\n\n');
+}
+
+function sourceLines(sources: readonly Source[] | null): string {
+  return (sources ?? [])
+    .map(({ title, url }, index) => printable(`[${index + 1}] ${title}${url === null ? '' : `  ${url}`}`))
+    .join('\n');
+}
+
+function threadReference({ id, threadUrl }: Thread): string {
+  return printable(threadUrl === null ? id : `${id}  ${threadUrl}`);
 }

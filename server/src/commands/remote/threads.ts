@@ -3,9 +3,8 @@ import { Option } from 'commander';
 import type { Thread, ThreadList } from '../../../../client/src/index.ts';
 import { optionNumber, optionText, UsageError, whole } from '../command.ts';
 import { jsonLine, listing, printable } from '../output.ts';
-import { threadText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
-import { viewReply } from './terminal.ts';
+import { threadText, viewReply } from './terminal.ts';
 
 const defaultLimit = 25;
 const pageMax = 100;

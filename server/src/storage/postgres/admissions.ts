@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { quotaUse } from '../../domain/quota.ts';
 import { keyIsLive } from '../sql/api-keys.ts';
-import { statement, type Values } from '../sql/sql.ts';
+import { callColumns, statement, type Values } from '../sql/sql.ts';
 import type { Admission, Admissions } from '../store.ts';
 import { askedLocking, type Database } from './database.ts';
 
@@ -12,15 +12,8 @@ type AdmissionRow = Omit<Admission, 'use'> & {
   number: number | null;
 };
 
-const columns = {
-  day: 'bigint',
-  keyHash: 'text',
-  applicationId: 'text',
-  organizationId: 'text',
-  epoch: 'bigint',
-  /** The highest number of a request of that organization and day that this node knows of. */
-  known: 'bigint',
-} as const;
+/** `known`: the highest number of a request of that organization and day that this node knows of. */
+const columns = callColumns({ text: 'keyHash applicationId organizationId', bigint: 'day epoch known' });
 
 /**
  * Checks credentials and takes from quotas in one statement. The row of a day is locked before it is read, so that it is
@@ -58,7 +51,7 @@ const admit = statement('admit')`WITH asked AS (
     used_before + row_number() OVER (PARTITION BY organization_id, day ORDER BY place) AS number,
     (SELECT set_config('synchronous_commit', 'off', true))
   FROM request LEFT JOIN taken USING (organization_id, day)`;
-const dayColumns = { organizationId: 'text', day: 'bigint' } as const;
+const dayColumns = callColumns({ text: 'organizationId', bigint: 'day' });
 const startDay = statement('begin-day')`INSERT INTO quota_use (organization_id, day, used)
   SELECT id, day, 0 FROM ${askedLocking(dayColumns)} JOIN organization ON organization.id = organization_id
   ORDER BY id, day ON CONFLICT DO NOTHING`;

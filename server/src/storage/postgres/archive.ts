@@ -16,7 +16,6 @@ import {
   unfinishedCopyTable,
   type Value,
 } from '../archive.ts';
-import { scoped } from '../sql/documents.ts';
 import { identifier, join, placeholder, type Sql, sql, statement } from '../sql/sql.ts';
 import { query, types } from './database.ts';
 import { bringUpToDate, isUnfinished } from './migrate.ts';
@@ -172,10 +171,7 @@ function insertion(table: ArchiveTable, rows: readonly Row[], terms: Terms | und
   for (const [index, [name]] of columns.entries()) values[name] = rows.map((row) => row[index]);
   const selected = [...names];
   if (terms !== undefined) {
-    const corpus = columns.length + Object.keys(table.joined?.columns ?? {}).indexOf('corpus');
-    values.terms = terms.map((each, index) =>
-      each.map((term) => scoped(rows[index]![corpus] as number, term)).join(' '),
-    );
+    values.terms = terms;
     names.push(sql`terms`);
     arrays.push(sql`:terms::text[]`);
     selected.push(sql`array_to_tsvector(string_to_array(terms, ' '))`);

@@ -1,3 +1,4 @@
+import { diagnoseClock } from '../clock-jumps.ts';
 import { isRunning } from '../sql/messages.ts';
 import { statement } from '../sql/sql.ts';
 import type { Diagnosis } from '../store.ts';
@@ -22,9 +23,6 @@ interface Facts {
   replies: number;
 }
 
-/** A burst of renames can put the newest row this far ahead of the clock; beyond it, the clock is wrong. */
-const clockBehindMaxMs = 5000;
-
 export async function diagnose({ run }: Database): Promise<Diagnosis[]> {
   const startMs = performance.now();
   const [facts] = await run<Facts>(readFacts);
@@ -32,17 +30,9 @@ export async function diagnose({ run }: Database): Promise<Diagnosis[]> {
   const { version, schema, clock, latest, replies } = facts!;
   const store = `PostgreSQL ${version}, schema ${schema}, answers in ${tookMs.toFixed(1)} ms`;
   const fault = faultOf(facts!);
-  const behindMs = latest - clock;
   return [
     { check: 'store', ok: fault === undefined, detail: fault === undefined ? store : `${store}; ${fault}` },
-    {
-      check: 'clock',
-      ok: behindMs < clockBehindMaxMs,
-      detail:
-        behindMs < clockBehindMaxMs
-          ? 'not behind the store'
-          : `${Math.round(behindMs / 1000)} s behind the newest row: correct the clock of the database server`,
-    },
+    diagnoseClock(latest - clock, 'correct the clock of the database server'),
     { check: 'replies', ok: true, detail: `${replies} in progress` },
   ];
 }

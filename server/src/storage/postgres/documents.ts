@@ -1,4 +1,4 @@
-import { documents, type PassageIndex, passagesPerCommit, scoped } from '../sql/documents.ts';
+import { documents, type PassageIndex, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { statement } from '../sql/sql.ts';
 import type { Documents, PassageNumber } from '../store.ts';
@@ -69,7 +69,7 @@ function postgresPassageIndex({ run }: Database): PassageIndex {
         id,
         headings: part.map(({ heading }) => heading),
         texts: part.map(({ text }) => text),
-        terms: part.map(({ terms }) => terms.map((term) => scoped(corpus, term)).join(' ')),
+        terms: part.map(({ terms }) => scopedTerms(corpus, terms)),
       });
       return written.length === part.length;
     },

@@ -1,16 +1,25 @@
 import { randomInt } from 'node:crypto';
 import type { MessageId } from '../../domain/id.ts';
 import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
-import { insertNotes, noteCalls, noteValues, withoutNote } from '../sql/audit.ts';
+import { insertNotes, noteColumns, noteValues, withoutNote } from '../sql/audit.ts';
 import { endCancelled, isRunning, startOver, sweptMax } from '../sql/messages.ts';
 import { isHeld, isWaiting, progressValues, replyReads, resultValues } from '../sql/replies.ts';
-import { type CallColumns, empty, opaque, type Sql, sql, statement, type Values } from '../sql/sql.ts';
+import {
+  type CallColumns,
+  callColumns,
+  empty,
+  opaque,
+  type Sql,
+  sql,
+  statement,
+  type Values,
+} from '../sql/sql.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
 import type { ClaimedReply, FailedReply, Replies, ReplyName } from '../store.ts';
 import { askedLocking, type Database, isLockTimeout, setLockTimeout, sharedLockMs } from './database.ts';
 
-const threadCalls = { organizationId: 'text', threadId: 'text' } as const;
-const claimCalls = { ...threadCalls, messageId: 'text', token: 'bigint' } as const;
+const threadColumns = callColumns({ text: 'organizationId threadId' });
+const claimColumns = { ...threadColumns, ...callColumns({ text: 'messageId', bigint: 'token' }) };
 
 /** Every write of a worker names its claim, so that it changes nothing once the claim is lost or the reply has ended. */
 const isClaimed = sql`message.id = message_id AND ${opaque(sql`claim_token = token AND held`)}`;
@@ -19,9 +28,9 @@ const isClaimed = sql`message.id = message_id AND ${opaque(sql`claim_token = tok
  * Changes the running replies of threads if `condition` holds, and raises the versions of the threads. A thread's row is
  * locked before that of its reply, and rows in the order of their keys, as everywhere: another order would deadlock.
  */
-function changeReplies(calls: CallColumns, change: Sql, condition: Sql): Sql {
+function changeReplies(columns: CallColumns, change: Sql, condition: Sql): Sql {
   return sql`WITH asked AS (
-      SELECT * FROM ${askedLocking(calls)}
+      SELECT * FROM ${askedLocking(columns)}
     ), held_thread AS (
       SELECT asked.* FROM asked JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
       ORDER BY thread.organization_id, thread.id FOR NO KEY UPDATE OF thread
@@ -90,34 +99,33 @@ const selectHeld = sql`SELECT message.id, ${unsynced} FROM asked JOIN message ON
     AND thread_id = thread AND id = reply AND ${opaque(sql`claim_token = token AND ${isHeld}`)}`;
 const renew = statement('renew-replies')`${renewWith(empty)} SELECT claim.id, ${unsynced} FROM claim`;
 const renewUnlocked = statement('renew-unlocked-replies')`${renewWith(sql`SKIP LOCKED`)} ${selectHeld}`;
-const progressCalls = { ...claimCalls, status: 'text', content: 'text', steps: 'text' } as const;
+const progressColumns = { ...claimColumns, ...callColumns({ text: 'status content steps' }) };
 const recordProgress = statement('record-reply-progress')`
-  ${changeReplies(progressCalls, sql`status = new.status, content = new.content, steps = new.steps`, isClaimed)}
+  ${changeReplies(progressColumns, sql`status = new.status, content = new.content, steps = new.steps`, isClaimed)}
   SELECT place, ${unsynced} FROM changed`;
-const settleCalls = {
-  ...progressCalls,
-  ...noteCalls,
-  sources: 'text',
-  model: 'text',
-  failure: 'text',
-  verdict: 'text',
-  unanswered: 'boolean',
-} as const;
+const settleColumns = {
+  ...progressColumns,
+  ...noteColumns,
+  ...callColumns({ text: 'sources model failure verdict', boolean: 'unanswered' }),
+};
 const settle = statement('settle-reply')`${changeReplies(
-  settleCalls,
+  settleColumns,
   sql`held = false, status = new.status, content = new.content, steps = new.steps, sources = new.sources,
         model = new.model, failure = new.failure, verdict = new.verdict, completed_at = greatest(:now, created_at),
         unanswered_at = CASE WHEN new.unanswered THEN greatest(:now, created_at) END`,
   isClaimed,
 )}, noted AS (${insertNotes(sql`changed`, sql`completed_at`)}) SELECT place FROM changed`;
-const releaseCalls = { ...claimCalls, attemptsUsed: 'bigint', delayMs: 'bigint', failure: 'text' } as const;
+const releaseColumns = {
+  ...claimColumns,
+  ...callColumns({ bigint: 'attemptsUsed delayMs', text: 'failure' }),
+};
 const release = statement('let-go-of-reply')`${changeReplies(
-  releaseCalls,
+  releaseColumns,
   sql`held = false, attempts = attempts + attempts_used, available_at = :now + delay_ms, failure = new.failure,
         ${startOver}`,
   isClaimed,
 )} SELECT place FROM changed`;
-const cancel = statement('cancel-replies')`${changeReplies(threadCalls, endCancelled, sql`true`)}
+const cancel = statement('cancel-replies')`${changeReplies(threadColumns, endCancelled, sql`true`)}
   SELECT place, reply_id AS id FROM changed`;
 const findAnyToSweep = statement('any-replies-to-sweep')`
   SELECT :now AS at, EXISTS (SELECT FROM message WHERE ${isHeld} AND available_at <= :now)
@@ -173,11 +181,11 @@ export function postgresReplies(
   const { run, time } = database;
   const organizationOf = ({ organizationId }: Values) => String(organizationId);
   const batchLimits = { batchesMax: 2, callsMax: 32, key: 'messageId', organizationOf };
-  const batchProgress = database.batched(recordProgress, progressCalls, batchLimits);
-  const batchSettles = database.batched(settle, settleCalls, batchLimits);
-  const batchReleases = database.batched(release, releaseCalls, batchLimits);
+  const batchProgress = database.batched(recordProgress, progressColumns, batchLimits);
+  const batchSettles = database.batched(settle, settleColumns, batchLimits);
+  const batchReleases = database.batched(release, releaseColumns, batchLimits);
   const cancelLimits = { ...batchLimits, key: 'threadId' };
-  const batchCancels = database.batched<{ id: MessageId }>(cancel, threadCalls, cancelLimits);
+  const batchCancels = database.batched<{ id: MessageId }>(cancel, threadColumns, cancelLimits);
   const moveTimesBy = ({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, at: number) =>
     run(moveTimes, { at, seenByOthersFrom, jumpedMs, datedBefore });
 

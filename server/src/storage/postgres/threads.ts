@@ -1,8 +1,8 @@
 import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { insertNotes, noteCalls, noteValues } from '../sql/audit.ts';
+import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
 import { endCancelled, isRunning, messageBytes, messageColumns } from '../sql/messages.ts';
-import { opaque, sql, statement } from '../sql/sql.ts';
+import { callColumns, opaque, sql, statement } from '../sql/sql.ts';
 import {
   isRevoked,
   nextVersion,
@@ -21,24 +21,10 @@ import { adjustSizes, isGranted, isOwnThread, postgresThreadChanges } from './th
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
 const nextTime = sql`CASE WHEN :now >= latest_at THEN :now ELSE latest_at + 1 END`;
 
-const createColumns = {
-  threadId: 'text',
-  userId: 'text',
-  keyHash: 'text',
-  title: 'text',
-  accountId: 'text',
-  secondaryId: 'text',
-  messageId: 'text',
-  prompt: 'text',
-  replyId: 'text',
-  replyDeadlineMs: 'bigint',
-  traceId: 'text',
-  token: 'bigint',
-  leaseMs: 'bigint',
-  key: 'text',
-  bodyHash: 'text',
-  keepMs: 'bigint',
-} as const;
+const createColumns = callColumns({
+  text: 'threadId userId keyHash title accountId secondaryId messageId prompt replyId traceId key bodyHash',
+  bigint: 'replyDeadlineMs token leaseMs keepMs',
+});
 const callCount = sql`cardinality(:threadId::text[])`;
 
 /**
@@ -84,14 +70,11 @@ const create = statement('create-thread')`WITH asked AS (
 /** A thread with more messages or bytes is read in a batch of its own, so that others do not wait for its texts. */
 const batchedMessagesMax = 32;
 const batchedBytesMax = 65_536;
-const getColumns = {
-  organizationId: 'text',
-  threadId: 'text',
-  userId: 'text',
-  anyReader: 'boolean',
-  whole: 'boolean',
-  bytesMax: 'bigint',
-} as const;
+const getColumns = callColumns({
+  text: 'organizationId threadId userId',
+  boolean: 'anyReader whole',
+  bigint: 'bytesMax',
+});
 // LATERAL keeps the planner from reading messages before it knows that the thread may be read.
 const get = statement('get-thread')`SELECT place, ${threadColumns}, version, message.*
   FROM ${askedWith(getColumns)}
@@ -107,7 +90,7 @@ const get = statement('get-thread')`SELECT place, ${threadColumns}, version, mes
     WHERE fits AND message.organization_id = thread.organization_id AND message.thread_id = thread.id
   ) AS message ON true
   ORDER BY place, "messageCreatedAt", "messageId"`;
-const renameColumns = { threadId: 'text', userId: 'text', keyHash: 'text', title: 'text' } as const;
+const renameColumns = callColumns({ text: 'threadId userId keyHash title' });
 const rename = statement('rename-thread')`WITH asked AS (
     SELECT * FROM ${askedWith(renameColumns)}
   ), tick AS (
@@ -130,14 +113,14 @@ const rename = statement('rename-thread')`WITH asked AS (
   FROM left_behind WHERE thread.organization_id = :organizationId AND thread.id = left_behind.thread_id
   RETURNING place, ${threadColumns}`;
 
-const deleteCalls = { threadId: 'text', userId: 'text', keyHash: 'text', ...noteCalls } as const;
+const deleteColumns = { ...callColumns({ text: 'threadId userId keyHash' }), ...noteColumns };
 
 /**
  * The running reply is read as of the start of the statement, which may then have waited for its locks: it counts only if
  * the locked thread still has the version that was seen.
  */
 const softDelete = statement('delete-thread')`WITH asked AS (
-    SELECT * FROM ${askedWith(deleteCalls)}
+    SELECT * FROM ${askedWith(deleteColumns)}
   ), seen AS (
     SELECT id, version FROM asked JOIN thread ON organization_id = :organizationId AND id = thread_id
   ), gate AS (
@@ -184,7 +167,7 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
   const batchRenames = database.batched<Thread>(rename, renameColumns, { batchesMax: 1, key: 'threadId' });
   type Deletion = { deleted: boolean; cancelled: MessageId[] };
   const batchLimits = { batchesMax: 1, key: 'threadId' };
-  const batchDeletes = database.batched<Deletion>(softDelete, deleteCalls, batchLimits);
+  const batchDeletes = database.batched<Deletion>(softDelete, deleteColumns, batchLimits);
 
   const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
     const [held] = await batchDeletes({ ...writer, ...noteValues(note), organizationId, threadId });

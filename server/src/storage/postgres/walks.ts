@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { cut, isExpired, kindOf, readStart, writeStart } from '../listings.ts';
-import { join, type Sql, sql, statement } from '../sql/sql.ts';
+import { callColumns, join, type Sql, sql, statement } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
 import {
   forEachListing,
@@ -22,7 +22,7 @@ type FirstPageRow = ListedRow & { lastSequence: number; lastMove: number; size: 
 /** There is always a row: without a thread it has only the time. */
 type LaterPageRow = (ListedRow | { id: null }) & { now: number };
 
-const pageCalls = { organizationId: 'text', userId: 'text', accountId: 'text', accountKey: 'text' } as const;
+const pageColumns = callColumns({ text: 'organizationId userId accountId accountKey' });
 const askedValues: WalkValues = {
   organizationId: sql`asked.organization_id`,
   userId: sql`asked.user_id`,
@@ -31,7 +31,7 @@ const askedValues: WalkValues = {
 };
 
 const columns = sql`id, user_id, title, account_id, secondary_id, created_at, updated_at, published, activity_at`;
-const pageColumns = sql`${listedColumns(sql`page`)}, page.activity_at AS "activityAt"`;
+const shownColumns = sql`${listedColumns(sql`page`)}, page.activity_at AS "activityAt"`;
 const position = sql`activity_at DESC, id DESC`;
 
 /** Merges index ranges of the same order: reads a page of each, then takes the first rows of all. */
@@ -49,15 +49,15 @@ function queriesOf({ kind, ranges, size, moves }: ListingQuery) {
   const later = ranges(namedValues).map((range) => sql`${range} AND ${isLater}`);
   return {
     firstPage: statement(`firstPage ${kind}`)`
-      SELECT place, ${pageColumns}, organization.thread_sequence AS "lastSequence",
+      SELECT place, ${shownColumns}, organization.thread_sequence AS "lastSequence",
         organization.move_sequence AS "lastMove", size, :now AS now
-      FROM ${askedWith(pageCalls)} JOIN organization ON organization.id = asked.organization_id
+      FROM ${askedWith(pageColumns)} JOIN organization ON organization.id = asked.organization_id
       -- OFFSET 0, so that the size is computed once for a page and not for each of its rows.
       CROSS JOIN LATERAL (SELECT ${size(askedValues)} AS size OFFSET 0) AS listing
       CROSS JOIN ${mergeRanges(askedValues, ranges(askedValues))}
       ORDER BY place, page.activity_at DESC, page.id DESC`,
     laterPage: statement(`laterPage ${kind}`)`
-      SELECT ${pageColumns}, moment.now
+      SELECT ${shownColumns}, moment.now
       FROM (SELECT :now AS now) AS moment LEFT JOIN ${mergeRanges(namedValues, later)} ON true
       ORDER BY page.activity_at DESC, page.id DESC`,
     moves,
@@ -78,7 +78,7 @@ export function postgresWalks(database: Database): Pick<Threads, 'beginWalk' | '
   const firstPages = new Map(
     Object.entries(queries).map(([kind, { firstPage }]) => [
       kind,
-      database.batched<FirstPageRow>(firstPage, pageCalls, batchLimits),
+      database.batched<FirstPageRow>(firstPage, pageColumns, batchLimits),
     ]),
   );
   return {

@@ -50,18 +50,16 @@ const lock = statement('lock-user')`SELECT 1 FROM "user" WHERE id = :userId FOR 
 const isUsed = sql`(proven OR EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id))`;
 const listPasswords = statement('list-passwords')`
   SELECT id, hash, proven FROM password WHERE user_id = :userId AND ${isUsed} ORDER BY id`;
-export const closeMemberships = statement(
-  'close-memberships',
-)`UPDATE member SET opened_at = NULL, password_id = NULL
+export const closeMemberships = statement('close-memberships')`
+  UPDATE member SET opened_at = NULL, password_id = NULL
   WHERE password_id = :passwordId RETURNING organization_id AS "organizationId"`;
 // Keys made by the operator have no creator. They stay: they were not made in a session of the password.
 const revokeKeys = statement('revoke-own-keys')`UPDATE api_key SET revoked_at = :now
   WHERE organization_id = :organizationId AND user_id = :userId AND created_by IS NOT NULL AND ${keyIsLive}
   RETURNING id`;
 /** Whoever has such a link could undo the change. */
-export const removeResets = statement(
-  'remove-resets',
-)`DELETE FROM invitation WHERE user_id = :userId AND resets`;
+export const removeResets = statement('remove-resets')`
+  DELETE FROM invitation WHERE user_id = :userId AND resets`;
 const removePassword = statement('remove-password')`DELETE FROM password WHERE id = :passwordId`;
 
 /**
@@ -99,9 +97,8 @@ const accept = statement('accept-membership')`UPDATE member SET opened_at = :now
   RETURNING user_id`;
 const removeInvitation = statement('remove-invitation')`
   DELETE FROM invitation WHERE organization_id = :organizationId AND user_id = :userId`;
-const change = statement(
-  'change-password',
-)`UPDATE password SET hash = :next, set_at = :now WHERE id = :passwordId`;
+const change = statement('change-password')`
+  UPDATE password SET hash = :next, set_at = :now WHERE id = :passwordId`;
 const endOthers = statement('end-other-sessions')`DELETE FROM session
   WHERE user_id = :userId AND token_hash <> :keptTokenHash
     AND (CAST(:covered AS text) IS NULL OR password_id = :covered)`;

@@ -72,16 +72,13 @@ const findActive = statement('find-active-signing-key')`
 const lockKeys = statement('lock-signing-keys')`SELECT latest_at FROM store_clock FOR UPDATE`;
 const insertKey = statement('insert-signing-key')`
   INSERT INTO signing_key (id, private_jwk, created_at) VALUES (:id, :privateJwk, :now)`;
-const retire = statement(
-  'retire-signing-key',
-)`UPDATE signing_key SET retired_at = :now WHERE retired_at IS NULL`;
-const removeRetired = statement(
-  'remove-retired-signing-keys',
-)`DELETE FROM signing_key WHERE retired_at IS NOT NULL`;
+const retire = statement('retire-signing-key')`
+  UPDATE signing_key SET retired_at = :now WHERE retired_at IS NULL`;
+const removeRetired = statement('remove-retired-signing-keys')`
+  DELETE FROM signing_key WHERE retired_at IS NOT NULL`;
 const listIds = statement('list-application-ids')`SELECT id FROM application ORDER BY id FOR UPDATE`;
-const raiseEpoch = statement(
-  'raise-epoch',
-)`UPDATE application SET epoch = epoch + CAST(:by AS bigint) WHERE id = :id`;
+const raiseEpoch = statement('raise-epoch')`
+  UPDATE application SET epoch = epoch + CAST(:by AS bigint) WHERE id = :id`;
 const listKeys = statement('list-signing-keys')`SELECT ${keyColumns} FROM signing_key
   WHERE retired_at IS NULL OR retired_at > :now - CAST(:verifyMs AS bigint) ORDER BY created_at DESC, id DESC`;
 

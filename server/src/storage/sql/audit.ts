@@ -2,7 +2,7 @@ import type { Actor, AuditAction, AuditEvent } from '../../domain/audit.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { AuditNote, AuditSearches, Audits } from '../store.ts';
-import { empty, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
+import { callColumns, empty, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
 import { row, rows, run, type Transactions, type Work } from './work.ts';
 
 export interface AuditRow {
@@ -31,9 +31,8 @@ export function noteValues({ id, actor, action, subject, detail, traceId }: Audi
 }
 
 const columns = sql`organization_id, at, id, actor_kind, actor_user_id, action, subject, detail, trace_id`;
-const write = statement(
-  'write-audit',
-)`INSERT INTO audit_event (${columns}) VALUES (:organizationId, :now, :noteId,
+const write = statement('write-audit')`
+  INSERT INTO audit_event (${columns}) VALUES (:organizationId, :now, :noteId,
     :noteActorKind, :noteActorUserId, :noteAction, :noteSubject, :noteDetail, :noteTraceId) RETURNING at`;
 
 /** To be called in the transaction of the change that the note describes, after the change. */
@@ -115,18 +114,12 @@ function toAuditEvent({ actorKind, actorUserId, detail, ...event }: AuditRow): A
 }
 
 /** The values of `noteValues`, as columns of the calls of a batched statement. */
-export const noteCalls = {
-  noteId: 'text',
-  noteActorKind: 'text',
-  noteActorUserId: 'text',
-  noteAction: 'text',
-  noteSubject: 'text',
-  noteDetail: 'text',
-  noteTraceId: 'text',
-} as const;
+export const noteColumns = callColumns({
+  text: 'noteId noteActorKind noteActorUserId noteAction noteSubject noteDetail noteTraceId',
+});
 
 /** For a call that writes no note. */
-export const withoutNote: Values = Object.fromEntries(Object.keys(noteCalls).map((name) => [name, null]));
+export const withoutNote: Values = Object.fromEntries(Object.keys(noteColumns).map((name) => [name, null]));
 
 /**
  * Part of a batched statement: writes the audit notes of the calls that have one. `changed` has a row for each call that

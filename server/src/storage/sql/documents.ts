@@ -40,6 +40,11 @@ export function scoped(corpus: number, term: string): string {
   return `${corpus}·${term}`;
 }
 
+/** The terms of a passage as they are indexed. */
+export function scopedTerms(corpus: number, terms: readonly string[]): string {
+  return terms.map((term) => scoped(corpus, term)).join(' ');
+}
+
 interface ReadyRow {
   /** The id of its rows. A document that replaced another is known by the other's id. */
   id: DocumentId;
@@ -60,9 +65,8 @@ const readTaken = statement('read-document-budget')`
 const insert = statement('insert-document')`
   INSERT INTO document (organization_id, id, account_key, name, title, url, passages, bytes, added_at, state)
   VALUES (:organizationId, :id, :accountKey, :name, :title, :url, :passages, :bytes, :now, 'writing')`;
-const show = statement(
-  'show-document',
-)`UPDATE document SET state = 'ready', added_at = :now, kept_id = :keptId
+const show = statement('show-document')`
+  UPDATE document SET state = 'ready', added_at = :now, kept_id = :keptId
   WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING id`;
 const hide = statement('hide-document')`
   UPDATE document SET state = 'removed' WHERE organization_id = :organizationId AND id = :id`;

@@ -53,9 +53,8 @@ const use = statement('use-invitation')`DELETE FROM invitation WHERE token_hash 
 const open = statement('open-membership')`UPDATE member SET opened_at = :now, password_id = :passwordId
   WHERE organization_id = :organizationId AND user_id = :userId`;
 const endSessions = statement('end-sessions-of-user')`DELETE FROM session WHERE user_id = :userId`;
-const closeOthers = statement(
-  'close-other-memberships',
-)`UPDATE member SET opened_at = NULL, password_id = NULL
+const closeOthers = statement('close-other-memberships')`
+  UPDATE member SET opened_at = NULL, password_id = NULL
   WHERE user_id = :userId AND organization_id <> :organizationId AND opened_at IS NOT NULL
   RETURNING organization_id AS "organizationId"`;
 const addPassword = statement('add-password')`

@@ -47,18 +47,8 @@ export const messageColumns = sql`message.id AS "messageId", content, message.cr
   completed_at AS "completedAt", steps, sources, model, replaces`;
 
 export function toMessage(threadId: ThreadId, row: MessageRow): Message {
-  const {
-    messageId: id,
-    content,
-    messageCreatedAt: createdAt,
-    status,
-    completedAt,
-    steps,
-    sources,
-    model,
-    replaces,
-  } = row;
-  const common = { id, threadId, content, createdAt };
+  const { content, status, completedAt, steps, sources, model, replaces } = row;
+  const common = { id: row.messageId, threadId, content, createdAt: row.messageCreatedAt };
   if (status === null) return { ...common, role: 'user', ...(replaces !== null && { replaces }) };
   return {
     ...common,

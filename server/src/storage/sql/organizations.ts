@@ -1,14 +1,15 @@
-import type { Organization } from '../../domain/organization.ts';
-import type { Organizations } from '../store.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { isLastAdmin, type Member, type Organization } from '../../domain/organization.ts';
+import type { Accounts, Members, Organizations } from '../store.ts';
+import { keyIsLive } from './api-keys.ts';
 import { writeNote } from './audit.ts';
 import { sql, statement } from './sql.ts';
-import { row, rows, run, type Transactions } from './work.ts';
+import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 const columns = sql`id, name, api_enabled AS "apiEnabled", daily_quota AS "dailyQuota", created_at AS "createdAt"`;
 
-const insert = statement(
-  'insert-organization',
-)`INSERT INTO organization (id, name, api_enabled, daily_quota, created_at)
+const insertOrganization = statement('insert-organization')`
+  INSERT INTO organization (id, name, api_enabled, daily_quota, created_at)
   VALUES (:id, :name, :apiEnabled, :dailyQuota, :now)`;
 const lock = statement('lock-organization')`
   SELECT ${columns} FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
@@ -17,13 +18,13 @@ const update = statement('update-organization')`
 const findByIdOrName = statement('find-organization')`SELECT ${columns} FROM organization WHERE id = :idOrName
   UNION ALL SELECT * FROM (
     SELECT ${columns} FROM organization WHERE name = :idOrName AND id <> :idOrName LIMIT 2) AS named`;
-const list = statement('list-organizations')`SELECT ${columns} FROM organization ORDER BY created_at, id`;
+const listAll = statement('list-organizations')`SELECT ${columns} FROM organization ORDER BY created_at, id`;
 
 export function organizations({ read, write }: Transactions): Organizations {
   return {
     createOrganization: (organization, note) =>
       write(function* () {
-        yield* run(insert, { ...organization });
+        yield* run(insertOrganization, { ...organization });
         yield* writeNote(organization.id, note);
       }),
 
@@ -43,6 +44,100 @@ export function organizations({ read, write }: Transactions): Organizations {
       return found.find(({ id }) => id === idOrName) ?? (found.length === 1 ? found[0] : undefined);
     },
 
-    listOrganizations: () => read(() => rows<Organization>(list)),
+    listOrganizations: () => read(() => rows<Organization>(listAll)),
+  };
+}
+
+const selectMember = sql`
+  SELECT member.user_id AS "userId", email, role, service, joined_at AS "joinedAt", opened_at IS NOT NULL AS opened,
+    expires_at AS "invitedUntil", mail_state AS "mailState"
+  FROM member JOIN "user" ON "user".id = member.user_id
+    LEFT JOIN invitation ON invitation.organization_id = member.organization_id
+      AND invitation.user_id = member.user_id AND expires_at > :now
+  WHERE member.organization_id = :organizationId`;
+const findByEmail = statement('find-member')`${selectMember} AND email = :email`;
+const findById = statement('find-member-by-id')`${selectMember} AND member.user_id = :userId`;
+const list = statement('list-members')`${selectMember} ORDER BY joined_at, member.user_id`;
+
+const organizationExists = statement('organization-exists')`
+  SELECT 1 FROM organization WHERE id = :organizationId`;
+// The update of a known address changes nothing, but makes RETURNING return the user.
+const upsertUser = statement('upsert-user')`
+  INSERT INTO "user" (id, email, created_at) VALUES (:candidateUserId, :email, :now)
+  ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id`;
+const findUser = statement('find-user')`SELECT id FROM "user" WHERE email = :email`;
+const hasThreads = statement('has-threads')`SELECT 1 FROM listing_size
+  WHERE organization_id = :organizationId AND user_id = :userId AND account_key = '' AND threads > 0`;
+const insert = statement('insert-member')`
+  INSERT INTO member (organization_id, user_id, role, service, joined_at)
+  VALUES (:organizationId, :userId, :role, :service, :now) ON CONFLICT DO NOTHING RETURNING user_id`;
+// Always in the same order: of two admins who remove each other at once, the second waits and then finds no other admin.
+const lockWithAdmins = statement('lock-member-with-admins')`
+  SELECT user_id AS "userId", role, service, opened_at IS NOT NULL AS opened FROM member
+  WHERE organization_id = :organizationId AND (user_id = :userId OR role = 'admin') ORDER BY user_id FOR UPDATE`;
+const remove = statement('remove-member')`
+  DELETE FROM member WHERE organization_id = :organizationId AND user_id = :userId`;
+const revokeKeys = statement('revoke-keys-of-user')`UPDATE api_key SET revoked_at = :now
+  WHERE organization_id = :organizationId AND user_id = :userId AND ${keyIsLive} RETURNING id`;
+const setRole = statement('set-member-role')`
+  UPDATE member SET role = :role WHERE organization_id = :organizationId AND user_id = :userId`;
+
+export function* findUserId(email: string): Work<UserId | undefined> {
+  return (yield* row<{ id: UserId }>(findUser, { email }))?.id;
+}
+
+function* lockMember(organizationId: OrganizationId, userId: UserId | undefined) {
+  if (userId === undefined) return undefined;
+  type Locked = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
+  const locked = yield* rows<Locked>(lockWithAdmins, { organizationId, userId });
+  const member = locked.find((each) => each.userId === userId);
+  return member && { ...member, isLastAdmin: isLastAdmin(member, locked) };
+}
+
+export function members({ read, write }: Transactions): Members & Pick<Accounts, 'setMemberRole'> {
+  return {
+    addMember: (organizationId, { candidateUserId, email, role, service, withoutThreads }, note) =>
+      write(function* () {
+        if ((yield* count(organizationExists, { organizationId })) === 0)
+          return { outcome: 'organization-missing' };
+        const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
+        if ((yield* count(findById, { organizationId, userId })) === 1) return { outcome: 'already-member' };
+        if (withoutThreads && (yield* count(hasThreads, { organizationId, userId })) === 1)
+          return { outcome: 'has-threads' };
+        if ((yield* count(insert, { organizationId, userId, role, service })) === 0)
+          return { outcome: 'already-member' };
+        yield* writeNote(organizationId, { ...note, subject: userId });
+        return { outcome: 'added', userId };
+      }),
+
+    // The invitation and the requests for keys are removed with the membership.
+    removeMember: (organizationId, email, keepAdmin, note) =>
+      write(function* () {
+        const member = yield* lockMember(organizationId, yield* findUserId(email));
+        if (member === undefined) return { outcome: 'missing' };
+        if (keepAdmin && member.isLastAdmin) return { outcome: 'last-admin' };
+        const { userId } = member;
+        yield* run(remove, { organizationId, userId });
+        const keysRevoked = yield* count(revokeKeys, { organizationId, userId });
+        yield* writeNote(organizationId, note);
+        return { outcome: 'removed', userId, keysRevoked };
+      }),
+
+    setMemberRole: (organizationId, userId, role, note) =>
+      write(function* () {
+        const member = yield* lockMember(organizationId, userId);
+        if (member === undefined) return 'missing';
+        if (member.role === role) return 'changed';
+        if (member.isLastAdmin) return 'last-admin';
+        yield* run(setRole, { organizationId, userId, role });
+        yield* writeNote(organizationId, note);
+        return 'changed';
+      }),
+
+    findMember: (organizationId, email) => read(() => row<Member>(findByEmail, { organizationId, email })),
+
+    findMemberById: (organizationId, userId) => read(() => row<Member>(findById, { organizationId, userId })),
+
+    listMembers: (organizationId) => read(() => rows<Member>(list, { organizationId })),
   };
 }

@@ -4,8 +4,8 @@ import type { TableName } from '../archive.ts';
 import { type AuditedRow, batchRows, purgedEmail, purgeOrder, withoutPerson } from '../removal-rules.ts';
 import type { PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../store.ts';
 import { lockUser } from './accounts.ts';
-import { findUserId } from './members.ts';
 import { isRunning } from './messages.ts';
+import { findUserId } from './organizations.ts';
 import { deadline, type Removal, threadRemoval } from './retention.ts';
 import { identifier, type Sql, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
@@ -24,12 +24,22 @@ const belongsElsewhere = sql`EXISTS (
 const findMembership = statement('find-any-membership')`SELECT 1 FROM member WHERE user_id = :userId LIMIT 1`;
 const replaceEmail = statement('purge-email')`
   UPDATE "user" SET email = :email WHERE id = :userId AND email <> :email RETURNING id`;
-const secrets = (['session', 'password', 'identity'] as const).map(
-  (table) =>
-    [
-      table,
-      statement(`purge-${table}`)`DELETE FROM ${identifier(table)} WHERE user_id = :userId RETURNING 1`,
-    ] as const,
+const theirs = sql`organization_id = :organizationId AND user_id = :userId`;
+
+/** Statements that delete rows of a person, by table. */
+function deletions(tables: readonly TableName[], kind: string, condition: Sql) {
+  return tables.map((table) => {
+    const remove = statement(`purge-${table}${kind}`)`
+      DELETE FROM ${identifier(table)} WHERE ${condition} RETURNING 1`;
+    return [table, remove] as const;
+  });
+}
+
+const secrets = deletions(['session', 'password', 'identity'], '', sql`user_id = :userId`);
+const traces = deletions(
+  ['api_key', 'idempotency_key', 'listing_size', 'prompt_use', 'rating'],
+  '-of-person',
+  theirs,
 );
 const removeUses = statement('purge-uses-of-person')`DELETE FROM credential_use
   WHERE organization_id = :organizationId AND credential_id IN (
@@ -45,15 +55,6 @@ const removeComplaints = statement('purge-complaints-of-person')`UPDATE message 
     AND NOT EXISTS (SELECT 1 FROM rating AS other WHERE other.organization_id = message.organization_id
       AND other.thread_id = message.thread_id AND other.message_id = message.id
       AND other.user_id <> :userId AND other.value = 'down')`;
-const traces = (['api_key', 'idempotency_key', 'listing_size', 'prompt_use', 'rating'] as const).map(
-  (table) =>
-    [
-      table,
-      statement(`purge-${table}-of-person`)`DELETE FROM ${identifier(table)}
-        WHERE organization_id = :organizationId AND user_id = :userId RETURNING 1`,
-    ] as const,
-);
-const theirs = sql`organization_id = :organizationId AND user_id = :userId`;
 const rowsOfPerson: Partial<Record<TableName, Sql>> = {
   member: sql`member WHERE ${theirs}`,
   invitation: sql`invitation WHERE ${theirs}`,

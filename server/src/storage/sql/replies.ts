@@ -26,9 +26,8 @@ const listWaiting = statement('organizations-waiting')`WITH RECURSIVE waiting (o
     SELECT 1 FROM message INDEXED BY message_waiting
     WHERE message.organization_id = waiting.organization_id AND ${isWaiting} AND available_at <= :now)
   LIMIT :limit + 0`;
-const findRunning = statement(
-  'running-replies',
-)`SELECT message.id FROM json_each(:replies) AS entry CROSS JOIN message
+const findRunning = statement('running-replies')`
+  SELECT message.id FROM json_each(:replies) AS entry CROSS JOIN message
   WHERE message.organization_id = (entry.value ->> 'organizationId') AND message.thread_id = (entry.value ->> 'threadId')
     AND message.id = (entry.value ->> 'messageId') AND ${opaque(isRunning)}`;
 const readBacklog = statement('reply-backlog')`SELECT

@@ -11,9 +11,8 @@ const removalMax = 500;
 // Rows of an organization that was purged are dropped, without losing those of the others.
 const insert = sql`INSERT INTO request
   (organization_id, at, id, method, operation, status, latency_us, credential_id, code, message)`;
-const addOne = statement(
-  'add-request',
-)`${insert} VALUES (:organizationId, :at, :traceId, :method, :operation, :status,
+const addOne = statement('add-request')`
+  ${insert} VALUES (:organizationId, :at, :traceId, :method, :operation, :status,
   :latencyUs, :credentialId, :code, :message) ON CONFLICT DO NOTHING`;
 const findOrganization = statement('find-organization-of-requests')`
   SELECT 1 FROM organization WHERE id = :organizationId`;
@@ -163,7 +162,7 @@ const listUsage = statement('list-usage')`
   SELECT day, credential_id AS "credentialId", operation, outcome, requests FROM usage_day
   WHERE organization_id = :organizationId AND day BETWEEN :firstDay AND :lastDay
   ORDER BY day, credential_id, operation, outcome`;
-const readQuota = statement('read-quota')`
+export const readQuota = statement('read-quota')`
   SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
   LEFT JOIN quota_use ON organization_id = id AND day = :day WHERE id = :organizationId`;
 const addPrompt = statement('add-prompt-use')`

@@ -9,7 +9,7 @@ import {
   passwordsOf,
 } from './accounts.ts';
 import { writeNotes } from './audit.ts';
-import { type Sql, sql, statement } from './sql.ts';
+import { callColumns, type Sql, sql, statement } from './sql.ts';
 import { rows, run, type Transactions, type Work } from './work.ts';
 
 type SessionRow = Pick<Session, 'userId' | 'email' | 'seenAt' | 'now'> & {
@@ -24,7 +24,7 @@ const insert = statement('create-session')`
   INSERT INTO session (token_hash, user_id, proof, password_id, created_at, seen_at, expires_at, ends_at)
   SELECT :tokenHash, :userId, :proof, :passwordId, at, at, at + CAST(:firstMs AS bigint), at + CAST(:lifeMs AS bigint)
   FROM (SELECT :now AS at) AS moment RETURNING created_at AS at`;
-const findCalls = { tokenHash: 'text', organizationId: 'text' } as const;
+const findColumns = callColumns({ text: 'tokenHash organizationId' });
 const find = (asked: Sql) => sql`
   SELECT place, session.user_id AS "userId", email, session.password_id AS "passwordId", proven, seen_at AS "seenAt",
     :now AS now, ${membershipColumns}
@@ -50,7 +50,7 @@ export function sessions({
   Accounts,
   'createSession' | 'findSession' | 'touchSession' | 'endSession' | 'endSessions'
 > {
-  const findEach = readMany<SessionRow>('find-session', findCalls, find);
+  const findEach = readMany<SessionRow>('find-session', findColumns, find);
   return {
     createSession: ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) =>
       write(function* () {

@@ -39,7 +39,16 @@ export function jsonRows(rows: readonly object[]): string {
 export type Values = Readonly<Record<string, unknown>>;
 
 /** The values of the calls of a statement, with their types. */
-export type CallColumns = Readonly<Record<string, 'text' | 'bigint' | 'boolean'>>;
+export type CallColumns = Readonly<Record<string, ColumnType>>;
+type ColumnType = 'text' | 'bigint' | 'boolean';
+
+/** The names of the values by their type, separated by spaces. */
+export function callColumns(names: Partial<Record<ColumnType, string>>): CallColumns {
+  const columns = Object.entries(names).flatMap(([type, list]) =>
+    list.split(' ').map((name) => [name, type]),
+  );
+  return Object.fromEntries(columns);
+}
 
 export const columnName = (name: string) => identifier(name.replace(/[A-Z]/g, '_$&').toLowerCase());
 

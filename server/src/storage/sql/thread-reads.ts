@@ -97,12 +97,18 @@ const findKey = statement('find-idempotency-key')`
     created_at AS "createdAt", expires_at > :now AS live
   FROM idempotency_key WHERE organization_id = :organizationId AND user_id = :userId AND key = :key`;
 
+export type Created = Awaited<ReturnType<Threads['createThread']>>;
+type KnownKey = Omit<Extract<Created, { outcome: 'repeated' }>, 'outcome'> & {
+  bodyHash: string;
+  live: boolean;
+};
+
 /** What a create with a known idempotency key returns, and whether the key is still live; undefined if it is unknown. */
 export function* repeatedCreate(
   organizationId: OrganizationId,
   userId: UserId,
   { key, bodyHash }: NonNullable<NewThread['idempotency']>,
-): Work<{ live: boolean; result: Awaited<ReturnType<Threads['createThread']>> } | undefined> {
+): Work<{ live: boolean; result: Created } | undefined> {
   const known = yield* row<KnownKey>(findKey, { organizationId, userId, key });
   if (known === undefined) return undefined;
   const { bodyHash: knownHash, live, ...first } = known;
@@ -221,13 +227,4 @@ function byCreation(a: DetailsRow, b: DetailsRow): number {
 
 function toDetails({ createdAt: _, verdict, ...details }: DetailsRow): ReplyDetails {
   return { ...details, verdict: verdict === null ? null : JSON.parse(verdict) };
-}
-
-interface KnownKey {
-  readonly bodyHash: string;
-  readonly threadId: ThreadId;
-  readonly messageId: MessageId;
-  readonly replyId: MessageId;
-  readonly createdAt: number;
-  readonly live: boolean;
 }

@@ -2,6 +2,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { type QuotaUse, quotaUse } from '../../domain/quota.ts';
 import { findKeyGrant } from '../sql/api-keys.ts';
 import { findApplicationGrant } from '../sql/applications.ts';
+import { readQuota } from '../sql/requests.ts';
 import type { Work } from '../sql/work.ts';
 import type { Admission, Admissions, ApiKeys, Applications } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -146,10 +147,7 @@ interface Tally extends UseRow {
 }
 
 function quotaCounter(database: Database) {
-  const current = database.prepare<[object], UseRow>(
-    `SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
-     LEFT JOIN quota_use ON organization_id = id AND day = @day WHERE id = @organizationId`,
-  );
+  const current = database.prepare<[object], UseRow>(readQuota.sql);
   const add = database.prepare(
     `INSERT INTO quota_use (organization_id, day, used) VALUES (@organizationId, @day, @granted)
      ON CONFLICT DO UPDATE SET used = used + excluded.used`,

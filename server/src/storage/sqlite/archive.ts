@@ -8,11 +8,9 @@ import {
   type Row,
   readText,
   StoreInUse,
-  type Terms,
   unfinishedCopyTable,
   type Value,
 } from '../archive.ts';
-import { scoped } from '../sql/documents.ts';
 import { type Database, isUnfinished, openDatabase } from './database.ts';
 
 /** PostgreSQL stores these per organization; here they are values of the whole store. */
@@ -62,7 +60,9 @@ export function openSqliteTarget(file: string): ArchiveTarget {
         const insert = insertInto(table);
         for (const row of rows) insert(row);
         if (terms === undefined) return;
-        for (const passage of indexed(table, rows, terms)) insertTerms.run(passage);
+        const number = Object.keys(table.columns).indexOf('number');
+        for (const [index, row] of rows.entries())
+          insertTerms.run({ number: row[number], terms: terms[index] });
         // Automatic merges are off: see document-writer.ts.
         database.exec("INSERT INTO passage_term (passage_term, rank) VALUES ('merge', 500)");
       })(),
@@ -140,15 +140,6 @@ function prepareInsert(database: Database, { name, columns }: ArchiveTable): (ro
 
 function storable(value: Value | undefined): unknown {
   return typeof value === 'boolean' ? Number(value) : value;
-}
-
-function* indexed(table: ArchiveTable, rows: readonly Row[], terms: Terms) {
-  const names = [...Object.keys(table.columns), ...Object.keys(table.joined?.columns ?? {})];
-  const [number, corpus] = [names.indexOf('number'), names.indexOf('corpus')];
-  for (const [index, row] of rows.entries()) {
-    const scopedTerms = terms[index]!.map((term) => scoped(row[corpus] as number, term));
-    yield { number: row[number], terms: scopedTerms.join(' ') };
-  }
 }
 
 function empty(database: Database): void {

@@ -1,9 +1,7 @@
+import { diagnoseClock } from '../clock-jumps.ts';
 import { isRunning } from '../sql/messages.ts';
 import type { Diagnosis } from '../store.ts';
 import type { Database } from './database.ts';
-
-/** A clock this far behind the newest row is wrong. Smaller differences come from bursts of renames. */
-const clockBehindMaxMs = 5000;
 
 export function diagnose(database: Database, wallClock: () => number): Diagnosis[] {
   return [
@@ -44,11 +42,7 @@ function checkIntegrity(database: Database): Diagnosis {
 
 function checkClock(database: Database, now: number): Diagnosis {
   const latest = database.prepare<[], number>('SELECT latest_at FROM store_clock').pluck().get() ?? 0;
-  const ok = latest - now < clockBehindMaxMs;
-  const detail = ok
-    ? 'not behind the store'
-    : `${Math.round((latest - now) / 1000)} s behind the newest row: correct it`;
-  return { check: 'clock', ok, detail };
+  return diagnoseClock(latest - now, 'correct it');
 }
 
 function checkReplies(database: Database): Diagnosis {

@@ -1,4 +1,4 @@
-import { type PassageIndex, passagesPerCommit, scoped } from '../sql/documents.ts';
+import { type PassageIndex, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
 import { statement } from '../sql/sql.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -52,7 +52,7 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
         if (touchDocument.run({ organizationId, id, now: clock.now() }).changes === 0) return false;
         for (const { heading, text, terms } of part) {
           const { lastInsertRowid: number } = insertPassage.run({ organizationId, id, heading, text });
-          insertTerms.run({ number, terms: terms.map((term) => scoped(corpus, term)).join(' ') });
+          insertTerms.run({ number, terms: scopedTerms(corpus, terms) });
         }
         return true;
       });

@@ -6,6 +6,7 @@ import { writeNote } from '../sql/audit.ts';
 import { inOrderOfCreation, messageBytes, messageColumns } from '../sql/messages.ts';
 import { type Sql, sql, statement } from '../sql/sql.ts';
 import {
+  type Created,
   findThread,
   isReadable,
   isRevoked,
@@ -57,9 +58,8 @@ const selectWithMessages = (condition: Sql) => sql`SELECT ${threadColumns}, vers
 const isSmall = sql`(SELECT sum(${messageBytes}) FROM message AS sized
     WHERE sized.organization_id = thread.organization_id AND sized.thread_id = thread.id) <= :bytesMax`;
 const getAny = statement('get-thread')`${selectWithMessages(sql`true`)}`;
-const getReadable = statement(
-  'get-readable-thread',
-)`${selectWithMessages(sql`${isReadable} AND ${isSmall}`)}`;
+const getReadable = statement('get-readable-thread')`
+  ${selectWithMessages(sql`${isReadable} AND ${isSmall}`)}`;
 
 function* create(organizationId: OrganizationId, thread: NewThread): Work<Created> {
   const { id: threadId, messageId, prompt, idempotency } = thread;
@@ -86,8 +86,6 @@ function* findOwn(
   if (isOwn && !(yield* isRevoked(organizationId, writer))) return thread;
   return yield* outcomeOfNoWrite(organizationId, threadId, writer);
 }
-
-type Created = Awaited<ReturnType<Threads['createThread']>>;
 
 export function sqliteThreads(
   transactions: Transactions,

@@ -46,7 +46,7 @@ export async function acceptInvitation(
   }
   if (accepted.outcome !== 'accepted') throw gone();
   const passwordHash = acceptance.kind === 'proven' ? acceptance.hash : acceptance.password.hash;
-  const started = await startSession(context, userId, { proof: 'password', passwordHash }, traceId);
+  const started = await startSession(context, userId, passwordHash, traceId);
   if (started === undefined) {
     throw invalid('The password was changed in the meantime: sign in with the new one.');
   }

@@ -24,7 +24,7 @@ export async function signIn(
     const hashes = tried.map(({ hash }) => hash);
     const passwordHash = await passwords.find(hashes, password);
     if (person === undefined || passwordHash === undefined) return undefined;
-    return startSession(context, person.userId, { proof: 'password', passwordHash }, traceId);
+    return startSession(context, person.userId, passwordHash, traceId);
   });
   if (started === undefined) throw new ServiceError('UNAUTHORIZED', 'The address or the password is wrong.');
   return started;

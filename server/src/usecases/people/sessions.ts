@@ -27,31 +27,28 @@ export interface StartedSession {
   readonly userId: UserId;
 }
 
-/** How the person proved who they are; for a password, the hash it was checked against. */
-type Proven =
-  | { readonly proof: 'sso'; readonly passwordHash: null }
-  | { readonly proof: 'password'; readonly passwordHash: string };
-
 /** A session's use is written at most this often per idle time, and at most once a minute. */
 const touchesPerIdle = 20;
 const touchPauseMsMax = 60_000;
 
 /**
+ * `passwordHash`: what the password was checked against; null for single sign-on.
+ *
  * Undefined if the session could neither enter nor accept a membership, or if the password has changed since it was
  * checked. Audited in each organization that the session can enter.
  */
 export async function startSession(
   context: Context,
   userId: UserId,
-  proven: Proven,
+  passwordHash: string | null,
   traceId: string,
 ): Promise<StartedSession | undefined> {
   const { store, randomBytes, sha256, limits } = context;
   const token = generateSessionToken(randomBytes);
   const { sessionIdleMs: idleMs, sessionLifeMs: lifeMs } = limits;
   const initiator = { actor: { kind: 'user', userId }, traceId } as const;
-  const note = auditNote(context, initiator, 'session.started', userId, { proof: proven.proof });
-  const { passwordHash } = proven;
+  const proof = passwordHash === null ? 'sso' : 'password';
+  const note = auditNote(context, initiator, 'session.started', userId, { proof });
   const session = { tokenHash: sha256(token), userId, passwordHash, idleMs, lifeMs };
   return (await store.createSession(session, note)) === 'created' ? { token, userId } : undefined;
 }

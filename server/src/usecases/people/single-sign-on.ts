@@ -20,7 +20,6 @@ type SsoOutcome =
 
 export const ssoTimeoutMs = 10 * 60 * 1000;
 const sealedFor = 'single sign-on';
-const bySso = { proof: 'sso', passwordHash: null } as const;
 
 interface StartedSignIn {
   readonly checks: SignInChecks;
@@ -70,7 +69,7 @@ async function startFor(
   if (address === undefined || !emailVerified) return refused('unverified', 'no verified address');
   const note = { id: context.ids.event(), traceId, action: 'password.voided', detail: {} } as const;
   const person = await context.store.bindIdentity(issuer, subject, address, note);
-  const started = person && (await startSession(context, person.userId, bySso, traceId));
+  const started = person && (await startSession(context, person.userId, null, traceId));
   if (started === undefined) return refused('unknown-person', 'no person here has this identity');
   return { outcome: 'signed-in', started, returnTo };
 }
