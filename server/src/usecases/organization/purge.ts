@@ -7,8 +7,8 @@ import type { PurgeCounts, PurgedPerson, PurgeStep } from '../../storage/store.t
 import type { Context } from '../context.ts';
 import { auditNote } from './audit-log.ts';
 
-/** Called after each step with the numbers of rows removed. It may delay the next step, so that others can use the store. */
-type Proceed = (removed: PurgeCounts) => Promise<void>;
+/** Called after each step. It may delay the next step, so that others can use the store. */
+type Proceed = () => Promise<void>;
 
 const walkLimit = 100;
 
@@ -61,7 +61,7 @@ export async function purgePerson(
       after,
     );
     addAll(removed, { audit_event: page.changed });
-    await proceed({ audit_event: page.changed });
+    await proceed();
     after = page.next;
   } while (after !== null);
   addAll(removed, await untilDone(() => store.purgePerson(organizationId, userId), proceed));
@@ -111,7 +111,7 @@ async function untilDone(step: () => Promise<PurgeStep>, proceed: Proceed): Prom
     const { removed: some, done } = await step();
     addAll(removed, some);
     if (done) return removed;
-    await proceed(some);
+    await proceed();
   }
 }
 

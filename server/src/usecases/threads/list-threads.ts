@@ -30,18 +30,50 @@ export async function listThreads(
   principal: Principal,
   { limit, cursor, ...selection }: ListThreadsInput,
 ): Promise<ListedThreads> {
-  const walk = openThreadWalk(context, principal, selection, cursor);
-  const page = await readPage(context, walk, limit);
-  const { next, truncated } = walkAfter(context, page, page.rows.length);
+  const { seal } = context;
+  const { paginationWindow } = context.limits;
+  const { organizationId } = principal;
+  const listing = listingOf(principal, selection);
+  const listingName = nameOf(organizationId, listing, selection);
+  const done = cursor === undefined ? undefined : openWalk(seal, listingName, cursor);
+  // The cursor of another principal or selection is rejected, too.
+  if (cursor !== undefined && done === undefined) throw foreignCursor();
+  const walkedBefore = done?.walked ?? 0;
+  const count = Math.min(limit, Math.max(0, paginationWindow - walkedBefore));
+  const { page, start, isLonger } = await readPage(context, organizationId, listing, count, done);
+  const { rows, more } = page;
+  const walked = walkedBefore + rows.length;
+  const atWindow = walked >= paginationWindow;
+  // Threads published during the walk use up part of the window: report that they displaced others.
+  const truncated = isLonger || (more && atWindow);
+  const last = rows.at(-1);
+  const next = more && !atWindow && last ? { after: last.position, start, walked, truncated } : undefined;
   return {
-    threads: page.rows.map(({ thread }) => thread),
+    threads: rows.map(({ thread }) => thread),
     get nextCursor() {
-      return cursorOf(context, next);
+      return next === undefined ? null : sealWalk(seal, listingName, next);
     },
     truncated,
-    page: page.stored,
-    walked: next?.done?.walked,
+    page,
+    walked: next?.walked,
   };
+}
+
+/** `isLonger`: whether the listing was longer than the pagination window, which is decided once for the whole walk. */
+async function readPage(
+  { store, limits }: Context,
+  organizationId: OrganizationId,
+  listing: Listing,
+  count: number,
+  done: Walk | undefined,
+): Promise<{ page: ThreadPage; start: string; isLonger: boolean }> {
+  if (done === undefined) {
+    const page = await store.beginWalk(organizationId, listing, count);
+    return { page, start: page.start, isLonger: page.size > limits.paginationWindow };
+  }
+  const page = await store.continueWalk(organizationId, listing, count, done);
+  if (page === 'expired') throw invalid('cursor: is more than a day old: start again without it.');
+  return { page, start: done.start, isLonger: done.truncated };
 }
 
 /** Accounts of threads that the person can see, for suggestions after typing `prefix`. */
@@ -60,37 +92,6 @@ export interface ThreadSelection {
   readonly accountId?: string;
 }
 
-/** A listing and the position of a walk over it. */
-interface ThreadWalk {
-  readonly organizationId: OrganizationId;
-  readonly listing: Listing;
-  readonly listingName: string;
-  /** Undefined before the first page. */
-  readonly done: Walk | undefined;
-}
-
-/** One page of a walk. `truncated` is the value before this page. */
-interface WalkedPage extends ThreadPage, Pick<Walk, 'start' | 'truncated'> {
-  readonly walk: ThreadWalk;
-  /** The object of the store, which may return it again while nothing has changed. */
-  readonly stored: ThreadPage;
-}
-
-/** Rejects a cursor that was issued for another principal or selection. */
-function openThreadWalk(
-  { seal }: Context,
-  principal: Principal,
-  selection: ThreadSelection,
-  cursor: string | undefined,
-): ThreadWalk {
-  const { organizationId } = principal;
-  const listing = listingOf(principal, selection);
-  const listingName = nameOf(organizationId, listing, selection);
-  const done = cursor === undefined ? undefined : openWalk(seal, listingName, cursor);
-  if (cursor !== undefined && done === undefined) throw foreignCursor();
-  return { organizationId, listing, listingName, done };
-}
-
 function listingOf(principal: Principal, { scope, accountId }: ThreadSelection): Listing {
   const userId = principal.kind === 'user' ? principal.userId : null;
   return {
@@ -107,42 +108,4 @@ function nameOf(
   { scope, accountId }: ThreadSelection,
 ): string {
   return JSON.stringify([organizationId, userId, accountId ?? null, ...(scope === undefined ? [] : [scope])]);
-}
-
-/** The next threads of the walk, at most `limit`, and none past the pagination window. */
-async function readPage(context: Context, walk: ThreadWalk, limit: number): Promise<WalkedPage> {
-  const { organizationId, listing, done } = walk;
-  const { paginationWindow } = context.limits;
-  const count = Math.min(limit, Math.max(0, paginationWindow - (done?.walked ?? 0)));
-  if (done !== undefined) {
-    const page = await context.store.continueWalk(organizationId, listing, count, done);
-    if (page === 'expired') {
-      throw invalid('cursor: is more than a day old: start again without it.');
-    }
-    return { ...page, start: done.start, truncated: done.truncated, walk, stored: page };
-  }
-  const stored = await context.store.beginWalk(organizationId, listing, count);
-  const { rows, more, start, size } = stored;
-  // Decided once for the whole walk.
-  return { rows, more, start, truncated: size > paginationWindow, walk, stored };
-}
-
-/** The walk after the first `count` threads of a page; `next` is undefined at the end of the walk. */
-function walkAfter(
-  { limits }: Context,
-  { rows, more, start, truncated: knownBefore, walk }: WalkedPage,
-  count: number,
-): { readonly next: ThreadWalk | undefined; readonly truncated: boolean } {
-  const walked = (walk.done?.walked ?? 0) + count;
-  const last = rows[count - 1];
-  const atWindow = walked >= limits.paginationWindow;
-  // Threads published during the walk use up part of the window: report that they displaced others.
-  const truncated = knownBefore || (more && atWindow);
-  const goesOn = (more || count < rows.length) && !atWindow;
-  if (!goesOn || last === undefined) return { next: undefined, truncated };
-  return { next: { ...walk, done: { after: last.position, start, walked, truncated } }, truncated };
-}
-
-function cursorOf({ seal }: Context, walk: ThreadWalk | undefined): string | null {
-  return walk?.done === undefined ? null : sealWalk(seal, walk.listingName, walk.done);
 }
