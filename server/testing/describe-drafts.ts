@@ -11,7 +11,7 @@ import {
   type PassageSearch,
   type ReplyRequest,
 } from '../src/generation/model.ts';
-import type { LanguageProvider } from '../src/generation/models/language/sdk.ts';
+import type { ProviderOptions } from '../src/generation/models/language/sdk.ts';
 import { type LanguageModelOptions, languageModel } from '../src/generation/models/language.ts';
 import { type ProviderStandIn, startProvider } from './provider-stand-in.ts';
 
@@ -57,7 +57,7 @@ export interface Outcome {
 }
 
 export interface Trial {
-  readonly provider: LanguageProvider;
+  readonly provider: ProviderOptions['provider'];
   readonly standIn: ProviderStandIn;
   modelWith(options?: Partial<LanguageModelOptions>): Drafter;
   /** Drafts until it ends or fails. Creates a model if none is given. */

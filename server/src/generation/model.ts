@@ -85,6 +85,14 @@ export interface PassageSearch {
   ): Promise<Findings>;
 }
 
+/** The step of a search over this many passages. */
+export function searchStep(passages: number): string {
+  if (passages === 0) return 'Looking for documents';
+  // `toLocaleString` takes 17 µs.
+  const count = passages < 1000 ? passages : passages.toLocaleString('en');
+  return passages === 1 ? 'Searching 1 passage' : `Searching ${count} passages`;
+}
+
 /** The events of a model until the signal aborts, even if the model ignores the signal. */
 export async function* untilAborted<T>(events: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = events[Symbol.asyncIterator]();

@@ -75,12 +75,6 @@ export function readEvidence({ title, heading, text }: FoundPassage): Evidence {
   };
 }
 
-/** Other ways to write a name, as terms: 'UK' for 'Britain'. */
-export function formsOfName(name: string): string[] {
-  const term = termOf(name);
-  return [term, ...synonymsOf(term)];
-}
-
 const capitalised = /(?<=[\p{L}\p{N},;)]["”’]?\s)["“(]?(\p{Lu}[\p{L}\p{N}-]+)/gu;
 
 /** Words with a capital letter, except the first of a sentence. */

@@ -1,5 +1,6 @@
-import { tokensOf, wordsOf } from '../retrieval/terms.ts';
-import { type Claim, type Evidence, formsOfName } from './claim.ts';
+import { synonymsOf } from '../retrieval/synonyms.ts';
+import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
+import type { Claim, Evidence } from './claim.ts';
 import { agrees, type Figure, figuresOf } from './figures.ts';
 
 /** The sentences of a passage that are about the claim. */
@@ -14,7 +15,9 @@ export function contradicts(claim: Claim, evidence: Evidence, window: Window): b
   const figures = evidence.figures.slice(from, to + 1).flat();
   if (!claim.figures.every((figure) => agrees(figure, figures))) return true;
   const isSaid = (term: string) => evidence.context.has(term) || holdersIn(evidence, window, term).length > 0;
-  if (!claim.names.every((name) => formsOfName(name).some(isSaid))) return true;
+  // 'UK' may be written for 'Britain'.
+  const isNamed = (term: string) => [term, ...synonymsOf(term)].some(isSaid);
+  if (!claim.names.every((name) => isNamed(termOf(name)))) return true;
   const text = evidence.sentences.slice(from, to + 1).join('; ');
   if (isMisattributed(text, claim.names, claim.figures)) return true;
   return saysContrast(claim, isSaid) || negatesOtherwise(claim, evidence, window);

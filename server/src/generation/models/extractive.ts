@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DocumentOutline } from '../../domain/document.ts';
 import { noDirectAnswer, type Source, verdictText } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
-import type { Model, ReplyEvent, ReplyRequest } from '../model.ts';
+import { type Model, type ReplyEvent, type ReplyRequest, searchStep } from '../model.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { type Question, questionsOf } from './extractive/asking.ts';
@@ -40,7 +40,7 @@ export function extractiveModel(store: PassageStore): Model {
       for (const [at, question] of questions.entries()) {
         const findings = await search(store, scope, question);
         signal.throwIfAborted();
-        if (at === 0) yield { type: 'step', description: searching(findings.searched) };
+        if (at === 0) yield { type: 'step', description: searchStep(findings.searched) };
         const about = answers.at(-1)?.quotes[0]?.passage.documentId;
         answers.push(answerTo(question, findings, questions.length, about));
         if (answers.length < questions.length) await nextTurn();
@@ -136,13 +136,6 @@ function sourcesOf(quotes: readonly Quote[]): Source[] {
     if (!sources.has(id)) sources.set(id, { id, title, url, snippet: shortened(text, snippetLengthMax) });
   }
   return [...sources.values()];
-}
-
-function searching(passages: number): string {
-  if (passages === 0) return 'Looking for documents';
-  // `toLocaleString` takes 17 µs.
-  const count = passages < 1000 ? passages : passages.toLocaleString('en');
-  return passages === 1 ? 'Searching 1 passage' : `Searching ${count} passages`;
 }
 
 const noDocuments =

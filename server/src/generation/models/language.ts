@@ -9,17 +9,11 @@ import { boundedFetch } from './language/bounded-fetch.ts';
 import { Draft } from './language/draft.ts';
 import { ProviderRefusal } from './language/errors.ts';
 import { PassageSearches } from './language/passage-searches.ts';
-import { type LanguageProvider, type LanguageSdk, loadSdk } from './language/sdk.ts';
+import { type LanguageSdk, loadSdk, type ProviderOptions } from './language/sdk.ts';
 
-export interface LanguageModelOptions {
-  readonly provider: LanguageProvider;
-  /** The provider's name for it. */
-  readonly model: string;
+export interface LanguageModelOptions extends ProviderOptions {
   /** Shown as the message's `model`. */
   readonly name: string;
-  /** The address of an OpenAI-compatible provider, with its version: `http://127.0.0.1:11434/v1`. */
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
   readonly library: PassageSearch;
   /** How long the provider may send nothing. */
   readonly silenceMs: number;

@@ -20,15 +20,16 @@ const refusalBytesMax = 65_536;
  */
 export function boundedFetch(bounds: FetchBounds): typeof fetch {
   return async (input, init) => {
-    const silence = new SilenceTimer(bounds.silenceMs);
+    const silence = new AbortController();
+    const during = silenceTimer(bounds.silenceMs, silence);
     const signal = AbortSignal.any([silence.signal, ...(init?.signal ? [init.signal] : [])]);
     try {
       const headers = new Headers(init?.headers);
       for (const [name, value] of Object.entries(bounds.traceHeaders?.() ?? {})) headers.set(name, value);
-      const response = await silence.during(fetch(input, { ...init, headers, signal, redirect: 'manual' }));
-      await assertEventStream(response, bounds, silence);
+      const response = await during(fetch(input, { ...init, headers, signal, redirect: 'manual' }));
+      await assertEventStream(response, bounds, during);
       return new Response(
-        response.body && boundedBody(response.body, bounds, silence, init?.signal),
+        response.body && boundedBody(response.body, bounds, during, init?.signal),
         response,
       );
     } catch (error) {
@@ -37,31 +38,18 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
   };
 }
 
-/** Aborts when an awaited operation takes too long. The time between operations does not count. */
-class SilenceTimer {
-  readonly #abort = new AbortController();
-  readonly #silenceMs: number;
+/** Waits for an operation, and aborts if it takes too long. The time between operations does not count. */
+type During = <T>(awaited: Promise<T>) => Promise<T>;
 
-  constructor(silenceMs: number) {
-    this.#silenceMs = silenceMs;
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
-  async during<T>(awaited: Promise<T>): Promise<T> {
+function silenceTimer(silenceMs: number, abort: AbortController): During {
+  return (awaited) => {
     const reason = new ModelError('The model stopped responding.', { transient: true });
-    const timer = setTimeout(() => this.#abort.abort(reason), this.#silenceMs);
-    try {
-      return await awaited;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
+    const timer = setTimeout(() => abort.abort(reason), silenceMs);
+    return awaited.finally(() => clearTimeout(timer));
+  };
 }
 
-async function assertEventStream(response: Response, bounds: FetchBounds, silence: SilenceTimer) {
+async function assertEventStream(response: Response, bounds: FetchBounds, during: During) {
   const { ok, status, headers } = response;
   // Some servers send no content type, or a generic one. A page or a complete JSON answer is not a stream.
   const type = headers.get('content-type') ?? '';
@@ -75,18 +63,18 @@ async function assertEventStream(response: Response, bounds: FetchBounds, silenc
   }
   throw new ProviderRefusal(status, {
     retryAfterMs: retryAfterMsOf(headers, bounds.now()),
-    mentionsTools: /\btools?\b|\btool_|\bfunctions?\b/i.test(await startOf(response, silence)),
+    mentionsTools: /\btools?\b|\btool_|\bfunctions?\b/i.test(await startOf(response, during)),
   });
 }
 
 /** The start of a refusal's body, as far as it arrives. */
-async function startOf(response: Response, silence: SilenceTimer): Promise<string> {
+async function startOf(response: Response, during: During): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   const reader = response.body?.getReader();
   try {
     while (reader !== undefined && text.length < refusalBytesMax) {
-      const { done, value } = await silence.during(reader.read());
+      const { done, value } = await during(reader.read());
       if (done) return text;
       text += decoder.decode(value, { stream: true });
     }
@@ -98,7 +86,7 @@ async function startOf(response: Response, silence: SilenceTimer): Promise<strin
 function boundedBody(
   body: ReadableStream<Uint8Array>,
   { answerBytesMax, lineBytesMax }: FetchBounds,
-  silence: SilenceTimer,
+  during: During,
   signal: AbortSignal | null | undefined,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
@@ -107,7 +95,7 @@ function boundedBody(
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        const { done, value } = await silence.during(reader.read());
+        const { done, value } = await during(reader.read());
         if (done) return controller.close();
         const newline = value.lastIndexOf(10);
         answerBytes += value.length;

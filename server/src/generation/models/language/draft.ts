@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
-import { cutOff, modelErrorOf, noText } from './errors.ts';
+import { cutOff, modelErrorOf } from './errors.ts';
 import { KeepableText } from './keepable-text.ts';
 import type { PassageSearches } from './passage-searches.ts';
 import { instructionsFor, messagesFor } from './prompt.ts';
@@ -32,11 +32,7 @@ export class Draft {
   readonly #reasoningText: KeepableText;
   readonly #reasoning = new ReasoningSteps();
   #reasoningSteps = 0;
-  #length = 0;
-  #hasText = false;
-  #hasLetters = false;
-  /** The text so far, until it contains a letter. */
-  #letterless = '';
+  #shown = '';
   #needsGap = false;
 
   constructor(setting: DraftSetting, withTools: boolean) {
@@ -101,7 +97,7 @@ export class Draft {
         yield* this.#reason(this.#reasoning.add(this.#reasoningText.end()));
         return yield* this.#reason(this.#reasoning.end());
       case 'finish-step':
-        this.#needsGap = this.#hasText;
+        this.#needsGap = this.#shown.trim() !== '';
         return;
       case 'finish':
         return yield* this.#finish(part.finishReason, part.rawFinishReason);
@@ -120,14 +116,11 @@ export class Draft {
 
   *#show(text: string): Generator<DraftEvent> {
     if (text === '') return;
-    this.#length += text.length;
-    if (this.#length > this.#setting.replyLengthMax) {
+    this.#shown += text;
+    if (this.#shown.length > this.#setting.replyLengthMax) {
       const sentence = `The model wrote more than ${this.#setting.replyLengthMax} characters.`;
       throw new ModelError(sentence, { transient: false });
     }
-    this.#hasText ||= text.trim() !== '';
-    this.#hasLetters ||= /\p{L}/u.test(text);
-    if (!this.#hasLetters) this.#letterless += text;
     yield { type: 'text', text };
   }
 
@@ -140,14 +133,14 @@ export class Draft {
   *#finish(reason: string, rawReason: string | undefined): Generator<DraftEvent> {
     if (reason === 'interrupted' || rawReason === undefined) throw cutOff();
     yield* this.#show(this.#text.end());
-    if (this.#hasLetters || /\p{N}/u.test(this.#letterless.replace(/\[[^[\]]*\]/g, ''))) {
+    if (/\p{L}|\p{N}/u.test(this.#shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
       if (reason === 'length') yield* this.#showLimit();
       return;
     }
     if (reason === 'content-filter') {
       throw new ModelError('The provider withheld the answer.', { transient: false });
     }
-    throw noText();
+    throw new ModelError('The model gave no text.', { transient: true });
   }
 
   /** A truncated answer is kept and marked as such. */

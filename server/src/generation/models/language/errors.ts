@@ -20,10 +20,6 @@ export function cutOff(): ModelError {
   return new ModelError('The stream of the model was cut off.', { transient: true });
 }
 
-export function noText(): ModelError {
-  return new ModelError('The model gave no text.', { transient: true });
-}
-
 function malformed(): ModelError {
   return new ModelError('The provider answered with a malformed stream.', { transient: false });
 }

@@ -1,6 +1,6 @@
 import type { FoundPassage } from '../../../domain/document.ts';
 import { shortened } from '../../../domain/text.ts';
-import type { DraftEvent, PassageSearch, ReplyRequest } from '../../model.ts';
+import { type DraftEvent, type PassageSearch, type ReplyRequest, searchStep } from '../../model.ts';
 import { keepable } from './keepable-text.ts';
 import { numberedPassage, questionIn } from './prompt.ts';
 
@@ -10,8 +10,6 @@ const passagesPerSearch = 5;
 const searchesMax = 8;
 const readingStepsMax = 3;
 const queryLengthMax = 80;
-
-const count = new Intl.NumberFormat('en');
 
 /** The searches of one draft. Passages are numbered from 1 in the order in which the model receives them. */
 export class PassageSearches {
@@ -45,7 +43,7 @@ export class PassageSearches {
     const question = questionIn(this.#request.conversation);
     const { searched, passages } = await this.#find(question, passagesFirst);
     if (searched === 0) return false;
-    this.#step(`Searching ${count.format(searched)} ${searched === 1 ? 'passage' : 'passages'}`);
+    this.#step(searchStep(searched));
     this.#give(passages);
     return true;
   }

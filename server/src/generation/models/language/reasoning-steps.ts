@@ -1,4 +1,5 @@
 import { shortened } from '../../../domain/text.ts';
+import { sentencesOfProse } from '../../reading/passage-parts.ts';
 
 /** Enough to find the first sentence; the rest of a paragraph is not shown. */
 const paragraphLengthMax = 1_000;
@@ -6,49 +7,32 @@ const descriptionLengthMax = 200;
 
 /** Turns a model's reasoning into steps: the first sentence of each paragraph. */
 export class ReasoningSteps {
-  #paragraph = '';
-  #lineIsEmpty = true;
+  #open = '';
 
   /** Adds a piece and returns the steps that it completes. */
   add(piece: string): string[] {
-    const steps: string[] = [];
-    const lines = piece.split('\n');
-    for (const [index, line] of lines.entries()) {
-      if (index > 0) {
-        if (this.#lineIsEmpty) steps.push(...this.end());
-        else this.#keep('\n');
-        this.#lineIsEmpty = true;
-      }
-      this.#keep(line);
-      if (line.trim() !== '') this.#lineIsEmpty = false;
-    }
-    return steps;
+    const paragraphs = (this.#open + piece).split(/\n\s*\n/);
+    const open = paragraphs.pop()!;
+    // The line break at the end of a long paragraph may be half of the next gap.
+    const lineEnd = /\n\s*$/.exec(open.slice(-paragraphLengthMax))?.[0] ?? '';
+    this.#open = open.length > paragraphLengthMax ? open.slice(0, paragraphLengthMax) + lineEnd : open;
+    return paragraphs.flatMap(stepsOf);
   }
 
   /** Ends the last paragraph and returns its step. */
   end(): string[] {
-    this.#lineIsEmpty = true;
-    const paragraph = this.#paragraph;
-    this.#paragraph = '';
-    if (paragraph.trim() === '') return [];
-    const step = shortened(firstSentence(paragraph), descriptionLengthMax);
-    return step === '' ? [] : [step];
-  }
-
-  #keep(text: string): void {
-    this.#paragraph += text.slice(0, Math.max(0, paragraphLengthMax - this.#paragraph.length));
+    const open = this.#open;
+    this.#open = '';
+    return stepsOf(open);
   }
 }
 
-const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
-
-function firstSentence(paragraph: string): string {
+function stepsOf(paragraph: string): string[] {
   const plain = paragraph
+    .slice(0, paragraphLengthMax)
     .replace(/^[\s#>*•-]+/, '')
-    .replaceAll('**', '')
-    .replace(/\s+/g, ' ');
-  for (const { segment } of sentences.segment(plain)) {
-    if (segment.trim() !== '') return segment;
-  }
-  return '';
+    .replaceAll('**', '');
+  return sentencesOfProse(plain)
+    .slice(0, 1)
+    .map((sentence) => shortened(sentence, descriptionLengthMax));
 }

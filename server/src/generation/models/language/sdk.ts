@@ -1,6 +1,13 @@
 import type { LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 
-export type LanguageProvider = 'openai-compatible' | 'anthropic';
+export interface ProviderOptions {
+  readonly provider: 'openai-compatible' | 'anthropic';
+  /** The provider's name for it. */
+  readonly model: string;
+  /** The address of an OpenAI-compatible provider, with its version: `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+}
 
 /** Requests per draft. Each search leads to another request, and the last one must be an answer. */
 const requestsMax = 5;
@@ -27,12 +34,7 @@ export interface LanguageSdk {
  * drafts at once; the request alone holds 24 KB).
  */
 export async function loadSdk(
-  options: {
-    readonly provider: LanguageProvider;
-    readonly model: string;
-    readonly baseUrl?: string | undefined;
-    readonly apiKey?: string | undefined;
-  },
+  options: ProviderOptions,
   fetch: typeof globalThis.fetch,
 ): Promise<LanguageSdk> {
   const sdk = await import('ai');
@@ -67,7 +69,7 @@ export async function loadSdk(
 
 async function modelOf(
   sdk: typeof import('ai'),
-  { provider, model, baseUrl, apiKey }: Parameters<typeof loadSdk>[0],
+  { provider, model, baseUrl, apiKey }: ProviderOptions,
   fetch: typeof globalThis.fetch,
 ): Promise<LanguageModel> {
   // Every setting is given, because the SDK takes missing ones from the environment.
