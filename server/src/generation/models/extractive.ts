@@ -41,8 +41,7 @@ export function extractiveModel(store: PassageStore): Model {
         const findings = await search(store, scope, question);
         signal.throwIfAborted();
         if (at === 0) yield { type: 'step', description: searchStep(findings.searched) };
-        const about = answers.at(-1)?.quotes[0]?.passage.documentId;
-        answers.push(answerTo(question, findings, questions.length, about));
+        answers.push(answerTo(question, findings, questions.length));
         if (answers.length < questions.length) await nextTurn();
       }
       const isFound = answers.some(({ level }) => level !== 'nothing');
@@ -65,29 +64,27 @@ function search(store: PassageStore, { organizationId, accountId }: Scope, { tex
   return searchPassages(store, organizationId, accountId, text, passagesMax, context);
 }
 
-async function* quoted(answers: readonly Answer[]): AsyncGenerator<ReplyEvent> {
+function* quoted(answers: readonly Answer[]): Generator<ReplyEvent> {
   const isAnswered = answers.some(({ level }) => level === 'answer');
-  const full = answers.filter(({ level }) => level === (isAnswered ? 'answer' : 'closest'));
-  const open = answers.filter((answer) => !full.includes(answer));
-  const quotes = distinct([
-    ...full.flatMap((answer) => answer.quotes),
-    ...open.flatMap((answer) => answer.quotes.slice(0, 1)),
-  ]);
+  const isOpen = ({ level }: Answer) => level !== (isAnswered ? 'answer' : 'closest');
+  // Parts without an answer come last, with the closest passage of each.
+  const parts = [
+    ...answers.filter((answer) => !isOpen(answer)),
+    ...answers.filter(isOpen).map((answer) => ({ ...answer, quotes: answer.quotes.slice(0, 1) })),
+  ];
+  const quotes = distinct(parts.flatMap((part) => part.quotes));
   const sources = sourcesOf(quotes);
   for (const { title } of sources.slice(0, documentsNamedMax)) {
     yield { type: 'step', description: `Reading ${title}` };
   }
-  const paragraphs = isAnswered ? [] : [`${whyUnsure(full)} The closest passages are:`];
-  const add = (shown: readonly Quote[]) => {
-    for (const quote of shown.filter((one) => quotes.includes(one))) {
+  const paragraphs = isAnswered ? [] : [`${whyUnsure(parts)} The closest passages are:`];
+  for (const part of parts) {
+    const shown = part.quotes.filter((quote) => quotes.includes(quote));
+    if (isOpen(part)) paragraphs.push(unanswered(part.question, shown.length > 0));
+    for (const quote of shown) {
       const mark = 1 + sources.findIndex(({ id }) => id === quote.passage.documentId);
       paragraphs.push(render(quote, mark));
     }
-  };
-  for (const { quotes: shown } of full) add(shown);
-  for (const { question, quotes: shown } of open) {
-    paragraphs.push(unanswered(question, shown[0] !== undefined && quotes.includes(shown[0])));
-    add(shown.slice(0, 1));
   }
   yield { type: 'text', text: paragraphs.join('\n\n') };
   if (isAnswered) {

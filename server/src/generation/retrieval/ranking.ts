@@ -81,12 +81,20 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
 }
 
 /** A file's name often contains what its title lacks, such as the name of the tool that it describes. */
-export const titleAndName = oncePerPassage(({ title, name }) => `${title}\n${bareName(name)}`);
+const titleAndName = oncePerPassage(({ title, name }) => `${title}\n${bareName(name)}`);
 
 /** Per concept, the weight of the best wording that the text contains, or 0. */
 export function matchedWeights(concepts: readonly WeighedConcept[], text: string): number[] {
   const counts = termCounts(text);
   return concepts.map(({ wordings }) => wordings.find(({ term }) => counts.has(term))?.weight ?? 0);
+}
+
+/** The weights that the title, the name or the heading of a passage match. They apply to each of its sentences. */
+export function contextWeights(concepts: readonly WeighedConcept[], passage: FoundPassage): number[] {
+  return largerWeights(
+    matchedWeights(concepts, titleAndName(passage)),
+    matchedWeights(concepts, passage.heading),
+  );
 }
 
 /** The weight of a synonym or another spelling relative to the word in the question. */

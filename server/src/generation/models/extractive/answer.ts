@@ -40,14 +40,9 @@ const wholeCoverage = 0.95;
 /** The share of the question that a quote must cover to be shown, and to be an answer. */
 const coverageMin = { closest: 0.3, answer: 0.5 };
 
-/** Answers a question that is one of `parts` in a prompt. The parts before it were answered from the document `about`. */
-export function answerTo(
-  question: Question,
-  findings: SearchFindings,
-  parts: number,
-  about?: string,
-): Answer {
-  const candidates = candidatesFor(question, findings, words.alone[parts - 1]!, about);
+/** Answers a question that is one of `parts` in a prompt. */
+export function answerTo(question: Question, findings: SearchFindings, parts: number): Answer {
+  const candidates = candidatesFor(question, findings, words.alone[parts - 1]!);
   const [best] = candidates;
   // A number alone is not a subject: 'What is 2+2?'
   const hasSubject = findings.concepts.some(({ word }) => /\p{L}/u.test(word));
@@ -76,7 +71,6 @@ export function candidatesFor(
   question: Question,
   { concepts, sought, ranked }: SearchFindings,
   wordsMax: number,
-  about?: string,
 ): Candidate[] {
   const query = queryOf(question, concepts, sought);
   const scored = ranked.flatMap((one) => {
@@ -84,7 +78,7 @@ export function candidatesFor(
     if (key === undefined) return [];
     const quote = quoteAround(one.passage, key, wordsMax);
     const { features, matched } = featuresOf(query, quote, one.score);
-    return [{ quote, features, matched, score: scoreOf(features, one.passage.documentId === about) }];
+    return [{ quote, features, matched, score: scoreOf(features) }];
   });
   const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);
   return scored

@@ -35,11 +35,8 @@ function followUpOf(prompt: string, previous: string): Question {
 }
 
 function readable(prompt: string): string {
-  return beginningOrQuestions(prompt).replace(unitedStates, '$1USA').trim();
+  return beginningOrQuestions(prompt).trim();
 }
-
-/** In small letters it is another word. */
-const unitedStates = /\b(the |to |in |from |within )U\.?S\.?(?![\p{L}\p{N}])/gu;
 
 function beginningOrQuestions(prompt: string): string {
   if (prompt.length <= headLengthMax) return prompt;

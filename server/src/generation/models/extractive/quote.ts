@@ -2,10 +2,10 @@ import type { FoundPassage } from '../../../domain/document.ts';
 import { countWords, type Part, partsOf } from '../../reading/passage-parts.ts';
 import type { Sought } from '../../retrieval/question.ts';
 import {
+  contextWeights,
   coverageOf,
   largerWeights,
   matchedWeights,
-  titleAndName,
   type WeighedConcept,
 } from '../../retrieval/ranking.ts';
 import { oncePerPassage, remembered } from '../../retrieval/term-counts.ts';
@@ -42,15 +42,11 @@ export function keyUnitOf(
   sought: Sought | undefined,
   passage: FoundPassage,
 ): number | undefined {
-  const context = largerWeights(
-    matchedWeights(concepts, titleAndName(passage)),
-    matchedWeights(concepts, passage.heading),
-  );
+  const context = contextWeights(concepts, passage);
   // Under a heading that is the question, every sentence is part of the answer.
   const isAsked = matchedWeights(concepts, innermostHeading(passage)).every((weight) => weight > 0);
   let best: { key: number; score: number } | undefined;
   for (const [at, unit] of unitsOf(passage.text).entries()) {
-    if (isQuestion(unit)) continue;
     const own = matchedWeights(concepts, withHeader(unit));
     const matched = largerWeights(context, own);
     const covered =
@@ -92,48 +88,25 @@ export function withHeader({ text, header }: Unit): string {
   return header === undefined ? text : `${header}\n${text}`;
 }
 
-function isQuestion({ kind, text }: Unit): boolean {
-  return kind === 'sentence' && text.endsWith('?');
-}
-
 /** Grows the quote to what follows and what comes before, as far as the words allow. */
 function extentOf(units: readonly Unit[], key: number, wordsMax: number): { from: number; to: number } {
   let [from, to] = [key, key];
   let left = wordsMax - wordsWithHeader(units[key]!);
   const take = (at: number) => {
     const unit = units[at];
-    // A few rows of some other table would only confuse.
-    const isOfOtherTable = unit?.kind === 'row' && unit.group !== units[key]!.group;
-    if (unit === undefined || unit.words > left || isOfOtherTable) return false;
+    if (unit === undefined || unit.words > left) return false;
     left -= unit.words;
     return true;
   };
-  // What introduces a list comes before its items, and the sentence before explains a pronoun.
-  const lead = leadOf(units, key);
-  if (lead >= 0 && lead === from - 1 && take(lead)) from = lead;
+  // The sentence before explains a pronoun.
+  if (take(key - 1)) from = key - 1;
   while (take(to + 1)) to++;
   while (take(from - 1)) from--;
-  while (from < key && isQuestion(units[from]!)) from++;
-  while (to > key && (isQuestion(units[to]!) || units[to]!.text.endsWith(':'))) to--;
   return { from, to };
 }
 
-/** The sentence that introduces the list or table of a unit; for a sentence, the one before it. */
-function leadOf(units: readonly Unit[], at: number): number {
-  const { group, kind } = units[at]!;
-  if (kind === 'sentence') return at - 1;
-  let lead = at - 1;
-  while (units[lead]?.group === group) lead--;
-  return lead;
-}
+const unitsOf = remembered((text): readonly Unit[] => partsOf(text).flatMap(unitsOfPart));
 
-/** Bare headings are left out: a quote is shown with its document's title. */
-const unitsOf = remembered((text): readonly Unit[] => {
-  const units = partsOf(text).flatMap(unitsOfPart);
-  return units.filter((unit, at) => !isBareHeading(unit) || units[at - 1]?.text.endsWith(':'));
-});
-
-const wholeCodeWordsMax = 40;
 /** A line with the empty lines below it. */
 const codeLine = /[^\n]+(?:\n(?=\n))*/g;
 
@@ -147,17 +120,12 @@ function unitsOfPart(part: Part, group: number): Unit[] {
       return part.lines.slice(2).map((row) => ({ ...unit('row', row), header }));
     }
     case 'code': {
-      const code = part.code.join('\n');
-      const texts = countWords(code) <= wholeCodeWordsMax ? [code] : code.match(codeLine)!;
-      return texts.map((text) => ({ ...unit('code', text), header: part.lines[0]! }));
+      const lines = part.code.join('\n').match(codeLine) ?? [];
+      return lines.map((text) => ({ ...unit('code', text), header: part.lines[0]! }));
     }
     default:
       return part.sentences.map((sentence) => unit('sentence', sentence));
   }
-}
-
-function isBareHeading({ kind, text }: Unit): boolean {
-  return kind === 'sentence' && text.length < 60 && !/[.!?:;,…)"”’»*_`]$/.test(text);
 }
 
 /** A heading such as `maxAge` or `--port` names what the text below it describes, so the quote needs it. */

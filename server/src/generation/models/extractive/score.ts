@@ -1,10 +1,10 @@
 import { bareName } from '../../../domain/document.ts';
 import type { Sought } from '../../retrieval/question.ts';
 import {
+  contextWeights,
   coverageOf,
   largerWeights,
   matchedWeights,
-  titleAndName,
   type WeighedConcept,
 } from '../../retrieval/ranking.ts';
 import { stopWords } from '../../retrieval/stop-words.ts';
@@ -20,8 +20,7 @@ import { innermostHeading, type Quote, shownUnits, withHeader } from './quote.ts
 const weights = {
   /** The passage's score in the search. */
   rank: 4,
-  /** The share of the question covered by the document's title or name, and by everything that the reader sees. */
-  title: 1.7,
+  /** The share of the question covered by everything that the reader sees. */
   quote: 4.5,
   /** The part of the question's words that the passage, its heading or its title have, however rare they are. */
   words: 4.1,
@@ -30,8 +29,6 @@ const weights = {
   /** The part of the words of the heading, and of the title or the name, that the question has. */
   heading: 1.2,
   name: 2.3,
-  /** Whether the heading is a question. */
-  isQuestion: 0.5,
   /** The passage's length, up to 200 words. */
   length: -2.2,
   /** Whether the key unit, and any unit of the quote, has what the question asks for, such as a duration. */
@@ -41,16 +38,11 @@ const weights = {
 
 export type Features = Readonly<Record<keyof typeof weights, number>>;
 
-/** Added for a passage of the document that answered the previous part of the question. */
-const sameDocument = 1.5;
-
 /** Fitted by the same program: an answer is given if the weighted sum reaches the threshold. */
 export const confidenceWeights = { best: 1.2, share: 3.7, coverage: 3.7, threshold: 5.9 };
 
-export function scoreOf(features: Features, isSameDocument: boolean): number {
-  let score = isSameDocument ? sameDocument : 0;
-  for (const name of featureNames) score += weights[name] * features[name];
-  return score;
+export function scoreOf(features: Features): number {
+  return featureNames.reduce((score, name) => score + weights[name] * features[name], 0);
 }
 
 export const featureNames = Object.keys(weights) as (keyof Features)[];
@@ -82,8 +74,7 @@ export function featuresOf(
 ): { features: Features; matched: readonly number[] } {
   const { passage } = quote;
   const units = shownUnits(quote);
-  const title = matchedWeights(concepts, titleAndName(passage));
-  const context = largerWeights(title, matchedWeights(concepts, passage.heading));
+  const context = contextWeights(concepts, passage);
   const shown = units
     .map((unit) => matchedWeights(concepts, withHeader(unit)))
     .reduce(largerWeights, context);
@@ -92,13 +83,11 @@ export function featuresOf(
   const tokens = tokensIn(passage.text);
   const features = {
     rank,
-    title: coverageOf(concepts, title),
     quote: coverageOf(concepts, shown),
     words: all.filter((weight) => weight > 0).length / Math.max(1, concepts.length),
     pairs: commonPairs(sequence, tokensIn(passage.heading), tokens),
     heading: shareAsked(heading, terms),
     name: Math.max(shareAsked(passage.title, terms), shareAsked(bareName(passage.name), terms)),
-    isQuestion: Number(heading.endsWith('?')),
     length: Math.min(1, tokens.length / 200),
     sought: sought?.test(quote.units[quote.key]!.text) ? sought.count : 0,
     soughtNear: sought && units.some(({ text }) => sought.test(text)) ? sought.count : 0,
