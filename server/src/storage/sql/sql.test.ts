@@ -30,8 +30,9 @@ describe('A statement', () => {
   });
 
   it('locks rows on PostgreSQL only and names an index for SQLite only', () => {
-    const locked = statement('locked')`
-  SELECT 1 FROM thread INDEXED BY thread_own WHERE id = :id FOR NO KEY UPDATE`;
+    const locked = statement(
+      'locked',
+    )`SELECT 1 FROM thread INDEXED BY thread_own WHERE id = :id FOR NO KEY UPDATE`;
     assert.equal(sqliteText(locked), 'SELECT 1 FROM thread INDEXED BY thread_own WHERE id = :id');
     assert.equal(query(locked, { id: 't' }).text, 'SELECT 1 FROM thread  WHERE id = $1 FOR NO KEY UPDATE');
   });
