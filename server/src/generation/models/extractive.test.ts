@@ -51,6 +51,13 @@ const documents = [
       'Yarn is sold by weight. A skein is a length of yarn. A ball is wound.',
     ],
   },
+  {
+    title: 'Dye works',
+    passages: [
+      `The dye works keep a diary${' of the weather and the river'.repeat(10)}. Indigo vats rest for eight days. Madder roots dry in the attic. The apprentices write it.`,
+      `${'The river was high and the weather poor. '.repeat(12)}\n\nSafflower needs:\n\n- Cold water.\n- Citric acid.`,
+    ],
+  },
   { title: 'People', passages: ['Odile Farrant teaches the workshops. The long table seats 12 guests.'] },
 ];
 
@@ -63,13 +70,21 @@ describe('the extractive model', () => {
 
   async function reply(conversation: readonly ConversationTurn[], signal = AbortSignal.timeout(60_000)) {
     const { store, organizationId } = fixture;
-    const result = { text: '', types: [] as string[], steps: [] as string[], sources: [] as string[] };
+    const result = {
+      text: '',
+      types: [] as string[],
+      steps: [] as string[],
+      sources: [] as string[],
+      snippets: [] as string[],
+    };
     const request = { organizationId, accountId: null, conversation, attempt: 1, signal };
     for await (const event of extractiveModel(store).reply(request)) {
       result.types.push(event.type);
       if (event.type === 'text') result.text += event.text;
       if (event.type === 'step') result.steps.push(event.description);
-      if (event.type === 'sources') result.sources = event.sources.map(({ title }) => title);
+      if (event.type !== 'sources') continue;
+      result.sources = event.sources.map(({ title }) => title);
+      result.snippets = event.sources.map(({ snippet }) => snippet);
     }
     return result;
   }
@@ -88,12 +103,46 @@ describe('the extractive model', () => {
   it('reports its steps and what it found', async () => {
     const { steps, types } = await ask('When does the shop open?');
     assert.deepEqual(steps, [
-      'Searching 10 passages',
+      'Searching 12 passages',
       'Reading Opening hours',
       'All 2 statements found in 1 source',
     ]);
     assert.ok(types.indexOf('text') < types.indexOf('corroborating'));
     assert.equal(types.at(-1), 'sources');
+  });
+
+  it('shows what it quotes as the snippet, as it stands in the passage', async () => {
+    const { text, snippets } = await ask('How long do indigo vats rest?');
+    assert.match(text, /\*\*Indigo vats rest for eight days\.\*\*/);
+    assert.deepEqual(snippets, [
+      'Indigo vats rest for eight days. Madder roots dry in the attic. The apprentices write it.',
+    ]);
+    const list = await ask('How do I ask for a refund?');
+    assert.equal(
+      list.snippets[0],
+      'Follow these steps: 1. Open the order page. 2. Choose “Return”. 3. Print the label.',
+    );
+    const bulleted = await ask('What does safflower need?');
+    assert.match(bulleted.snippets[0]!, /Safflower needs: - Cold water\. - Citric acid\.$/);
+    const code = await ask('How do I track a parcel?');
+    assert.match(
+      code.snippets[0]!,
+      /^Parcels are tracked with a command: ``` track --parcel 42 ``` The tracking/,
+    );
+  });
+
+  it('shows every quote from a document in its snippet', async () => {
+    const { text, snippets } = await ask('What acid does safflower need, and how long do indigo vats rest?');
+    assert.match(text, /Citric acid.*eight days/s);
+    assert.deepEqual(snippets, [
+      'Safflower needs: - Cold water. - Citric acid. … Indigo vats rest for eight days. Madder roots dry in the attic. The apprentices write it.',
+    ]);
+  });
+
+  it('cuts a snippet at 300 characters', async () => {
+    const { snippets } = await ask('Was the river high and the weather poor?');
+    assert.match(snippets[0]!, /^The river was high.*…$/);
+    assert.ok(snippets[0]!.length > 200 && snippets[0]!.length <= 300, snippets[0]);
   });
 
   it('answers every part of a question', async () => {

@@ -7,7 +7,7 @@ import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { type Question, questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
-import { type Quote, render, shownUnits, type Unit } from './extractive/quote.ts';
+import { type Quote, quotedText, render, shownUnits, type Unit } from './extractive/quote.ts';
 import {
   asksAboutItself,
   selfDescription,
@@ -127,12 +127,22 @@ function distinct(quotes: readonly Quote[]): Quote[] {
 }
 
 function sourcesOf(quotes: readonly Quote[]): Source[] {
-  const sources = new Map<string, Source>();
-  for (const { passage } of quotes) {
-    const { documentId: id, title, url, text } = passage;
-    if (!sources.has(id)) sources.set(id, { id, title, url, snippet: shortened(text, snippetLengthMax) });
-  }
-  return [...sources.values()];
+  const documents = Map.groupBy(quotes, ({ passage }) => passage.documentId);
+  return [...documents].map(([id, own]) => {
+    const { title, url } = own[0]!.passage;
+    return { id, title, url, snippet: snippetOf(own) };
+  });
+}
+
+/** Each quote gets an equal part of the length. Its key unit is always shown, at least its beginning. */
+function snippetOf(quotes: readonly Quote[]): string {
+  const joint = ' … ';
+  const lengthMax = Math.floor((snippetLengthMax + joint.length) / quotes.length) - joint.length;
+  const texts = quotes.map((quote) => {
+    const isKeyNear = quotedText({ ...quote, to: quote.key }).length < lengthMax;
+    return shortened(quotedText(isKeyNear ? quote : { ...quote, from: quote.key }), lengthMax);
+  });
+  return texts.join(joint).replaceAll('… …', '…');
 }
 
 const noDocuments =

@@ -148,6 +148,16 @@ export function render({ passage, units, from, to, key }: Quote, mark: number): 
   return `${parts.join('')}${before!.header === undefined ? ' ' : '\n\n'}[${mark}]`;
 }
 
+/** The quoted units as they stand in the passage, so that the passage can be found by this text. */
+export function quotedText(quote: Quote): string {
+  const parts = shownUnits(quote).map((unit, at, all) => {
+    const before = all[at - 1];
+    if (before === undefined) return unit.text;
+    return `${jointOf(before, unit)}${unit.kind === 'item' ? itemParts(unit.text).join('') : unit.text}`;
+  });
+  return parts.join('');
+}
+
 /** A document's own `[2]` would look like a citation of the reply. In code spans it stays. */
 function withoutFootnotes(text: string): string {
   return text.includes('`') ? text : text.replace(/\s\[\d{1,3}\](?!\()/g, '');
