@@ -58,6 +58,21 @@ const documents = [
       `${'The river was high and the weather poor. '.repeat(12)}\n\nSafflower needs:\n\n- Cold water.\n- Citric acid.`,
     ],
   },
+  {
+    title: 'Manual',
+    passages: [
+      {
+        heading: 'Host secrets',
+        text: 'Host secrets can be set. The loom conceals secrets from listings. They stay visible for a moment.',
+      },
+      {
+        heading: 'Proxy secrets',
+        text: 'The loom conceals secrets from listings. They stay visible for a moment. It has a proxy.',
+      },
+      { heading: '--warp', text: 'Sets the shuttle tension in grams.' },
+      { heading: '--weft', text: 'Sets the shuttle tension in grams. It is new.' },
+    ],
+  },
   { title: 'People', passages: ['Odile Farrant teaches the workshops. The long table seats 12 guests.'] },
 ];
 
@@ -103,7 +118,7 @@ describe('the extractive model', () => {
   it('reports its steps and what it found', async () => {
     const { steps, types } = await ask('When does the shop open?');
     assert.deepEqual(steps, [
-      'Searching 12 passages',
+      'Searching 16 passages',
       'Reading Opening hours',
       'All 2 statements found in 1 source',
     ]);
@@ -155,6 +170,16 @@ describe('the extractive model', () => {
     const { text } = await ask('When does the shop open, and what is the melting point of tungsten?');
     assert.match(text, /9:30/);
     assert.match(text, /\n\nI did not find an answer to “what is the melting point of tungsten\?”\.$/);
+  });
+
+  it('quotes a sentence that several passages have only once', async () => {
+    const { text } = await ask('How are secrets concealed from listings?');
+    assert.equal(text.match(/The loom conceals secrets/g)?.length, 1, text);
+  });
+
+  it('quotes the same sentence for each option that it describes', async () => {
+    const { text } = await ask('What sets the shuttle tension in grams?');
+    assert.match(text, /`--warp`.*`--weft`/s);
   });
 
   it('highlights the definition when the question asks for one', async () => {

@@ -7,7 +7,15 @@ import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { type Question, questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
-import { type Quote, quotedText, render, shownUnits, type Unit } from './extractive/quote.ts';
+import {
+  type Quote,
+  quotedText,
+  render,
+  shownHeading,
+  shownUnits,
+  type Unit,
+  withHeader,
+} from './extractive/quote.ts';
 import {
   asksAboutItself,
   selfDescription,
@@ -116,14 +124,17 @@ function unanswered({ text }: Question, isNear: boolean): string {
     : `I did not find an answer to ${asked}.`;
 }
 
-/** Removes duplicates: two parts of a question may be answered by the same part of a passage. */
+/** Removes quotes whose key unit an earlier one shows: several passages may have the same sentence. */
 function distinct(quotes: readonly Quote[]): Quote[] {
-  const shows = ({ passage, from, to }: Quote, other: Quote) =>
-    passage.documentId === other.passage.documentId &&
-    passage.text === other.passage.text &&
-    other.key >= from &&
-    other.key <= to;
   return quotes.filter((quote, at) => !quotes.slice(0, at).some((before) => shows(before, quote)));
+}
+
+function shows(before: Quote, { passage, units, key }: Quote): boolean {
+  const sought = withHeader(units[key]!).replace(/ …$/, '');
+  return (
+    shownHeading(before.passage) === shownHeading(passage) &&
+    shownUnits(before).some((unit) => withHeader(unit).startsWith(sought))
+  );
 }
 
 function sourcesOf(quotes: readonly Quote[]): Source[] {

@@ -131,10 +131,14 @@ function unitsOfPart(part: Part, group: number): Unit[] {
 /** A heading such as `maxAge` or `--port` names what the text below it describes, so the quote needs it. */
 const identifier = /^(?:-\S+|[\w.]*[a-z][A-Z]\w*(?:\(\))?)$/;
 
+export function shownHeading(passage: FoundPassage): string {
+  const heading = innermostHeading(passage);
+  return identifier.test(heading) ? `\`${heading}\`\n\n` : '';
+}
+
 /** Markdown with the key unit in bold and the citation at the end. */
 export function render({ passage, units, from, to, key }: Quote, mark: number): string {
-  const heading = innermostHeading(passage);
-  const parts = identifier.test(heading) ? [`\`${heading}\`\n\n`] : [];
+  const parts = [shownHeading(passage)];
   let before: Unit | undefined;
   for (let at = from; at <= to; at++) {
     const unit = units[at]!;
