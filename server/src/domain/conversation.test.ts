@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { conversationBefore } from './conversation.ts';
+import { conversationBefore, historyLengthMax } from './conversation.ts';
 import type { MessageId, ThreadId } from './id.ts';
 import type { Message, MessageStatus } from './message.ts';
 
@@ -25,6 +25,14 @@ describe('The conversation before a reply', () => {
   it('starts with the first prompt and ends with the one to answer', () => {
     assert.deepEqual(before('?a', 'in_progress'), ['?a']);
     assert.deepEqual(before('?a', 'completed:A', '?b', 'in_progress'), ['?a', 'A', '?b']);
+  });
+
+  it('keeps the prompt and the latest messages before it that fit', () => {
+    const [long, half] = ['x'.repeat(100_000), 'y'.repeat(historyLengthMax / 2)];
+    assert.deepEqual(before(`?${long}`, 'in_progress'), [`?${long}`]);
+    assert.deepEqual(before(`?${long}`, 'completed:A', `?${long}`, 'in_progress'), ['A', `?${long}`]);
+    const texts = [`?${half}`, 'completed:A', `?${half}`, 'completed:B', '?c', 'in_progress'];
+    assert.deepEqual(before(...texts), ['A', `?${half}`, 'B', '?c']);
   });
 
   it('leaves out failed replies and their neutral sentence', () => {

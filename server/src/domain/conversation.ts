@@ -8,7 +8,13 @@ export interface ConversationTurn {
 }
 
 /**
- * The conversation before a reply, from the first message to the prompt that the reply answers. For each earlier prompt it
+ * The total length of the messages before the prompt that a model gets: about 12,000 tokens, which leaves a small model room to
+ * answer. A thread may have ten megabytes, and many replies run at once.
+ */
+export const historyLengthMax = 48_000;
+
+/**
+ * The end of the conversation before a reply, up to the prompt that the reply answers. For each earlier prompt it
  * includes the last reply that completed, or that was stopped after it had written text. Failed replies are left out, and
  * so are earlier replies to the prompt itself, and prompts that were edited later, with their replies.
  */
@@ -27,7 +33,17 @@ export function conversationBefore(messages: readonly Message[], replyId: Messag
     latest = undefined;
     turns.push({ role: 'user', content: message.content });
   }
-  return turns;
+  return latestOf(turns);
+}
+
+/** The last turn, and as many before it as fit. */
+function latestOf(turns: readonly ConversationTurn[]): ConversationTurn[] {
+  let first = turns.length - 1;
+  for (let left = historyLengthMax; first > 0; first -= 1) {
+    left -= turns[first - 1]!.content.length;
+    if (left < 0) break;
+  }
+  return turns.slice(Math.max(0, first));
 }
 
 function hasText({ status, content }: AssistantMessage): boolean {

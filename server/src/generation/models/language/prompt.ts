@@ -1,9 +1,7 @@
-import type { ConversationTurn } from '../../../domain/conversation.ts';
+import { type ConversationTurn, historyLengthMax } from '../../../domain/conversation.ts';
 import type { FoundPassage } from '../../../domain/document.ts';
 import { citationsIn, replaceCitations } from '../../corroboration/citations.ts';
 
-/** The total length of the messages before the prompt: about 12,000 tokens, which leaves a small model room to answer. */
-const historyLengthMax = 48_000;
 /** Passages of the library are shorter. This limits the prompt in any case. */
 const passageLengthMax = 4_000;
 /** A prompt with at most this many words is searched for together with the one before it: "And for digital goods?" */
