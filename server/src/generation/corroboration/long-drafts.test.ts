@@ -37,6 +37,9 @@ describe('corroborating a draft of 200,000 characters takes linear time', () => 
       '\n',
       '\r',
       '\n ',
+      '\n\u3000',
+      '\n\u2028',
+      '\n\f',
       '[',
       ']',
       '(',
@@ -83,6 +86,11 @@ describe('corroborating a draft of 200,000 characters takes linear time', () => 
       'Yarn glows green [1], and ',
     ],
   ];
+  it('of backticks in runs of growing length', () => {
+    const startedAt = performance.now();
+    corroborateText(Array.from({ length: 600 }, (_, place) => '`'.repeat(place + 1)).join(' '));
+    assert.ok(performance.now() - startedAt < msMax);
+  });
   for (const run of runs) {
     it(`of ${JSON.stringify(run)}`, () => {
       const text = run.repeat(draftLength / run.length);

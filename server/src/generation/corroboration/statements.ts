@@ -82,7 +82,10 @@ function* piecesOfPart(part: string, kind: Part['kind']): Generator<Piece> {
 function statementEnds(text: string): number[] {
   const citations = citationsIn(text);
   const prose = withoutCode(blankCitations(text, citations));
-  const lineEnds = [...prose.matchAll(/\n(?!\s*\p{Ll})/gu)].map(({ index }) => index);
+  // Space by space, since a lookahead over white space at every line end would take quadratic time.
+  const lineEnds = [...prose.matchAll(/(\s+)(\p{Ll}?)/gu)].flatMap(({ 1: space, 2: next, index }) =>
+    next === '' ? [...space!.matchAll(/\n/g)].map((end) => index + end.index) : [],
+  );
   const following = new Map(citations.map(({ from, to, isWord }) => [from, isWord ? from : to]));
   const ends = [...sentenceEnds(prose), ...lineEnds].map((end) => following.get(end) ?? end);
   return [...new Set(ends)].sort((a, b) => a - b);

@@ -3,6 +3,11 @@ import { describe, it } from 'node:test';
 import { termsOf, tokensOf, wordsOf } from './terms.ts';
 
 describe('the terms of a text', () => {
+  it('take no more time because a character stands for a sentence', () => {
+    assert.deepEqual(wordsOf('ﷺ'.repeat(1000)), []);
+    assert.equal(wordsOf('ﷺ yarn').length, 1);
+  });
+
   it('are the same for the forms of a word', () => {
     for (const forms of [
       'refund refunds Refunded refunding',
