@@ -15,10 +15,10 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     if (!isJson(request.headers['content-type'])) {
       return done(invalid('Content-Type: must be application/json, in UTF-8.'), undefined);
     }
-    if (!isUtf8(body)) return done(invalidUtf8(body), undefined);
     const text = body.toString();
     const fault = jsonFault(text);
     if (fault !== undefined) return done(invalid(`${fault}.`, withoutKey(fault)), undefined);
+    if (!isUtf8(body)) return done(invalidUtf8(text), undefined);
     void parseSafely(request, text, (error, value) => {
       if (error)
         return done(
@@ -57,19 +57,19 @@ export function shownKey(key: string): string {
 }
 
 /** Names the fields that decoding would change. */
-function invalidUtf8(body: Buffer): ServiceError {
-  const fields = damagedFields(body).slice(0, shownKeysMax).map(shownKey);
+function invalidUtf8(text: string): ServiceError {
+  const fields = damagedFields(text).slice(0, shownKeysMax).map(shownKey);
   const logMessage = 'body: is not valid UTF-8.';
   if (fields.length === 0) return invalid(logMessage);
   return invalid(`${fields.join(', ')}: is not valid UTF-8.`, { logMessage });
 }
 
-function damagedFields(body: Buffer): string[] {
+function damagedFields(text: string): string[] {
   try {
-    const value: unknown = JSON.parse(body.toString());
+    const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null) return [];
     return Object.entries(value)
-      .filter(([, text]) => typeof text === 'string' && text.includes('\uFFFD'))
+      .filter(([, field]) => typeof field === 'string' && field.includes('\uFFFD'))
       .map(([name]) => name);
   } catch {
     return [];

@@ -252,6 +252,15 @@ describe('POST /threads', () => {
       }
     });
 
+    it('limits the keys of a body that is not valid UTF-8, too', async () => {
+      const keys = Array.from({ length: 1001 }, (_, place) => `"k${place}":0`).join();
+      const raw = Buffer.from(`{"prompt":"?",${keys}}`);
+      raw[raw.indexOf('?')] = 0xff;
+      const answer = await world.ada.call('POST', '/threads', { raw });
+      assertInvalid(answer, 'body', 'too many keys');
+      assert.match(answer.body.error.message, /1000 keys/);
+    });
+
     it('names the first invalid field without repeating its value', async () => {
       for (const fields of [{ accountId: 4711 }, { secondaryId: 'secret'.repeat(50) }]) {
         const { body } = await world.ada.create({ prompt: 'x', ...fields });
