@@ -158,6 +158,15 @@ function describeAdded(added: readonly Added[], failed: readonly Failed[]): Resu
   return [table(['ID', 'PASSAGES', 'TITLE'], rows, 'Nothing was added.'), ...missed];
 }
 
+/** False for a path that cannot be read: reading it as a file tells why. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The file itself, or every file below a folder whose name has one of the endings, sorted by name; and the folders that
  * could not be read. Hidden files and folders, whose names start with a dot, are skipped. Links to files in the folder
@@ -166,7 +175,7 @@ function describeAdded(added: readonly Added[], failed: readonly Failed[]): Resu
 function filesIn(path: string, endings: readonly string[]): { files: string[]; failed: Failed[] } {
   const files: string[] = [];
   const failed: Failed[] = [];
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return { files: [normalize(path)], failed };
+  if (!isFolder(path)) return { files: [normalize(path)], failed };
   const folders = [normalize(path)];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     try {

@@ -114,12 +114,19 @@ test('checks the size of a log at its first entry, and then whenever it has grow
   assert.equal(log.searches, 3);
 });
 
-test('keeps statistics without a log if its limit is 0', async () => {
+test('keeps statistics without a log if its limit is 0, and removes what was logged before', async () => {
   const { recorder } = recorderOf(0);
   const log = new Log();
+  log.old = { at: 1, id: 't' };
+  log.oldParts = 3;
   recorder.request(request());
   await recorder.flush(log);
-  assert.deepEqual([log.logged.length, log.traffic.length, log.searches], [0, 2, 0]);
+  assert.deepEqual([log.logged.length, log.traffic.length], [0, 2]);
+  for (let flushes = 0; flushes < 3; flushes += 1) {
+    recorder.request(request());
+    await recorder.flush(log);
+  }
+  assert.deepEqual([log.logged.length, log.oldParts, log.searches], [0, 0, 1]);
 });
 
 test('stores the requests that wait between two parts of a long removal, and removes the rest also without requests', async () => {

@@ -68,10 +68,10 @@ export class RequestRecorder {
         this.#replies = [...replies, ...this.#replies].slice(0, waitingMax);
         throw error;
       }
-      for (const { organizationId } of logged) {
+      for (const { organizationId } of requests) {
         // The log of an organization that this process does not know yet may be full.
         const added = this.#added.get(organizationId) ?? Number.POSITIVE_INFINITY;
-        this.#added.set(organizationId, added + 1);
+        this.#added.set(organizationId, added + (this.#settings.keptMax === 0 ? 0 : 1));
       }
       await this.#findOld(store);
       await this.#removeOld(store);
@@ -82,7 +82,7 @@ export class RequestRecorder {
   async #findOld(store: Pick<Store, 'findOldRequest'>): Promise<void> {
     const { keptMax } = this.#settings;
     for (const [organizationId, added] of this.#added) {
-      if (added < keptMax * growthShare) continue;
+      if (added < Math.max(1, keptMax * growthShare)) continue;
       this.#added.set(organizationId, 0);
       const end = await store.findOldRequest(organizationId, keptMax);
       if (end !== undefined) this.#ends.set(organizationId, end);

@@ -55,24 +55,24 @@ export async function searchThreads(
   const after = cursor === undefined ? undefined : seal.open(listing, cursor);
   if (cursor !== undefined && after === undefined) throw invalid('cursor: was not returned by this search.');
   const query = { ...input, userId, terms: words?.terms ?? [], last: words?.last };
-  // One more, to know whether another page follows.
-  const found = await searches.run(organizationId, signal, () =>
-    store.searchThreads(organizationId, query, limit + 1, after),
-  );
-  const page = found.slice(0, limit);
-  const rows = await summarizeThreads(
-    context,
-    page.map(({ thread }) => thread),
-  );
-  return {
-    rows: await withExcerpts(
+  return searches.run(organizationId, signal, async () => {
+    // One more, to know whether another page follows.
+    const found = await store.searchThreads(organizationId, query, limit + 1, after);
+    const page = found.slice(0, limit);
+    const rows = await summarizeThreads(
       context,
-      // The state is that of this moment; the index may be behind by one.
-      rows.filter(({ summary }) => input.state === undefined || summary.state === input.state),
-      words && new HitFinder(words, vocabulary),
-    ),
-    nextCursor: found.length > limit ? seal.seal(listing, page.at(-1)!.place) : null,
-  };
+      page.map(({ thread }) => thread),
+    );
+    return {
+      rows: await withExcerpts(
+        context,
+        // The state is that of this moment; the index may be behind by one.
+        rows.filter(({ summary }) => input.state === undefined || summary.state === input.state),
+        words && new HitFinder(words, vocabulary),
+      ),
+      nextCursor: found.length > limit ? seal.seal(listing, page.at(-1)!.place) : null,
+    };
+  });
 }
 
 /** The rows of a list, without those whose thread is gone since. */
