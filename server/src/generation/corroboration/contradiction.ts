@@ -20,7 +20,8 @@ export function contradicts(claim: Claim, evidence: Evidence, window: Window): b
   if (!claim.names.every((name) => isNamed(termOf(name)))) return true;
   const text = evidence.sentences.slice(from, to + 1).join('; ');
   if (isMisattributed(text, claim.names, claim.figures)) return true;
-  return saysContrast(claim, isSaid) || negatesOtherwise(claim, evidence, window);
+  const negated = new Set(evidence.negated.slice(from, to + 1).flatMap((terms) => [...terms]));
+  return saysContrast(claim, isSaid, negated) || negatesOtherwise(claim, evidence, window, negated);
 }
 
 const hasName = /(?:^|\s)["“(]?\p{Lu}\p{L}/u;
@@ -46,45 +47,67 @@ function isMisattributed(text: string, names: readonly string[], figures: readon
   });
 }
 
-/** Pairs of words that contradict each other in the same position. */
-const contrastGroups = `minimum maximum,always never,increase decrease reduce,include exclude without,allow forbid prohibit ban,
-permit forbid prohibit ban,open close,free paid cost fee,allow block,permit block,may block,working calendar,business calendar,
-mandatory optional,required optional,approve reject decline,accept reject refuse,add remove,inside outside,internal external,
-public private,hot cold,warm cold,full partial,monthly yearly annually weekly daily quarterly,
-monday tuesday wednesday thursday friday saturday sunday,
-january february march april june july august september october november december,morning afternoon evening night,
-weekday weekend,spring summer autumn winter,north south east west,buyer seller,employer employee,customer supplier,
-adult child,domestic international,online offline,automatic manual,automatically manually,temporary permanent,enable disable,
-encrypted unencrypted,gross net,credit debit,refundable nonrefundable,possible impossible,written oral verbal,
-email telephone post,rise fall,higher lower,larger smaller,longer shorter`;
-const contrasts = new Map<string, string[]>();
+/** Groups of words. The sides of a group contradict each other, and words on the same side agree. */
+const contrastGroups = `minimum|maximum,always|never,increase|decrease reduce,include|exclude without,
+allow permit may|forbid forbidden prohibit ban disallow block,open|close,free|paid cost fee,working business|calendar,
+mandatory required|optional,approve accept|reject decline refuse,add|remove,inside|outside,internal|external,
+public|private,hot warm|cold,full|partial,monthly|yearly annually|weekly|daily|quarterly,
+monday|tuesday|wednesday|thursday|friday|saturday|sunday,
+january|february|march|april|june|july|august|september|october|november|december,morning|afternoon|evening|night,
+weekday|weekend,spring|summer|autumn|winter,north|south|east|west,buyer|seller,employer|employee,customer|supplier,
+adult|child,domestic|international,online|offline,automatic|manual,automatically|manually,temporary|permanent,
+enable|disable,encrypted|unencrypted,gross|net,credit|debit,refundable|nonrefundable,possible|impossible,
+written|oral verbal,email|telephone|post,rise|fall,higher|lower,larger|smaller,longer|shorter`;
+
+interface Contrast {
+  /** The term itself, and those that agree with it. */
+  readonly same: readonly string[];
+  readonly opposite: readonly string[];
+}
+
+const contrasts = new Map<string, Contrast>();
 for (const group of contrastGroups.split(/,\n?/)) {
-  const terms = group.split(' ').map((word) => tokensOf(word)[0]!);
-  for (const term of terms) {
-    contrasts.set(term, [...(contrasts.get(term) ?? []), ...terms.filter((other) => other !== term)]);
+  const sides = group.split('|').map(tokensOf);
+  for (const same of sides) {
+    const opposite = sides.filter((side) => side !== same).flat();
+    for (const term of same) contrasts.set(term, { same, opposite });
   }
 }
 
-/** Whether the sentences say 'included' and the claim says 'excluded'. */
-function saysContrast(claim: Claim, isSaid: (term: string) => boolean): boolean {
+function contrastOf(term: string): Contrast {
+  return contrasts.get(term) ?? { same: [term], opposite: [] };
+}
+
+/** Whether the sentences say 'included' and the claim says 'excluded'. What they negate does not count: 'not included'. */
+function saysContrast(
+  claim: Claim,
+  isSaid: (term: string) => boolean,
+  negated: ReadonlySet<string>,
+): boolean {
   return [...claim.tokens].some((term) => {
-    if (isSaid(term) || claim.negated.has(term)) return false;
-    return contrasts.get(term)?.some((other) => isSaid(other) && !claim.tokens.has(other));
+    const { same, opposite } = contrastOf(term);
+    if (claim.negated.has(term) || same.some(isSaid)) return false;
+    return opposite.some((other) => isSaid(other) && !claim.tokens.has(other) && !negated.has(other));
   });
 }
 
 /** Whether only one of the two is negated. */
-function negatesOtherwise(claim: Claim, evidence: Evidence, window: Window): boolean {
-  const negated = new Set(evidence.negated.slice(window.from, window.to + 1).flatMap((terms) => [...terms]));
+function negatesOtherwise(
+  claim: Claim,
+  evidence: Evidence,
+  window: Window,
+  negated: ReadonlySet<string>,
+): boolean {
   const holders = (term: string) => holdersIn(evidence, window, term);
   if (claim.negated.size > 0) {
-    return ![...claim.negated].some(
-      (term) => negated.has(term) || contrasts.get(term)?.some((other) => holders(other).length > 0),
-    );
+    return ![...claim.negated].some((term) => {
+      const { same, opposite } = contrastOf(term);
+      return same.some((one) => negated.has(one)) || opposite.some((other) => holders(other).length > 0);
+    });
   }
-  return claim.terms.some(
-    ({ term }) => negated.has(term) && holders(term).every((at) => evidence.negated[at]!.has(term)),
-  );
+  const isNegated = (term: string) =>
+    negated.has(term) && holders(term).every((at) => evidence.negated[at]!.has(term));
+  return claim.terms.some(({ term }) => contrastOf(term).same.some(isNegated));
 }
 
 function holdersIn({ holders }: Evidence, { from, to }: Window, term: string): number[] {

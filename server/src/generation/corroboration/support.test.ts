@@ -55,6 +55,18 @@ describe('a passage supports a statement', () => {
     'Gift cards are not exchanged for cash.',
     "Gift cards can't be exchanged for cash.",
   );
+  for (const [said, claimed] of [
+    ['The bank rejects late loan applications.', 'The bank declines late loan applications.'],
+    ['The service charge is refunded annually.', 'The service charge is refunded yearly.'],
+    ['The plan decreased the energy costs of the plant.', 'The plan reduced the energy costs of the plant.'],
+    ['An oral agreement with the landlord is enough.', 'A verbal agreement with the landlord is enough.'],
+    ['Smoking in the building is prohibited.', 'Smoking in the building is banned.'],
+    ['Smoking in the building is not allowed.', 'Smoking in the building is forbidden.'],
+    ['Smoking in the building is not allowed.', 'Smoking in the building is not permitted.'],
+    ['Smoking in the building is prohibited.', 'Smoking in the building is not permitted.'],
+  ] as const) {
+    holds(`that says “${claimed}” for “${said}”`, said, claimed);
+  }
 
   it('whose subject is named in its heading', () => {
     assert.ok(
@@ -92,6 +104,28 @@ describe('a passage does not support a statement', () => {
     'Prices exclude value added tax.',
     'The gate is open on Monday.',
   );
+  for (const [said, claimed] of [
+    [
+      'Employees are forbidden to bring dogs to the office.',
+      'Employees are allowed to bring dogs to the office.',
+    ],
+    [
+      'Employees are allowed to bring dogs to the office.',
+      'Employees are forbidden to bring dogs to the office.',
+    ],
+    ['Visitors are banned from parking in the yard overnight.', 'Visitors may park in the yard overnight.'],
+    [
+      'Visitors may park in the yard overnight.',
+      'Visitors are prohibited from parking in the yard overnight.',
+    ],
+    ['Smoking on the roof is permitted.', 'Smoking on the roof is banned.'],
+    ['Smoking on the roof is not permitted.', 'Smoking on the roof is allowed.'],
+    ['The bank declines late loan applications.', 'The bank accepts late loan applications.'],
+    ['The bank declines late loan applications.', 'The bank does not reject late loan applications.'],
+    ['The service charge is refunded annually.', 'The service charge is refunded monthly.'],
+  ] as const) {
+    fails(`that says “${claimed}” against “${said}”`, said, claimed);
+  }
   fails(
     'about another person or place',
     'The service desk in Utrecht is led by Ruben Talavera.',
