@@ -7,7 +7,7 @@ const { SKEIN_BASE_URL: baseUrl = 'http://127.0.0.1:8080', SKEIN_CLIENT_ID: clie
 const clientSecret = process.env.SKEIN_CLIENT_SECRET;
 if (!clientId || !clientSecret) {
   console.error(
-    "Set SKEIN_CLIENT_ID and SKEIN_CLIENT_SECRET: 'npx skein app create ORG --name N' shows both.",
+    "Set SKEIN_CLIENT_ID and SKEIN_CLIENT_SECRET: 'npx skein app create ORG --name NAME' shows both.",
   );
   process.exit(1);
 }

@@ -94,13 +94,11 @@ export function optionNumber({ options }: { options: Options }, name: string): n
 }
 
 /** Parses the value of an option as a whole number. */
-export function whole(min = 0, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+export function whole(min = 0, max = 999_999_999_999_999): (text: string) => number {
   return (text) => {
-    if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
-    const value = Number(text);
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
-    const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
-    throw new InvalidArgumentError(`It must be ${range}.`);
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };
 }
 

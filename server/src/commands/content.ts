@@ -154,7 +154,8 @@ function describeAdded(added: readonly Added[], failed: readonly Failed[]): Resu
     counted(passageCount, 'passage'),
     replaced ? `${title} (replaced)` : title,
   ]);
-  const missed = failed.length === 0 ? [] : [`${failed.length} could not be added: see above.`];
+  const missed =
+    failed.length === 0 || added.length === 0 ? [] : [`${failed.length} could not be added: see above.`];
   return [table(['ID', 'PASSAGES', 'TITLE'], rows, 'Nothing was added.'), ...missed];
 }
 

@@ -34,7 +34,7 @@ export const credentialCommands: readonly StoreCommand[] = [
     },
     async run(call) {
       const email = optionText(call, 'user');
-      const owner = email === undefined ? null : await findMember(call.context, call.organizationId, email);
+      const owner = email === undefined ? null : await findMember(call, email);
       const name = optionText(call, 'name') ?? '';
       const { id, key } = await createApiKey(call, { userId: owner?.userId ?? null, name });
       return {
@@ -86,8 +86,8 @@ export const credentialCommands: readonly StoreCommand[] = [
         id,
         hint,
         owner ?? 'org-wide',
-        `created by ${creator ?? 'the operator'}`,
-        lastUsedAt === null ? 'never used' : `used ${new Date(lastUsedAt).toISOString()}`,
+        creator ?? 'operator',
+        lastUsedAt === null ? 'never' : new Date(lastUsedAt).toISOString(),
         stateOf(revokedAt, now),
         name,
       ]);
@@ -96,7 +96,7 @@ export const credentialCommands: readonly StoreCommand[] = [
         json: keys.map(({ owner: _owner, creator: _creator, ownedByService: _service, ...key }) => key),
         text: [
           table(
-            ['ID', 'KEY', 'OWNER', 'MADE BY', 'LAST USED', 'STATE', 'NAME'],
+            ['ID', 'KEY', 'OWNER', 'CREATED BY', 'LAST USED', 'STATE', 'NAME'],
             rows,
             "No keys yet: 'skein key create ORG --user EMAIL' creates one.",
           ),
@@ -143,7 +143,7 @@ export const credentialCommands: readonly StoreCommand[] = [
         rotatedAt === null ? 'first secret' : `rotated ${new Date(rotatedAt).toISOString()}`,
       ]);
       const json = applications.map((application) => ({ ...application, clientId: application.id }));
-      const whenEmpty = "No applications yet: 'skein app create ORG --name N' creates one.";
+      const whenEmpty = "No applications yet: 'skein app create ORG --name NAME' creates one.";
       return listing(json, ['ID', 'NAME', 'SECRET'], rows, whenEmpty);
     },
   }),

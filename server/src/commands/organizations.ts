@@ -24,7 +24,7 @@ import {
   UsageError,
   whole,
 } from './command.ts';
-import { listing } from './output.ts';
+import { listing, printable } from './output.ts';
 
 const settingOptions = [
   new Option('--api <STATE>', 'Enable or disable the public API').choices(['on', 'off']),
@@ -40,7 +40,12 @@ export const organizationCommands: readonly StoreCommand[] = [
     summary: 'Create an organization; its API is enabled unless --api off',
     examples: ['org create Acme', 'org create "Acme Labs" --quota 50000'],
     async run({ context, initiator, options }, name = '') {
+      const isTaken = (await listOrganizations(context)).some((one) => one.name === name);
       const id = await createOrganization(context, initiator, { name, ...settingsOf(options) });
+      if (isTaken)
+        process.stderr.write(
+          `Another organization is also called ${printable(name)}: use ids in commands, not the name.\n`,
+        );
       return { json: { id }, text: `Created the organization ${name}: ${id}` };
     },
   },
@@ -102,7 +107,7 @@ export const organizationCommands: readonly StoreCommand[] = [
       'Create a new sign-in link for a member; it resets the password of one who has joined, and earlier links become invalid',
     examples: ['member invite Acme ada@example.com'],
     async run(call, email = '') {
-      const { userId } = await findMember(call.context, call.organizationId, email);
+      const { userId } = await findMember(call, email);
       return showLink(userId, email, await inviteMember(call, userId));
     },
   }),
@@ -112,7 +117,7 @@ export const organizationCommands: readonly StoreCommand[] = [
     summary: 'Remove a member and revoke their personal keys',
     examples: ['member remove Acme ada@example.com'],
     async run(call, email = '') {
-      const member = await findMember(call.context, call.organizationId, email);
+      const member = await findMember(call, email);
       const { keysRevoked } = await removeMember(call, member);
       const keys = counted(keysRevoked, 'personal key');
       return { json: { id: member.userId }, text: `Removed ${email} and revoked ${keys}.` };

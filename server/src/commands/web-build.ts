@@ -56,7 +56,7 @@ export function buildServedFiles(log: Log): ServedFiles {
 
 async function untilServed(log: Log, page: string, build: Build): Promise<void> {
   if (build === noBuild || existsSync(page)) return;
-  log.info('building the console; this takes a few seconds at the first start');
+  log.info('building the console; this can take half a minute at the first start');
   let building = true;
   void build.ended.then(() => {
     building = false;

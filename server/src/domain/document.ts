@@ -95,7 +95,7 @@ export function formatOf(name: string): DocumentFormat {
   const format = formats.get(ending.exec(name)?.[0].toLowerCase() ?? '');
   if (format !== undefined) return format;
   throw new UnreadableDocument(
-    'is of a kind that cannot be read: use .md, .txt, .html, .pdf, or a manual page (.1 to .8)',
+    'has an unsupported file type: use .md, .txt, .html, .pdf, or a manual page (.1 to .8)',
   );
 }
 

@@ -64,7 +64,7 @@ export function passwordFault(password: string, email: string): string | undefin
 /** The most common passwords of at least that length in lists of leaked passwords. */
 const commonest: ReadonlySet<string> = new Set(
   `0123456789 01234567890 0987654321 1029384756 1122334455 12345678910 1234567890 12345678900 1234567891 123456789a
-  123456789q 1234567890a 1234567890q 123456abcd 1234qwerasdf 1q2w3e4r5t 1q2w3e4r5t6y 1qaz2wsx3edc 1qazxsw23edc 741852963
+  123456789q 1234567890a 1234567890q 123456abcd 1234qwerasdf 1q2w3e4r5t 1q2w3e4r5t6y 1qaz2wsx3edc 1qazxsw23edc
   9876543210 98765432100 a123456789 abc1234567 abcd123456 abcd1234567 abcdefghij abcdefghijk administrator asdfghjkl1
   asdfghjkl123 asdfghjkl; baseball123 changeme123 charlie123 computer123 correcthorsebatterystaple football123
   godisgreat1 hello12345 iloveyou12 iloveyou123 iloveyou1234 jesuschrist letmein123 letmein1234 liverpool1 manchester

@@ -149,7 +149,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       for (const [address, password] of attempts) {
         const answer = await nobody().signIn(address, password);
         assertRefused(answer, 'UNAUTHORIZED', address);
-        assert.equal(answer.body.error.message, 'The address or the password is wrong.', address);
+        assert.equal(answer.body.error.message, 'Wrong email or password.', address);
         assert.deepEqual(answer.headers.getSetCookie(), []);
         assert.equal(answer.headers.get('www-authenticate'), null);
       }

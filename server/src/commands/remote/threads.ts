@@ -113,8 +113,8 @@ async function firstOf(list: ThreadList, wanted: number): Promise<{ threads: Thr
   return { threads, left: '' };
 }
 
-const headings = ['ID', 'ACTIVE', 'STATE', 'ACCOUNT', 'TITLE'];
+const headings = ['ID', 'ACTIVE', 'VISIBILITY', 'ACCOUNT', 'TITLE'];
 
 function row({ id, title, createdAt, updatedAt, accountId, published }: Thread): string[] {
-  return [id, updatedAt ?? createdAt, published ? 'published' : '', accountId ?? '', title];
+  return [id, updatedAt ?? createdAt, published ? 'published' : 'private', accountId ?? '', title];
 }

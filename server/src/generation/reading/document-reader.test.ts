@@ -89,7 +89,7 @@ describe('reading any file', () => {
   });
 
   it('says why a file cannot be read', async () => {
-    const kind = 'is of a kind that cannot be read: use .md, .txt, .html, .pdf, or a manual page (.1 to .8)';
+    const kind = 'has an unsupported file type: use .md, .txt, .html, .pdf, or a manual page (.1 to .8)';
     const tooMuch = 'holds more than 5,000,000 characters of text: split it';
     const cases: [name: string, file: Uint8Array | string, message: string][] = [
       ['a.docx', 'x', kind],

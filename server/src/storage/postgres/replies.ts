@@ -78,7 +78,7 @@ const claim = statement('claim-replies')`WITH due AS (
     at, ${unsynced}
   FROM claimed JOIN thread ON thread.organization_id = claimed.organization_id AND thread.id = claimed.thread_id
   ORDER BY place, waiting_since, claimed.id`;
-const releaseUnanswered = statement('let-go-of-unanswered-claims')`UPDATE message
+const releaseUnanswered = statement('release-unanswered-claims')`UPDATE message
   SET held = false, available_at = :now WHERE ${isHeld} AND claim_token = ANY(:tokens::bigint[])`;
 // A claim whose row somebody else has locked for long is not lost. The next heartbeat renews it.
 const renewWith = (lock: Sql) => sql`WITH asked AS (
@@ -119,7 +119,7 @@ const releaseColumns = {
   ...claimColumns,
   ...callColumns({ bigint: 'attemptsUsed delayMs', text: 'failure' }),
 };
-const release = statement('let-go-of-reply')`${changeReplies(
+const release = statement('release-reply')`${changeReplies(
   releaseColumns,
   sql`held = false, attempts = attempts + attempts_used, available_at = :now + delay_ms, failure = new.failure,
         ${startOver}`,
@@ -163,7 +163,7 @@ const fail = sql`held = false, status = 'failed', content = :content, failure = 
         completed_at = greatest(:now, created_at)`;
 const failAbandoned = statement('fail-abandoned-replies')`
   ${sweepReplies(sql`${isExpired} AND attempts + 1 >= :attemptsMax::int`, fail)}`;
-const releaseExpired = statement('let-go-of-expired-replies')`${sweepReplies(
+const releaseExpired = statement('release-expired-replies')`${sweepReplies(
   sql`${isExpired} AND attempts + 1 < :attemptsMax::int`,
   sql`held = false, attempts = attempts + 1, ${startOver}`,
 )}`;

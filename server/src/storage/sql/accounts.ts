@@ -57,7 +57,7 @@ export const closeMemberships = statement('close-memberships')`
 const revokeKeys = statement('revoke-own-keys')`UPDATE api_key SET revoked_at = :now
   WHERE organization_id = :organizationId AND user_id = :userId AND created_by IS NOT NULL AND ${keyIsLive}
   RETURNING id`;
-/** Whoever has such a link could undo the change. */
+/** Anyone who has such a link could undo the change. */
 export const removeResets = statement('remove-resets')`
   DELETE FROM invitation WHERE user_id = :userId AND resets`;
 const removePassword = statement('remove-password')`DELETE FROM password WHERE id = :passwordId`;

@@ -101,7 +101,7 @@ export function sqliteThreadSearch(
   const { summarizeThreads } = threadSummaries(transactions);
   return {
     summarizeThreads(...asked) {
-      // Whoever sees a list may search it next.
+      // Anyone who sees a list may search it next.
       reads.start();
       return summarizeThreads(...asked);
     },

@@ -1,4 +1,3 @@
-import type { Initiator } from '../../domain/audit.ts';
 import {
   type Application,
   accessTokenScope,
@@ -42,7 +41,7 @@ export async function rotateApplication(
   const note = auditNote(context, initiator, 'application.rotated', id, { name });
   const outcome = await store.rotateApplication(organizationId, id, sha256(clientSecret), note);
   if (outcome === 'api-disabled') throw apiDisabled(organizationId, initiator);
-  if (outcome === 'missing') throw applicationNotFound(applicationId, initiator);
+  if (outcome === 'missing') throw applicationNotFound(change, applicationId);
   return { id, clientSecret };
 }
 
@@ -52,21 +51,19 @@ export async function deleteApplication(change: Change, applicationId: string): 
   const { id, name } = await findApplication(change, applicationId);
   const note = auditNote(context, initiator, 'application.deleted', id, { name });
   const outcome = await context.store.deleteApplication(organizationId, id, note);
-  if (outcome === 'missing') throw applicationNotFound(applicationId, initiator);
+  if (outcome === 'missing') throw applicationNotFound(change, applicationId);
 }
 
-async function findApplication(
-  { context: { store }, organizationId, initiator }: Change,
-  applicationId: string,
-): Promise<Application> {
-  const application = await store.findApplication(organizationId, applicationId);
-  if (application === undefined) throw applicationNotFound(applicationId, initiator);
+async function findApplication(change: Change, applicationId: string): Promise<Application> {
+  const { context, organizationId } = change;
+  const application = await context.store.findApplication(organizationId, applicationId);
+  if (application === undefined) throw applicationNotFound(change, applicationId);
   return application;
 }
 
-function applicationNotFound(applicationId: string, initiator: Initiator): ServiceError {
+function applicationNotFound({ organizationId, initiator }: Change, applicationId: string): ServiceError {
   const fact = `The organization has no application ${applicationId}`;
-  return notFound(withCommand(initiator, fact, "'skein app list' shows those it has"));
+  return notFound(withCommand(initiator, fact, `'skein app list ${organizationId}' shows those it has`));
 }
 
 /** In order of creation. */

@@ -1,4 +1,3 @@
-import type { Initiator } from '../../domain/audit.ts';
 import { type FileSource, UnreadableDocument } from '../../domain/document.ts';
 import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
@@ -104,16 +103,16 @@ export async function listDocuments({ store, limits }: Context, organizationId: 
 export async function removeDocument(change: Change, documentId: string): Promise<void> {
   const { context, organizationId, initiator } = change;
   const document = await context.store.findDocument(organizationId, documentId);
-  if (document === undefined) throw documentNotFound(initiator, documentId);
+  if (document === undefined) throw documentNotFound(change, documentId);
   const { id, name, accountId } = document;
   const note = auditNote(context, initiator, 'document.removed', id, { name, accountId });
   const outcome = await context.store.removeDocument(organizationId, id, note);
-  if (outcome === 'missing') throw documentNotFound(initiator, documentId);
+  if (outcome === 'missing') throw documentNotFound(change, documentId);
 }
 
-function documentNotFound(initiator: Initiator, documentId: string): ServiceError {
+function documentNotFound({ organizationId, initiator }: Change, documentId: string): ServiceError {
   const fact = `The organization has no document ${documentId}`;
-  return notFound(withCommand(initiator, fact, "'skein doc list' shows those it has"));
+  return notFound(withCommand(initiator, fact, `'skein doc list ${organizationId}' shows those it has`));
 }
 
 const passagesMax = 5;

@@ -7,7 +7,7 @@ import { secondsUntilReset } from '../../domain/quota.ts';
 import { generateInvitationToken, invitationLink } from '../../domain/sign-in.ts';
 import type { LinkRequest } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote, type Change } from '../organization/audit-log.ts';
+import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
 import { dayStart, type Log, limitMails, sealLink } from './mails.ts';
 
@@ -69,7 +69,7 @@ export async function changeMemberRole(change: Change, userId: string, role: Mem
   const detail = { email: member.email, role };
   const note = auditNote(context, initiator, 'member.role-changed', member.userId, detail);
   const outcome = await context.store.setMemberRole(organizationId, member.userId, role, note);
-  if (outcome === 'missing') throw noSuchMember(member.email);
+  if (outcome === 'missing') throw noSuchMember(change, member.email);
   if (outcome === 'last-admin') throw lastAdmin();
 }
 
@@ -89,19 +89,16 @@ export async function removeMember(
     case 'removed':
       return { keysRevoked: result.keysRevoked };
     case 'missing':
-      throw noSuchMember(email);
+      throw noSuchMember(change, email);
     case 'last-admin':
       throw lastAdmin();
   }
 }
 
-export async function findMember(
-  { store }: Context,
-  organizationId: OrganizationId,
-  email: string,
-): Promise<Member> {
-  const member = await store.findMember(organizationId, normalizeEmail(email) ?? email);
-  if (member === undefined) throw noSuchMember(email);
+export async function findMember(change: Change, email: string): Promise<Member> {
+  const { context, organizationId } = change;
+  const member = await context.store.findMember(organizationId, normalizeEmail(email) ?? email);
+  if (member === undefined) throw noSuchMember(change, email);
   return member;
 }
 
@@ -149,8 +146,9 @@ function stateOf({ service, opened, invitedUntil }: Member, now: number): Listed
   return invitedUntil !== null && invitedUntil > now ? 'invited' : 'expired';
 }
 
-function noSuchMember(email: string): ServiceError {
-  return notFound(`${email} is not a member: 'skein member list ORG' shows who is.`);
+function noSuchMember({ organizationId, initiator }: Change, email: string): ServiceError {
+  const command = `'skein member list ${organizationId}' shows who is`;
+  return notFound(withCommand(initiator, `${email} is not a member`, command));
 }
 
 function lastAdmin(): ServiceError {

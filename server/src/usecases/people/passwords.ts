@@ -26,7 +26,7 @@ export async function signIn(
     if (person === undefined || passwordHash === undefined) return undefined;
     return startSession(context, person.userId, passwordHash, traceId);
   });
-  if (started === undefined) throw new ServiceError('UNAUTHORIZED', 'The address or the password is wrong.');
+  if (started === undefined) throw new ServiceError('UNAUTHORIZED', 'Wrong email or password.');
   return started;
 }
 

@@ -5,7 +5,7 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import type { NewRating, Rating } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
-/** Sets or (null) removes the person's rating of a reply. Whoever may read the thread may rate its replies. */
+/** Sets or (null) removes the person's rating of a reply. Anyone who may read the thread may rate its replies. */
 export async function rateReply(
   { store }: Context,
   { organizationId, userId }: UserPrincipal,
