@@ -13,7 +13,7 @@ const settleMs = 2_000;
 
 /** The packages that are loaded on first use, and when. */
 const loadedOnUse = [
-  ['ai', 'the first reply of a language model'],
+  ['@ai-sdk/openai-compatible', 'the first reply of a language model'],
   ['unpdf', 'the first PDF, in another process'],
   ['openid-client', 'the first sign-in through a provider'],
   ['@fastify/swagger', '/openapi.json'],

@@ -42,13 +42,12 @@ export function languageModel(options: LanguageModelOptions): Drafter {
   async function* draft(request: ReplyRequest): AsyncGenerator<DraftEvent> {
     const ended = new AbortController();
     const signal = AbortSignal.any([request.signal, ended.signal]);
-    const fail = (reason: unknown) => ended.abort(reason);
     try {
       const searches = new PassageSearches(options.library, request, apiKey);
       const hasDocuments = await searches.first();
       yield* searches.take();
       sdk ??= loadSdk(options, bounded);
-      const draft = { ...options, request, signal, fail, searches, sdk: await sdk };
+      const draft = { ...options, request, signal, searches, sdk: await sdk };
       const withTools = hasDocuments && supportsTools;
       let hasStarted = false;
       try {
@@ -65,7 +64,7 @@ export function languageModel(options: LanguageModelOptions): Drafter {
       }
     } finally {
       // Closes the connection, if it is still open.
-      fail(new Error('The draft has ended.'));
+      ended.abort(new Error('The draft has ended.'));
     }
   }
 

@@ -43,8 +43,9 @@ type During = <T>(awaited: Promise<T>) => Promise<T>;
 
 function silenceTimer(silenceMs: number, abort: AbortController): During {
   return (awaited) => {
-    const reason = new ModelError('The model stopped responding.', { transient: true });
-    const timer = setTimeout(() => abort.abort(reason), silenceMs);
+    const timer = setTimeout(() => {
+      abort.abort(new ModelError('The model stopped responding.', { transient: true }));
+    }, silenceMs);
     return awaited.finally(() => clearTimeout(timer));
   };
 }

@@ -1,34 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TextStreamPart, ToolSet } from 'ai';
 import { apiKey, library, requestOf } from '../../../../testing/describe-drafts.ts';
 import { Draft } from './draft.ts';
 import { PassageSearches } from './passage-searches.ts';
+import type { ModelPart } from './sdk.ts';
 
 const pieces = 100_000;
 
 /** A draft of which everything has arrived at once. */
-function draftOf(part: TextStreamPart<ToolSet>): Draft {
-  const end = { type: 'finish', finishReason: 'stop', rawFinishReason: 'stop' } as TextStreamPart<ToolSet>;
-  const answer = { type: 'text-delta', id: '1', text: 'Yes.' } as TextStreamPart<ToolSet>;
+function draftOf(part: ModelPart): Draft {
   const request = requestOf('Hello?');
+  async function* stream(): AsyncGenerator<ModelPart> {
+    for (let count = 0; count < pieces; count++) yield part;
+    yield { type: 'text', text: 'Yes.' };
+    yield { type: 'finish', reason: 'stop' };
+  }
   return new Draft(
     {
       request,
       signal: request.signal,
-      fail: (reason) => assert.fail(String(reason)),
       searches: new PassageSearches(library, request, apiKey),
-      sdk: {
-        stream: () =>
-          new ReadableStream({
-            start(controller) {
-              for (let count = 0; count < pieces; count++) controller.enqueue(part);
-              controller.enqueue(answer);
-              controller.enqueue(end);
-              controller.close();
-            },
-          }),
-      },
+      sdk: { stream },
       apiKey,
       replyLengthMax: Number.MAX_SAFE_INTEGER,
     },
@@ -37,7 +29,7 @@ function draftOf(part: TextStreamPart<ToolSet>): Draft {
 }
 
 describe('a draft that arrives in a burst of small pieces', () => {
-  for (const type of ['text-delta', 'reasoning-delta'] as const) {
+  for (const type of ['text', 'reasoning'] as const) {
     it(`yields to the event loop (${type})`, async () => {
       let turns = 0;
       const counted = () => {
@@ -46,10 +38,10 @@ describe('a draft that arrives in a burst of small pieces', () => {
       };
       let immediate = setImmediate(counted);
       let text = '';
-      const part = { type, id: '1', text: 'a ' } as TextStreamPart<ToolSet>;
-      for await (const event of draftOf(part).events()) if (event.type === 'text') text += event.text;
+      for await (const event of draftOf({ type, text: 'a ' }).events())
+        if (event.type === 'text') text += event.text;
       clearImmediate(immediate);
-      assert.equal(text, `${type === 'text-delta' ? 'a '.repeat(pieces) : ''}Yes.`);
+      assert.equal(text, `${type === 'text' ? 'a '.repeat(pieces) : ''}Yes.`);
       assert.ok(turns >= 3, `${turns} turns`);
     });
   }

@@ -1,12 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
-import { cutOff, modelErrorOf } from './errors.ts';
 import { KeepableText } from './keepable-text.ts';
 import type { PassageSearches } from './passage-searches.ts';
 import { instructionsFor, messagesFor } from './prompt.ts';
 import { ReasoningSteps } from './reasoning-steps.ts';
-import type { LanguageSdk } from './sdk.ts';
+import type { LanguageSdk, ModelPart } from './sdk.ts';
 
 /** Every progress update stores all steps, so their number is limited. */
 const reasoningStepsMax = 50;
@@ -15,9 +13,8 @@ const stretchMs = 5;
 
 interface DraftSetting {
   readonly request: ReplyRequest;
-  /** Aborts with the request, when a search fails, and when the reader stops reading. */
+  /** Aborts with the request, and when the reader stops reading. */
   readonly signal: AbortSignal;
-  readonly fail: (reason: unknown) => void;
   readonly searches: PassageSearches;
   readonly sdk: LanguageSdk;
   readonly apiKey?: string | undefined;
@@ -44,65 +41,46 @@ export class Draft {
 
   async *events(): AsyncGenerator<DraftEvent> {
     const { signal, searches } = this.#setting;
-    const parts = this.#start().getReader();
     let turnedAt = performance.now();
     try {
-      for (;;) {
-        // Buffered parts arrive without a turn of the event loop.
-        if (performance.now() - turnedAt >= stretchMs) {
-          await turn();
-          turnedAt = performance.now();
-        }
-        const { done, value } = await parts.read();
+      for await (const part of this.#start()) {
         yield* searches.take();
-        if (done) throw cutOff();
-        yield* this.#take(value);
-        if (value.type === 'finish') return;
+        yield* this.#take(part);
+        // Buffered parts arrive without a turn of the event loop.
+        if (performance.now() - turnedAt < stretchMs) continue;
+        await turn();
+        turnedAt = performance.now();
       }
     } catch (error) {
-      throw signal.aborted ? signal.reason : modelErrorOf(error);
-    } finally {
-      parts.cancel().catch(() => {});
+      throw signal.aborted ? signal.reason : error;
     }
   }
 
-  #start(): ReadableStream<TextStreamPart<ToolSet>> {
+  #start(): AsyncGenerator<ModelPart> {
     const { signal, request, sdk, searches } = this.#setting;
     return sdk.stream({
       instructions: instructionsFor(searches.passages, this.#withTools),
-      messages: messagesFor(request.conversation) as ModelMessage[],
+      messages: messagesFor(request.conversation),
       abortSignal: signal,
-      search: this.#withTools ? (query) => this.#search(query) : undefined,
+      search: this.#withTools ? (query) => searches.further(query) : undefined,
     });
   }
 
-  /** If the library fails, the draft fails: the SDK would pass the error on to the model. */
-  async #search(query: string): Promise<string> {
-    try {
-      return await this.#setting.searches.further(query);
-    } catch (error) {
-      this.#setting.fail(error);
-      throw error;
-    }
-  }
-
-  *#take(part: TextStreamPart<ToolSet>): Generator<DraftEvent> {
+  *#take(part: ModelPart): Generator<DraftEvent> {
     switch (part.type) {
-      case 'text-delta':
+      case 'text':
         return yield* this.#say(part.text);
-      case 'reasoning-delta':
+      case 'reasoning':
         if (this.#reasoningSteps >= reasoningStepsMax) return;
         return yield* this.#reason(this.#reasoning.add(this.#reasoningText.add(part.text)));
       case 'reasoning-end':
         yield* this.#reason(this.#reasoning.add(this.#reasoningText.end()));
         return yield* this.#reason(this.#reasoning.end());
-      case 'finish-step':
+      case 'searched':
         this.#needsGap = this.#shown.trim() !== '';
         return;
       case 'finish':
-        return yield* this.#finish(part.finishReason, part.rawFinishReason);
-      case 'error':
-        throw part.error;
+        return yield* this.#finish(part.reason);
     }
   }
 
@@ -130,8 +108,7 @@ export class Draft {
     }
   }
 
-  *#finish(reason: string, rawReason: string | undefined): Generator<DraftEvent> {
-    if (reason === 'interrupted' || rawReason === undefined) throw cutOff();
+  *#finish(reason: string): Generator<DraftEvent> {
     yield* this.#show(this.#text.end());
     if (/\p{L}|\p{N}/u.test(this.#shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
       if (reason === 'length') yield* this.#showLimit();

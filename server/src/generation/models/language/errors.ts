@@ -74,19 +74,13 @@ function knownError(error: Record<string, unknown>): ModelError | undefined {
       return typeof error.statusCode === 'number' && error.statusCode >= 400
         ? new ProviderRefusal(error.statusCode)
         : undefined;
-    case 'AI_StreamProviderError':
-      return errorInStream(error);
     case 'AI_InvalidResponseDataError':
       // With data, a tool call is invalid. Without, the stream ended too soon.
       return error.data === undefined ? cutOff() : malformed();
-    case 'AI_NoOutputGeneratedError':
-      return cutOff();
     case 'AI_JSONParseError':
     case 'AI_TypeValidationError':
     case 'AI_EmptyResponseBodyError':
       return malformed();
-    case 'AI_ToolChoiceViolationError':
-      return new ModelError('The model searched although it had to answer.', { transient: true });
     default:
       return undefined;
   }

@@ -1,4 +1,16 @@
-import type { LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
+import type {
+  LanguageModelV4,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Prompt,
+  LanguageModelV4ReasoningPart,
+  LanguageModelV4StreamPart,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolCall,
+} from '@ai-sdk/provider';
+import type { ConversationTurn } from '../../../domain/conversation.ts';
+import { ModelError } from '../../model.ts';
+import { cutOff, modelErrorOf } from './errors.ts';
+import { type ModelText, TaggedReasoning } from './tagged-reasoning.ts';
 
 export interface ProviderOptions {
   readonly provider: 'openai-compatible' | 'anthropic';
@@ -13,80 +25,163 @@ export interface ProviderOptions {
 const requestsMax = 5;
 const anthropicBaseUrl = 'https://api.anthropic.com/v1';
 
-const description = 'Searches the documents of the organization. Answers with further numbered passages.';
+const searchTool: LanguageModelV4FunctionTool = {
+  type: 'function',
+  name: 'searchDocuments',
+  description: 'Searches the documents of the organization. Answers with further numbered passages.',
+  inputSchema: {
+    type: 'object',
+    properties: { query: { type: 'string', description: 'Words that the answer is likely to contain' } },
+    required: ['query'],
+    additionalProperties: false,
+  },
+};
 
 interface Conversation {
   readonly instructions: string;
-  readonly messages: ModelMessage[];
+  readonly messages: readonly ConversationTurn[];
   readonly abortSignal: AbortSignal;
   /** If undefined, the model has no tool. */
   readonly search: ((query: string) => Promise<string>) | undefined;
 }
 
+export type ModelPart =
+  | ModelText
+  /** Text that follows answers another request. */
+  | { readonly type: 'searched' }
+  | { readonly type: 'finish'; readonly reason: string };
+
 /** The part of the SDK that drafts use, for one model. */
 export interface LanguageSdk {
-  stream(conversation: Conversation): ReadableStream<TextStreamPart<ToolSet>>;
+  /** Throws a `ModelError` if the provider fails, and the error of `search` if that fails. */
+  stream(conversation: Conversation): AsyncGenerator<ModelPart>;
 }
 
 /**
- * Loads the SDK with the first draft, because it takes 0.1 to 0.25 s. A draft that waits for its first byte holds about
- * 110 KB, and one that receives text 200 KB, nearly all of it in the SDK's chain of streams (measured with 2,000 and 500
- * drafts at once; the request alone holds 24 KB).
+ * Loads the provider's package with the first draft. A draft calls the model directly and runs its searches itself: the
+ * loop of the `ai` package would hold 80 KB of streams while it waits for the provider.
  */
 export async function loadSdk(
   options: ProviderOptions,
   fetch: typeof globalThis.fetch,
 ): Promise<LanguageSdk> {
-  const sdk = await import('ai');
-  globalThis.AI_SDK_LOG_WARNINGS = false;
-  const { z } = await import('zod');
-  const model = await modelOf(sdk, options, fetch);
-  const inputSchema = z.object({
-    query: z.string().describe('Words that the answer is likely to contain'),
-  });
+  const model = await modelOf(options, fetch);
   return {
-    stream: ({ instructions, messages, abortSignal, search }) =>
-      sdk.streamText({
-        model,
-        instructions,
-        messages,
-        abortSignal,
-        ...(search && {
-          tools: {
-            searchDocuments: sdk.tool({ description, inputSchema, execute: ({ query }) => search(query) }),
-          },
-        }),
-        stopWhen: sdk.isStepCount(requestsMax),
-        prepareStep: ({ stepNumber }) =>
-          search && stepNumber === requestsMax - 1 ? { toolChoice: 'none' } : undefined,
-        maxRetries: 0,
-        telemetry: { isEnabled: false },
-        // Errors are parts of the stream. By default, the SDK also prints them.
-        onError: () => {},
-      }).stream,
+    async *stream({ instructions, messages, abortSignal, search }) {
+      const prompt: LanguageModelV4Prompt = [
+        { role: 'system', content: instructions },
+        ...messages.map(({ role, content }) => ({
+          role,
+          content: [{ type: 'text' as const, text: content }],
+        })),
+      ];
+      for (let requests = 1; ; requests++) {
+        const mayCall = requests < requestsMax;
+        const answer = new Answer();
+        yield* answer.read(() =>
+          model.doStream({
+            prompt,
+            abortSignal,
+            ...(search && { tools: [searchTool], toolChoice: { type: mayCall ? 'auto' : 'none' } }),
+          }),
+        );
+        if (answer.calls.length === 0) return;
+        if (search === undefined || !mayCall) {
+          throw new ModelError('The model searched although it had to answer.', { transient: true });
+        }
+        prompt.push({ role: 'assistant', content: answer.content() });
+        for (const { toolCallId, toolName, input } of answer.calls) {
+          const output = { type: 'text' as const, value: await resultOf(input, search) };
+          prompt.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] });
+        }
+        yield { type: 'searched' };
+      }
+    },
   };
 }
 
+async function resultOf(input: string, search: (query: string) => Promise<string>): Promise<string> {
+  const query = parsed(input)?.query;
+  return typeof query === 'string' ? search(query) : 'The query is missing.';
+}
+
+function parsed(json: string): { query?: unknown } | null {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}
+
+/** The answer to one request, as it arrives. */
+class Answer {
+  readonly calls: LanguageModelV4ToolCall[] = [];
+  readonly #blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
+
+  async *read(request: () => ReturnType<LanguageModelV4['doStream']>): AsyncGenerator<ModelPart> {
+    try {
+      const tagged = new TaggedReasoning();
+      const { stream } = await request();
+      for await (const part of stream) {
+        if (part.type !== 'finish') yield* this.#take(part, tagged);
+        else if (part.finishReason.raw === undefined) break;
+        else {
+          yield* tagged.end();
+          if (this.calls.length === 0) yield { type: 'finish', reason: part.finishReason.unified };
+          return;
+        }
+      }
+      throw cutOff();
+    } catch (error) {
+      throw modelErrorOf(error);
+    }
+  }
+
+  /** What the next request has to repeat. Providers reject empty texts. */
+  content() {
+    const calls = this.calls.map((call) => ({ ...call, input: parsed(call.input) ?? {} }));
+    return [...[...this.#blocks.values()].filter(({ text }) => text !== ''), ...calls];
+  }
+
+  *#take(part: LanguageModelV4StreamPart, tagged: TaggedReasoning): Generator<ModelPart> {
+    switch (part.type) {
+      case 'text-start':
+      case 'reasoning-start':
+        this.#blocks.set(part.id, { type: part.type === 'text-start' ? 'text' : 'reasoning', text: '' });
+        return;
+      case 'text-delta':
+        this.#blocks.get(part.id)!.text += part.delta;
+        return yield* tagged.take(part.delta);
+      case 'reasoning-delta':
+        this.#blocks.get(part.id)!.text += part.delta;
+        return yield { type: 'reasoning', text: part.delta };
+      case 'reasoning-end':
+        // Anthropic signs its reasoning, and requires the signature.
+        if (part.providerMetadata) this.#blocks.get(part.id)!.providerOptions = part.providerMetadata;
+        return yield { type: 'reasoning-end' };
+      case 'tool-call':
+        this.calls.push(part);
+        return;
+      case 'error':
+        throw part.error;
+    }
+  }
+}
+
 async function modelOf(
-  sdk: typeof import('ai'),
   { provider, model, baseUrl, apiKey }: ProviderOptions,
   fetch: typeof globalThis.fetch,
-): Promise<LanguageModel> {
+): Promise<LanguageModelV4> {
   // Every setting is given, because the SDK takes missing ones from the environment.
   if (provider === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ baseURL: baseUrl ?? anthropicBaseUrl, apiKey: apiKey ?? '', fetch })(model);
   }
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-  const plain = createOpenAICompatible({
+  return createOpenAICompatible({
     name: 'provider',
     baseURL: baseUrl ?? '',
     fetch,
     ...(apiKey !== undefined && { apiKey }),
   })(model);
-  // Many local servers leave a model's reasoning in its text, between tags at the start.
-  return sdk.wrapLanguageModel({
-    model: plain,
-    middleware: sdk.extractReasoningMiddleware({ tagName: 'think' }),
-  });
 }
