@@ -18,7 +18,7 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
       void router.invalidate();
     };
     return (
-      <Page title="We couldn't load this page">
+      <Page title="We couldn’t load this page">
         <Failure error={error} onRetry={retry} />
       </Page>
     );

@@ -1,6 +1,9 @@
 import { Button, CloseButton, Group, Kbd, UnstyledButton } from '@mantine/core';
 import { IconPlus, IconSearch } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useLocation } from '@tanstack/react-router';
+import { type RefObject, useEffect, useRef } from 'react';
+import { recentOptions } from '../api/queries.ts';
 import { RecentThreads } from '../threads/recent-threads.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { OrganizationSwitcher } from './organization-switcher.tsx';
@@ -11,7 +14,8 @@ import classes from './sidebar.module.css';
 
 /** `onClose` is set on a phone, where the sidebar covers the page. */
 export function Sidebar({ onClose }: { onClose?: () => void }) {
-  const { role } = useOrganization();
+  const { id, role } = useOrganization();
+  const nav = useActiveInView(id);
   return (
     <div className={classes.sidebar}>
       <Group gap="xs" wrap="nowrap">
@@ -40,7 +44,7 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
           Ctrl K
         </Kbd>
       </UnstyledButton>
-      <nav aria-label="Main" className={classes.nav}>
+      <nav aria-label="Main" className={classes.nav} ref={nav}>
         <Places heading="Threads" places={threadPlaces} />
         <RecentThreads />
         <Places heading="Settings" places={settingsFor(role)} />
@@ -48,6 +52,22 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
       <AccountMenu />
     </div>
   );
+}
+
+/** Scrolls to the link of the current page, also when the recent threads above it appear. */
+function useActiveInView(organizationId: string): RefObject<HTMLElement | null> {
+  const nav = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  const recent = useQuery(recentOptions(organizationId)).data?.threads.length;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: either change can move the link.
+  useEffect(() => {
+    const link = nav.current?.querySelector('[aria-current=page]')?.getBoundingClientRect();
+    if (!nav.current || !link) return;
+    // Not scrollIntoView, which would make the next Tab start from the link.
+    const { top, bottom } = nav.current.getBoundingClientRect();
+    nav.current.scrollTop += Math.max(0, link.bottom - bottom) + Math.min(0, link.top - top);
+  }, [pathname, recent]);
+  return nav;
 }
 
 type Place = (typeof threadPlaces)[number] | ReturnType<typeof settingsFor>[number];

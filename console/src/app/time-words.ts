@@ -1,4 +1,8 @@
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+/** Without the period of "min." */
+function ago(amount: number, unit: Intl.RelativeTimeFormatUnit): string {
+  return relative.format(amount, unit).replace('.', '');
+}
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 
 export const exactTime = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' }).format;
@@ -12,9 +16,9 @@ export const momentOf = new Intl.DateTimeFormat('en', { dateStyle: 'medium', tim
 export function relativeTime(date: Date, nowMs: number): string {
   const seconds = (date.getTime() - nowMs) / 1_000;
   if (seconds > -45) return 'just now';
-  if (seconds > -3_570) return relative.format(Math.min(-1, Math.round(seconds / 60)), 'minute');
-  if (seconds > -84_600) return relative.format(Math.round(seconds / 3_600), 'hour');
-  if (seconds > -6.5 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day');
+  if (seconds > -3_570) return ago(Math.min(-1, Math.round(seconds / 60)), 'minute');
+  if (seconds > -84_600) return ago(Math.round(seconds / 3_600), 'hour');
+  if (seconds > -6.5 * 86_400) return ago(Math.round(seconds / 86_400), 'day');
   const sameYear = date.getFullYear() === new Date(nowMs).getFullYear();
   return sameYear ? day.format(date) : dayOf(date);
 }

@@ -14,6 +14,7 @@ import type { Column } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { DayFields, FilterSelect, TraceField } from './log-filters.tsx';
 import { LogTable } from './log-table.tsx';
+import { shortTraceId } from './request-words.ts';
 import filterClasses from './requests-page.module.css';
 import { Email, When } from './table-cells.tsx';
 
@@ -128,7 +129,7 @@ const columns: Column<AuditEventJson>[] = [
     cell: ({ traceId }) => (
       <Group gap={4} wrap="nowrap">
         <Link to="/settings/requests" search={{ trace: traceId }} title="Find the API request">
-          <Code>{traceId.slice(0, 8)}</Code>
+          <Code>{shortTraceId(traceId)}</Code>
         </Link>
         <CopyButton compact value={traceId} label="Copy trace ID" />
       </Group>

@@ -1,3 +1,5 @@
+import { momentOf } from '../app/time-words.ts';
+
 /** The actions of the audit log in words. An unknown action is shown as it is. */
 export const actions: Record<string, string> = {
   'organization.created': 'Created the organization',
@@ -6,7 +8,7 @@ export const actions: Record<string, string> = {
   'member.invited': 'Created an invitation link',
   'member.mail-failed': 'Could not deliver an invitation by mail',
   'member.joined': 'Accepted an invitation',
-  'member.role-changed': "Changed a member's role",
+  'member.role-changed': 'Changed a member’s role',
   'member.removed': 'Removed a member',
   'session.started': 'Signed in',
   'session.refused': 'Failed sign-ins',
@@ -22,7 +24,7 @@ export const actions: Record<string, string> = {
   'key.rotated': 'Rotated an API key',
   'key.revoked': 'Revoked an API key',
   'application.created': 'Created an application',
-  'application.rotated': "Rotated an application's secret",
+  'application.rotated': 'Rotated an application’s secret',
   'application.deleted': 'Deleted an application',
   'document.added': 'Added a document',
   'document.replaced': 'Replaced a document',
@@ -38,13 +40,51 @@ export function describeAction(action: string): string {
   return actions[action] ?? action;
 }
 
-/** `role: admin · service: no`, without what is shown as the target. */
-export function describeDetail(
-  detail: Readonly<Record<string, string | number | boolean | null>>,
-  target: string | null,
-): string {
+type Value = string | number | boolean | null;
+
+/** The details of entries in words. An empty text is left out; an unknown detail is shown as it is. */
+const details: Record<string, (value: Value) => string> = {
+  accountId: (id) => `Account ${id}`,
+  apiEnabled: (enabled) => (enabled ? 'API on' : 'API off'),
+  dailyQuota: (quota) => `${counted(quota, 'request')} per day`,
+  email: (email) => `${email}`,
+  failures: (failures) => counted(failures, 'attempt'),
+  hint: (hint) => `Key ${hint}`,
+  keysRevoked: (keys) => `${counted(keys, 'API key')} revoked`,
+  mailed: (mailed) => (mailed ? 'Sent by mail' : ''),
+  message: (id) => `Message ${id}`,
+  name: (name) => `Name: ${name}`,
+  oldValidUntil: (time) => `Old key valid until ${momentOf(new Date(String(time)))}`,
+  owner: (owner) => `Owner: ${owner}`,
+  passages: (passages) => counted(passages, 'passage'),
+  password: (kind) => passwords[String(kind)] ?? `Password: ${kind}`,
+  places: (places) => `From ${counted(places, 'address', 'addresses')}`,
+  proof: (proof) => (proof === 'sso' ? 'With single sign-on' : 'With a password'),
+  reason: (reason) => `${reason}`,
+  request: (id) => `Request ${id}`,
+  resets: (resets) => (resets ? 'To reset the password' : ''),
+  role: (role) => `Role: ${role}`,
+  scope: (scope) => (scope === 'personal' ? 'Personal key' : 'Org-wide key'),
+  service: (service) => (service ? 'Service account' : ''),
+  successor: (id) => `New key ${id}`,
+};
+
+/** How a person who accepted an invitation signs in. */
+const passwords: Record<string, string> = {
+  chosen: 'With a new password',
+  proven: 'With the existing password',
+  none: 'With single sign-on',
+};
+
+/** `Role: admin · Service account`, without what is shown as the target. */
+export function describeDetail(detail: Readonly<Record<string, Value>>, target: string | null): string {
   return Object.entries(detail)
     .filter(([, value]) => value !== null && value !== '' && value !== target)
-    .map(([name, value]) => `${name}: ${typeof value === 'boolean' ? (value ? 'yes' : 'no') : value}`)
+    .map(([name, value]) => details[name]?.(value) ?? `${name}: ${value}`)
+    .filter((text) => text !== '')
     .join(' · ');
+}
+
+function counted(count: Value, one: string, many = `${one}s`): string {
+  return `${count?.toLocaleString()} ${count === 1 ? one : many}`;
 }

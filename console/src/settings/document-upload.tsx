@@ -50,7 +50,7 @@ export function DocumentUpload({ endings }: DocumentUploadProps) {
           <div>
             <Text fw={500}>Drop files here or click to choose</Text>
             <Text size="sm" c="dimmed">
-              {endings.join(', ')}, up to {sizeMax} each. A file with the same name replaces the existing one.
+              {formats(endings)}, up to {sizeMax} each. A file with the same name replaces the existing one.
             </Text>
           </div>
         </Group>
@@ -96,7 +96,7 @@ function UploadLine({ upload: { name, part, outcome } }: { upload: Upload }) {
           {outcome !== null &&
             (outcome.ok ? <IconCheck size={16} aria-hidden /> : <IconAlertTriangle size={16} aria-hidden />)}
           <Text size="sm" {...(outcome?.ok === false && { c: 'var(--mantine-color-error)' })}>
-            {outcome?.text ?? (part < 1 ? `${Math.round(part * 100)} %` : 'Reading…')}
+            {outcome?.text ?? (part < 1 ? `${Math.round(part * 100)}%` : 'Reading…')}
           </Text>
         </Group>
       </Group>
@@ -159,5 +159,13 @@ function hasEnding(name: string | undefined, endings: readonly string[]): boolea
 }
 
 function unreadable(endings: readonly string[]) {
-  return { code: 'unreadable', message: `Supported formats: ${endings.join(', ')}` };
+  return { code: 'unreadable', message: `Supported formats: ${formats(endings)}` };
+}
+
+/** `.md, .txt, manual pages (.1–.8)` */
+function formats(endings: readonly string[]): string {
+  const isSection = (ending: string) => /^\.\d$/.test(ending);
+  const sections = endings.filter(isSection);
+  const manual = sections.length > 0 ? [`manual pages (${sections[0]}–${sections.at(-1)})`] : [];
+  return [...endings.filter((ending) => !isSection(ending)), ...manual].join(', ');
 }

@@ -2,7 +2,7 @@ import { Button, Checkbox, FileButton, Group, Progress, Select, Stack, Text, Tex
 import { IconSearch } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { AddedDocumentJson, DocumentJson, DocumentsJson } from '../api/contract.ts';
 import { documentsOptions } from '../api/queries.ts';
 import { type ApiError, inOrganization, query, upload } from '../api/request.ts';
@@ -245,6 +245,7 @@ function actions(remove: (document: DocumentJson) => void): Column<DocumentJson>
 function ReplaceButton({ document: { name, accountId } }: { document: DocumentJson }) {
   const { id } = useOrganization();
   const refresh = useRefresh();
+  const reset = useRef<() => void>(null);
   const replacing = useMutation<AddedDocumentJson, ApiError, File>({
     mutationFn: (file) => {
       const path = `/documents${query({ name, accountId: accountId ?? undefined })}`;
@@ -262,7 +263,12 @@ function ReplaceButton({ document: { name, accountId } }: { document: DocumentJs
         </Text>
       )}
       <FileButton
-        onChange={(file) => file && replacing.mutate(file)}
+        onChange={(file) => {
+          if (file) replacing.mutate(file);
+          // A browser reports no change if the same file is chosen again.
+          reset.current?.();
+        }}
+        resetRef={reset}
         {...(ending && { accept: ending })}
         inputProps={{ 'aria-label': `New file for ${name}` }}
       >

@@ -44,7 +44,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
             <Radio
               value="personal"
               label="Personal"
-              description="Acts for its owner: creates threads, reads the owner's own and all published ones, and renames or deletes the owner's."
+              description="Acts for its owner: creates threads, reads the owner’s own and all published ones, and renames or deletes the owner’s."
             />
             <Radio
               value="org-wide"

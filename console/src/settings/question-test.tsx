@@ -18,7 +18,8 @@ export function QuestionTest({ accountId }: { accountId: string | undefined }) {
       request('POST', inOrganization(id, '/documents/search'), {
         body: { question: asked, ...(accountId !== undefined && { accountId }) },
       }),
-    onSuccess: ({ passages }) => announce(`${passages.length} passages found`),
+    onSuccess: ({ passages }) =>
+      announce(`${passages.length} ${passages.length === 1 ? 'passage' : 'passages'} found`),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -77,7 +78,7 @@ function Findings({ searched, passages }: FoundPassagesJson) {
               </Link>
               {heading !== '' && ` › ${heading}`}
             </Text>
-            <Badge variant="light" color="gray" miw="max-content" title="How much of the question it has">
+            <Badge variant="light" color="gray" miw="max-content" title="Share of the question covered">
               Score {score.toFixed(2)}
             </Badge>
           </Group>

@@ -20,6 +20,11 @@ export function statusColor(status: number): string {
   return 'teal';
 }
 
+/** The end of a trace ID: the start is a time, which IDs of the same minute share. */
+export function shortTraceId(id: string): string {
+  return id.slice(-8);
+}
+
 /** `0.8 ms`, `12 ms`, `1.3 s` */
 export function latencyText(ms: number): string {
   if (ms < 10) return `${ms.toFixed(1)} ms`;

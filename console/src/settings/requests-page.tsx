@@ -12,7 +12,7 @@ import { EmptyState } from './empty-state.tsx';
 import { LogTable } from './log-table.tsx';
 import { RequestDetails } from './request-details.tsx';
 import { RequestFilters } from './request-filters.tsx';
-import { latencyText, operationName, statusColor } from './request-words.ts';
+import { latencyText, operationName, shortTraceId, statusColor } from './request-words.ts';
 import classes from './requests-page.module.css';
 import { When } from './table-cells.tsx';
 
@@ -83,7 +83,7 @@ function columns(open: (request: RequestJson) => void): Column<RequestJson>[] {
     },
     { heading: 'Latency', cell: ({ ms }) => <span className={classes.number}>{latencyText(ms)}</span> },
     { heading: 'Credential', cell: ({ credential }) => credential.name },
-    { heading: 'Trace ID', cell: ({ id }) => <Code title={id}>{id.slice(0, 8)}</Code> },
+    { heading: 'Trace ID', cell: ({ id }) => <Code title={id}>{shortTraceId(id)}</Code> },
     { heading: 'When', cell: ({ at }) => <When iso={at} exact /> },
   ];
 }

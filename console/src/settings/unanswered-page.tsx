@@ -86,7 +86,7 @@ function Question({ row }: { row: UnansweredJson }) {
       </Group>
       <h2 className={classes.prompt}>{prompt}</h2>
       <Text size="sm" c="dimmed" lineClamp={2} className={classes.reply}>
-        {plain(reply)}
+        {reply}
       </Text>
       {complaints.map((complaint) => (
         <blockquote key={`${complaint.by} ${complaint.at}`} className={classes.complaint}>
@@ -192,9 +192,4 @@ function Skeletons() {
       ))}
     </Stack>
   );
-}
-
-/** Without the marks of Markdown, for a line of text. */
-function plain(markdown: string): string {
-  return markdown.replace(/[*_`#>]+/g, '').replace(/\s+/g, ' ');
 }

@@ -77,7 +77,7 @@ function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
     <Paper withBorder p="lg" component="section" aria-labelledby="quota">
       <Group justify="space-between" align="baseline" mb="xs">
         <Title order={2} id="quota">
-          Today's quota
+          Today’s quota
         </Title>
         <Text size="sm" c="dimmed">
           Resets {untilReset(resetsAt)}, at midnight UTC
@@ -175,7 +175,7 @@ function Totals({ series, heading, latest }: TotalsProps) {
             <Table.Td style={{ overflowWrap: 'anywhere' }}>{name}</Table.Td>
             <Table.Td>{total.toLocaleString()}</Table.Td>
             <Table.Td>{(requests.at(-1) ?? 0).toLocaleString()}</Table.Td>
-            <Table.Td>{Math.round((total / all) * 100)} %</Table.Td>
+            <Table.Td>{Math.round((total / all) * 100)}%</Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>

@@ -121,7 +121,7 @@ function Replies({ completed, failed, cancelled, p50, p95 }: TrafficJson['replie
           </Table>
           {p50 !== null && p95 !== null && (
             <Text size="xs" c="dimmed" mt="xs">
-              Half of the completed replies took less than {latencyText(p50)}, and 95 % less than{' '}
+              Half of the completed replies took less than {latencyText(p50)}, and 95% less than{' '}
               {latencyText(p95)}. Includes replies in the console.
             </Text>
           )}
@@ -145,8 +145,8 @@ export function TableHead({ names }: { names: readonly string[] }) {
   );
 }
 
-/** `0.4 %` */
+/** `0.4%` */
 function shareText(part: number, all: number): string {
   const percent = all === 0 ? 0 : (part / all) * 100;
-  return `${percent === 0 || percent >= 10 ? Math.round(percent) : percent.toFixed(1)} %`;
+  return `${percent === 0 || percent >= 10 ? Math.round(percent) : percent.toFixed(1)}%`;
 }

@@ -139,13 +139,13 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
     accepting.mutate({ token, password });
   };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} noValidate>
       <Stack>
         <Text size="sm">
           {resets
             ? `You’ll be signed out everywhere else${invitation.endsKeys ? ', and API keys created with the old password stop working' : ''}.`
             : chooses
-              ? 'Choose a password. If you already have one here, enter it.'
+              ? 'Choose a password. If you already have a Skein password, enter that one.'
               : 'You already have a password. Enter it to join.'}
         </Text>
         <TextInput
@@ -163,7 +163,6 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
           })}
           name="password"
           autoComplete={chooses ? 'new-password' : 'current-password'}
-          {...(chooses && { minLength: 10 })}
           required
           withAsterisk={false}
           autoFocus

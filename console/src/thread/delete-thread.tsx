@@ -55,7 +55,7 @@ function Deleted({ title, onUndo }: { title: string; onUndo: () => void }) {
       <Text size="sm" lineClamp={2}>
         Deleted “{title}”
       </Text>
-      <Button size="compact-sm" variant="light" onClick={onUndo}>
+      <Button size="compact-sm" variant="light" flex="none" onClick={onUndo}>
         Undo
       </Button>
     </Group>

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { ListSearch } from '../api/queries.ts';
 import { searchFieldId, useSingleKeys } from '../app/shortcuts.ts';
 import { AccountField } from './account-field.tsx';
+import { stateWords } from './state-mark.tsx';
 import { focusFirstThread } from './thread-rows.tsx';
 import classes from './threads.module.css';
 
@@ -16,9 +17,7 @@ interface ListFilterProps {
 
 const states = [
   { value: '', label: 'Any state' },
-  { value: 'idle', label: 'Answered' },
-  { value: 'in_progress', label: 'Replying' },
-  { value: 'error', label: 'Failed' },
+  ...Object.entries(stateWords).map(([value, label]) => ({ value, label })),
 ];
 const times = [
   { value: '', label: 'Any time' },

@@ -4,8 +4,8 @@ import classes from './threads.module.css';
 
 type State = ThreadRowJson['state'];
 
-const words: Readonly<Record<State, string>> = {
-  idle: 'Answered',
+export const stateWords: Readonly<Record<State, string>> = {
+  idle: 'Done',
   in_progress: 'Replying',
   error: 'Failed',
 };
@@ -14,7 +14,7 @@ export function StateMark({ state }: { state: State }) {
   return (
     <span className={classes.state}>
       <span className={classes.dot} data-state={state} aria-hidden />
-      {words[state]}
+      {stateWords[state]}
     </span>
   );
 }
@@ -23,8 +23,8 @@ export function StateMark({ state }: { state: State }) {
 export function StateDot({ state }: { state: State }) {
   return (
     <>
-      <VisuallyHidden> {words[state]}</VisuallyHidden>
-      <span className={classes.dot} data-state={state} title={words[state]} aria-hidden />
+      <VisuallyHidden> {stateWords[state]}</VisuallyHidden>
+      <span className={classes.dot} data-state={state} title={stateWords[state]} aria-hidden />
     </>
   );
 }

@@ -12,7 +12,7 @@ import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../eventually.ts';
 import { cleanEnvironment } from '../service.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
-import { gone, heading, openAs, shown } from './people.ts';
+import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
 /** The output of a command that was pasted into a shell. */
 async function paste(line: string): Promise<any> {
@@ -231,7 +231,7 @@ describe('Settings in the console', () => {
     const upload = (name: string) =>
       page.getByRole('list', { name: 'Uploads' }).getByRole('listitem').filter({ hasText: name });
     await shown(upload('returns.md').getByText(/^Added, 1 passage/));
-    await shown(upload('photo.png').getByText(/Supported formats/));
+    await shown(upload('photo.png').getByText(/Supported formats: \.md, .*, manual pages \(\.1–\.8\)$/));
     await shown(upload('broken.pdf').getByText(/PDF|read/i));
     await shown(row('returns.md').getByText('acme-eu'));
     assert.equal(await row('broken.pdf').count(), 0);
@@ -268,16 +268,19 @@ describe('Settings in the console', () => {
     await page.getByRole('button', { name: 'Document', exact: true }).click();
     assert.deepEqual(await names(), ['returns.md', 'hours.md']);
 
-    await page.getByLabel('New file for hours.md').setInputFiles({
+    const newFile = page.getByLabel('New file for hours.md');
+    await newFile.setInputFiles({
       name: 'new-hours.md',
       mimeType: 'text/markdown',
       buffer: Buffer.from('# New hours\n\nThe shop opens at ten.'),
     });
     await shown(row('hours.md').getByText('New hours'));
+    assert.equal(await newFile.inputValue(), '', 'the same file can be chosen again');
     await page.getByLabel('Question to test').fill('When does the shop open?');
     await button('Test').click();
     await shown(page.getByRole('list', { name: 'Passages found' }).getByText('The shop opens at ten.'));
     await shown(page.getByText(/^Score \d\.\d\d$/));
+    await untilAnnounced(page, '1 passage found');
     await lookAt(page, 'documents-tested');
 
     for (const name of ['returns.md', 'hours.md']) {
@@ -309,11 +312,11 @@ describe('Settings in the console', () => {
     );
     await shown(eve.page.getByText(/Resets in .*, at midnight UTC/));
     await requests.getByText('Credential', { exact: true }).click();
-    await shown(requests.getByRole('row').filter({ hasText: /Probe\s*4\s*4\s*100 %/ }));
+    await shown(requests.getByRole('row').filter({ hasText: /Probe\s*4\s*4\s*100%/ }));
     await requests.getByText('Operation', { exact: true }).click();
     await shown(requests.getByRole('row').filter({ hasText: /list.*3/i }));
     const latency = eve.page.getByRole('region', { name: 'Latency by operation' });
-    await shown(latency.getByRole('row').filter({ hasText: /List threads\s*3\s*0 %/ }));
+    await shown(latency.getByRole('row').filter({ hasText: /List threads\s*3\s*0%/ }));
     await eve.page.getByText('24 hours', { exact: true }).click();
     await shown(requests.getByRole('columnheader', { name: 'This hour' }));
     await lookAt(eve.page, 'usage-day');
@@ -331,7 +334,11 @@ describe('Settings in the console', () => {
     const { thread } = await ask(world.ada, '#fail');
     const { traceId } = (await untilEnded(world.ada, thread.id)).messages.at(-1);
     await page.goto('/settings/audit');
-    await shown(row('Created an API key').filter({ hasText: 'Of the log' }));
+    await shown(
+      row('Created an API key')
+        .filter({ hasText: 'Of the log' })
+        .getByText(/Org-wide key$/),
+    );
     const all = await page.getByRole('row').count();
     await page.getByRole('searchbox', { name: 'Trace ID' }).fill(traceId);
     await eventually(
@@ -339,6 +346,7 @@ describe('Settings in the console', () => {
       (count) => count === 2 && count < all,
     );
     await shown(row('Reply failed').filter({ hasText: `Thread …${thread.id.slice(-6)}` }));
+    await shown(page.getByRole('link', { name: traceId.slice(-8) }));
     await page.getByRole('searchbox', { name: 'Trace ID' }).fill('00000000-0000-0000-0000-000000000000');
     await shown(page.getByText('No entries with this trace ID'));
 

@@ -38,6 +38,8 @@ describe('Signing in', () => {
     await page.getByLabel('New password').fill('short one');
     await shown(page.getByText('Too short'));
     await lookAt(page, 'invitation');
+    await page.getByRole('button', { name: 'Set password and join' }).click();
+    await shown(page.getByText(/^The password .*at least 10 characters/));
     await page.getByLabel('New password').fill(password);
     await page.getByRole('button', { name: 'Set password and join' }).click();
     await shown(heading(page, 'My threads'));

@@ -193,18 +193,27 @@ describe('A thread in the console', () => {
 
   it('is deleted at once, and can be restored', async () => {
     const { page } = window;
-    const threadId = await askInPage('Delete me');
-    await shown(page.getByText('You asked: Delete me'));
+    const prompt = 'Delete me, although the note that offers to undo it has little room for such a title';
+    const threadId = await askInPage(prompt);
+    await shown(page.getByText(`You asked: ${prompt}`));
+    const title = await page.getByRole('heading', { level: 1 }).innerText();
+    assert.match(title, /^Delete me, although/);
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await shown(heading(page, 'My threads'));
-    await shown(page.getByText('Deleted “Delete me”'));
+    await shown(page.getByText(`Deleted “${title}”`));
     await gone(page.getByRole('link', { name: /^Delete me/ }));
     await lookAt(page, 'deleted-thread');
     assert.equal((await world.ada.get(at(threadId))).status, 404);
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await shown(heading(page, 'Delete me'));
-    await shown(page.getByText('You asked: Delete me'));
+    const undo = page.getByRole('button', { name: 'Undo' });
+    const label = undo.getByText('Undo', { exact: true });
+    assert.ok(
+      await label.evaluate((node: any) => node.scrollWidth <= node.clientWidth),
+      'the label is not cut off',
+    );
+    await undo.click();
+    await shown(heading(page, title));
+    await shown(page.getByText(`You asked: ${prompt}`));
     assertDone(await world.ada.get(at(threadId)));
     window.assertFaultless();
   });

@@ -95,13 +95,13 @@ describe('Threads in the console', () => {
     await shown(row(`Yarn number ${yarns}`));
     const first = list().getByRole('listitem').first();
     assert.deepEqual(await first.locator('mark').allTextContents(), ['repeats', 'question']);
-    await shown(first.getByText('Answered'));
+    await shown(first.getByText('Done'));
     await lookAt(page, 'found-threads');
     const state = page.getByRole('combobox', { name: 'State' });
     await state.selectOption('Failed');
     await shown(page.getByText('No matching threads'));
     assert.match(page.url(), /state=error/);
-    await state.selectOption('Answered');
+    await state.selectOption('Done');
     await page.getByRole('combobox', { name: 'Last activity' }).selectOption('Past day');
     await shown(row(`Yarn number ${yarns}`));
     assert.match(page.url(), /within=day/);
@@ -117,19 +117,28 @@ describe('Threads in the console', () => {
     const { page } = window;
     await page.goto('/settings/documents');
     const recent = page.getByRole('region', { name: 'Recent' });
-    await shown(recent.getByRole('link', { name: `Yarn number ${yarns} Answered` }));
+    await shown(recent.getByRole('link', { name: `Yarn number ${yarns} Done` }));
     assert.equal(await recent.getByRole('link').count(), 6);
+    await page.goto('/settings/audit');
+    await shown(recent.getByRole('link').last());
+    await eventually(
+      async () => [
+        await page.getByRole('navigation', { name: 'Main' }).boundingBox(),
+        await page.getByRole('link', { name: 'Audit log' }).boundingBox(),
+      ],
+      ([nav, link]) => link!.y >= nav!.y && link!.y + link!.height <= nav!.y + nav!.height + 1,
+    );
     const { thread } = await ask(world.ada, '#hang', { title: 'Slow yarn' });
     await page.bringToFront();
     await shown(recent.getByRole('link', { name: 'Slow yarn Replying' }));
     await recent.getByRole('link', { name: `Yarn number ${yarns}` }).click();
     await shown(heading(page, `Yarn number ${yarns}`));
-    assert.equal(await recent.locator('[aria-current=page]').textContent(), `Yarn number ${yarns} Answered`);
+    assert.equal(await recent.locator('[aria-current=page]').textContent(), `Yarn number ${yarns} Done`);
     await page.getByRole('textbox').fill('A draft');
     await recent.getByRole('link', { name: 'Slow yarn' }).click();
     await shown(heading(page, 'Slow yarn'));
     assertDone(await world.ada.post(`/threads/${thread.id}/stop`));
-    await shown(recent.getByRole('link', { name: 'Slow yarn Answered' }));
+    await shown(recent.getByRole('link', { name: 'Slow yarn Done' }));
     await recent.getByRole('link', { name: `Yarn number ${yarns}` }).click();
     await shown(heading(page, `Yarn number ${yarns}`));
     assert.equal(await page.getByRole('textbox').inputValue(), 'A draft', 'switching keeps what was written');

@@ -24,7 +24,8 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
       assertDone(await visitor.get('/unanswered?limit=100')).replies;
 
     it('by everyone who may read them, and listed for admins who may read them', async () => {
-      const { thread } = await ask(ben, 'When is the workshop?');
+      const prompt = 'When is the **work_shop** [1]?';
+      const { thread } = await ask(ben, prompt);
       const reply = (await untilEnded(ben, thread.id)).messages[1];
       const down = { messageId: reply.id, value: 'down', comment: 'It moved to Friday.' };
       const isListed = async () => (await unanswered(ada)).some((one: any) => one.messageId === reply.id);
@@ -43,8 +44,9 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
           listed.complaints[0].by,
           listed.complaints[0].comment,
         ],
-        [thread.id, 'When is the workshop?', world.email('ben'), world.email('ben'), down.comment],
+        [thread.id, prompt, world.email('ben'), world.email('ben'), down.comment],
       );
+      assert.match(listed.reply, /You asked: When is the work_shop\?/, 'plain text without citations');
       assertDone(await rate(ada, thread.id, { messageId: reply.id, value: 'up' }));
       assertDone(await rate(ben, thread.id, { messageId: reply.id, value: null }));
       assert.deepEqual(await ratingsOf(ben, thread.id), []);

@@ -1,4 +1,5 @@
 import { invalid } from '../../domain/errors.ts';
+import { plainText } from '../../domain/excerpt.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { formerMember } from '../../domain/organization.ts';
 import { addPrompt, cancelReply, retryReply } from '../../usecases/replies/change-reply.ts';
@@ -220,6 +221,7 @@ export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[
         const { replies, nextCursor } = await listUnanswered(context, principal, { limit, ...query });
         const shown = replies.map(({ unansweredAt, complaints, ...reply }) => ({
           ...reply,
+          reply: plainText(reply.reply),
           askedBy: reply.askedBy ?? formerMember,
           at: iso(unansweredAt),
           complaints: complaints.map(({ email, comment, ratedAt }) => ({

@@ -167,7 +167,7 @@ const unansweredSchema = object({
   accountId: nullable(Type.String()),
   askedBy: Type.String(),
   at: time,
-  /** The start of the prompt and of the reply. */
+  /** The start of the prompt, and of the reply as plain text. */
   prompt: Type.String(),
   reply: Type.String(),
   /** The latest thumbs down. Empty if the reply itself found no answer. */
