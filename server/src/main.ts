@@ -37,15 +37,22 @@ const serveCommand: ProcessCommand = {
 };
 
 if (process.argv[2] !== serveCommand.name) endWithReader();
-await runCommandLine(await loadSections(), process.argv.slice(2), runCommand).catch((error: unknown) => {
+await runCommandLine(
+  await loadSections(process.argv[2]),
+  process.argv.slice(2),
+  runCommand,
+  loadSections,
+).catch((error: unknown) => {
   // Exit immediately: a rejected connection to a store may stay open for a while.
   process.exit(complain(error));
 });
 
-/** A command starts without the definitions of most others, which take 50 ms to load. The help needs all of them. */
-async function loadSections(): Promise<Sections<AnyCommand>> {
+/**
+ * A command starts without the definitions of most others, which take 50 ms to load: only those are loaded that its first
+ * word may name. The help and an unknown command need all of them.
+ */
+async function loadSections(word = ''): Promise<Sections<AnyCommand>> {
   const service = { 'Service:': [serveCommand] };
-  const [, , word = ''] = process.argv;
   if (word === serveCommand.name) return service;
   const { loadStoreSections } = await import('./commands/store-commands.ts');
   const ofStore = await loadStoreSections(word);

@@ -20,7 +20,7 @@ const databaseEndings = ['', '-journal', '-wal', '-shm'];
 
 export const backup: BareCommand = {
   name: 'backup',
-  arguments: '<FILE>',
+  arguments: { '<FILE>': 'Path of the copy' },
   options: [new Option('--force', 'Replace the file if it exists')],
   summary: 'Copy the embedded store into a file; also while the service runs',
   examples: ['backup skein-backup.db'],

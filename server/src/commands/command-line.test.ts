@@ -10,7 +10,7 @@ import { loadStoreSections } from './store-commands.ts';
 const commands: readonly CommandLine[] = [
   {
     name: 'doc add',
-    arguments: '<ORG> <FILE...>',
+    arguments: { '<ORG>': 'An organization', '<FILE...>': 'Files' },
     options: [
       new Option('--account <ID>', 'An account'),
       new Option('--role <ROLE>', 'A role').choices(['admin', 'member']),
@@ -21,7 +21,7 @@ const commands: readonly CommandLine[] = [
     examples: [],
   },
   { name: 'threads list', summary: 'List', examples: [] },
-  { name: 'thread publish', arguments: '[ID]', summary: 'Publish', examples: [] },
+  { name: 'thread publish', arguments: { '[ID]': 'An id' }, summary: 'Publish', examples: [] },
 ];
 
 async function parse(...words: string[]): Promise<Arguments & { name: string }> {
@@ -89,6 +89,28 @@ describe('A command line', () => {
     );
     await assert.rejects(parse(...words), (error: Error) => !error.message.includes('secret'));
     await assert.rejects(parse('threads', 'list', '--a\nb'), /Unknown option '--a\uFFFDb'\./);
+  });
+
+  it('gets a suggestion from all commands, which are loaded only for that', async () => {
+    const some = { 'Some:': commands.filter(({ name }) => name === 'thread publish') };
+    let loads = 0;
+    const run = (words: string) =>
+      runCommandLine<CommandLine>(
+        some,
+        words.split(' '),
+        async () => {},
+        async () => {
+          loads += 1;
+          return { 'All:': commands };
+        },
+      );
+    await run('thread publish');
+    await assert.rejects(run('thread publish a b'), /too many arguments/i);
+    assert.equal(loads, 0);
+    await assert.rejects(run('thread list'), /Did you mean 'threads list'\?/);
+    await assert.rejects(run('thread publihs thr_1'), /Did you mean 'thread publish'\?/);
+    await assert.rejects(run('thread'), /'skein thread' needs one of: publish\./);
+    assert.equal(loads, 2);
   });
 
   it('is rejected if an argument is empty, which is probably an unset variable', async () => {

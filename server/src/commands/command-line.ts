@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../config/version.ts';
+import { editDistance } from '../domain/edit-distance.ts';
 import { type Arguments, type CommandLine, type Options, UsageError } from './command.ts';
 import { printable } from './output.ts';
 
@@ -9,18 +10,26 @@ export type Sections<C extends CommandLine> = Readonly<Record<string, readonly C
 
 type Run<C> = (command: C, args: Arguments) => Promise<void>;
 
-/** Runs the command that the words name. Throws a `UsageError` if the words are invalid. */
+/**
+ * Runs the command that the words name. Throws a `UsageError` if the words are invalid. `sections` may lack commands that
+ * the words cannot name; `loadAll` is called to suggest one of all commands.
+ */
 export async function runCommandLine<C extends CommandLine>(
   sections: Sections<C>,
   words: readonly string[],
   run: Run<C>,
+  loadAll: () => Promise<Sections<C>> = async () => sections,
 ): Promise<void> {
   const program = buildProgram(sections, run);
   try {
     await program.parseAsync(words.length === 0 ? ['help'] : [...words], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw usageError(program, words, error);
+    if (error.exitCode === 0) return;
+    const named = words[0] === 'help' ? words.slice(1) : words;
+    if (error.code !== 'commander.unknownCommand') throw usageError(longestPath(program, named), error);
+    const names = Object.values(await loadAll()).flatMap((commands) => commands.map(({ name }) => name));
+    throw unknownCommand(named, names);
   }
 }
 
@@ -59,9 +68,7 @@ function addCommand<C extends CommandLine>(program: Command, heading: string, co
   // A list of commands shows only the first part of the sentence.
   const summary = command.summary.split(';')[0] as string;
   const leaf = parent.command(last).description(command.summary).summary(summary).helpGroup(heading);
-  for (const argument of command.arguments?.split(' ') ?? []) {
-    leaf.argument(argument, argumentMeanings[argument.replace(/\W/g, '')]);
-  }
+  for (const [argument, meaning] of Object.entries(command.arguments ?? {})) leaf.argument(argument, meaning);
   for (const option of command.options ?? []) leaf.addOption(option);
   if (!('runProcess' in command)) leaf.option('--json', 'Print one JSON value');
   const examples = command.examples.map((example) => `\n  skein ${example}`).join('');
@@ -92,21 +99,6 @@ function childNamed(parent: Command, name: string): Command {
   );
 }
 
-/** Descriptions of the positional arguments of all commands. */
-const argumentMeanings: Readonly<Record<string, string>> = {
-  ORG: 'Id of an organization, or its name if the name is unique',
-  NAME: 'Name of the organization',
-  EMAIL: "The person's e-mail address",
-  KEY_ID: 'Id of the API key, key_…',
-  CLIENT_ID: 'Id of the application, app_…',
-  THREAD_ID: 'Id of the thread, thr_…',
-  TITLE: 'The new title',
-  FILE: 'Path of a file or, for documents, a folder',
-  DOC_ID: 'Id of the document, doc_…',
-  QUESTION: 'The question, in quotes',
-  PROMPT: 'The question, in quotes; standard input if it is missing or -',
-};
-
 /** The commands below a command that run something, in the order of the help. */
 export function leavesOf(command: Command): Command[] {
   return command.commands.flatMap((one) => {
@@ -136,25 +128,11 @@ const helpStyle = {
   styleOptionTerm: (text: string) => styleText('cyan', text, force),
 };
 
-/** Turns Commander's error into one sentence, with a suggestion if a similar name exists. */
-function usageError(
-  program: Command,
-  words: readonly string[],
-  { code, message }: CommanderError,
-): UsageError {
-  const names = words[0] === 'help' ? words.slice(1) : words;
-  const known = longestPath(program, names);
+/** Turns Commander's error into one sentence, with a suggestion if a similar option exists. */
+function usageError(known: Command, { code, message }: CommanderError): UsageError {
   if (code === 'commander.help') {
     const children = known.commands.map((one) => one.name()).join(', ');
     return new UsageError(`'skein ${pathOf(known)}' needs one of: ${children}.`);
-  }
-  if (code === 'commander.unknownCommand') {
-    const typed = names
-      .slice(0, 2)
-      .filter((word) => !word.startsWith('-'))
-      .join(' ');
-    const similar = similarTo(typed, leavesOf(program).map(pathOf));
-    return new UsageError(`Unknown command '${typed}'.${similar} 'skein help' shows all commands.`);
   }
   const [, sentence = '', suggestion = ''] =
     /^error: (.*?)\.?(?:\n\((Did you mean .*)\))?$/s.exec(message) ?? [];
@@ -180,17 +158,19 @@ function longestPath(program: Command, names: readonly string[]): Command {
   return command;
 }
 
-/** Commander compares only names on one level; on whole names it also finds `threads list` for `thread list`. */
-function similarTo(typed: string, names: readonly string[]): string {
-  const flat = new Command().exitOverride().configureOutput({ writeErr: () => {} });
-  for (const name of names) flat.addCommand(new Command(name));
-  try {
-    flat.parse([typed], { from: 'user' });
-  } catch (error) {
-    const [, found = ''] = /\(Did you mean (?:one of )?(.*)\?\)/.exec((error as Error).message) ?? [];
-    // Commander also finds short names that share half of their letters. A typo rarely changes the first one.
-    const near = found.split(', ').filter((name) => name !== '' && name[0] === typed[0]);
-    if (near.length > 0) return ` Did you mean '${near.join("' or '")}'?`;
-  }
-  return '';
+/** Compares each name with as many words as it has: `threads list` is near `thread list`, `usage` near `usge Acme`. */
+function unknownCommand(words: readonly string[], names: readonly string[]): UsageError {
+  const typed = (count: number) =>
+    words
+      .slice(0, count)
+      .filter((word) => !word.startsWith('-'))
+      .join(' ');
+  const distances = names.map((name) => editDistance(typed(name.split(' ').length), name));
+  const least = Math.min(...distances);
+  // A typo rarely changes the first letter.
+  const near = names.filter(
+    (name, index) => distances[index] === least && least <= name.length / 3 && name[0] === typed(1)[0],
+  );
+  const suggestion = near.length === 0 ? '' : ` Did you mean '${near.join("' or '")}'?`;
+  return new UsageError(`Unknown command '${typed(2)}'.${suggestion} 'skein help' shows all commands.`);
 }

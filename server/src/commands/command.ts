@@ -27,8 +27,8 @@ export type Options = Readonly<Record<string, string | number | boolean | undefi
 export interface CommandLine {
   /** As it is typed: `org create`. */
   readonly name: string;
-  /** The positional arguments as Commander writes them: `<ORG> <FILE...>`, `[QUESTION]`. */
-  readonly arguments?: string;
+  /** The positional arguments as Commander writes them (`<ORG>`, `<FILE...>`, `[QUESTION]`), in order, and their meanings. */
+  readonly arguments?: Readonly<Record<string, string>>;
   readonly options?: readonly Option[];
   readonly summary: string;
   /** Command lines without `skein`, shown in the help. */
@@ -64,7 +64,10 @@ export function onOrganization(
 ): StoreCommand {
   return {
     ...command,
-    arguments: ['<ORG>', ...(command.arguments?.split(' ') ?? [])].join(' '),
+    arguments: {
+      '<ORG>': 'Id of an organization, or its name if the name is unique',
+      ...command.arguments,
+    },
     async run(call, idOrName = '', ...positionals) {
       const organization = await findOrganization(call.context, idOrName);
       return command.run({ ...call, organization, organizationId: organization.id }, ...positionals);

@@ -40,7 +40,7 @@ export const contentCommands: readonly StoreCommand[] = [
   publishing('unpublish', false, 'Show a thread to its creator only'),
   onOrganization({
     name: 'doc add',
-    arguments: '<FILE...>',
+    arguments: { '<FILE...>': 'Files, and folders whose files are added' },
     options: [accountOption('Use them only in threads of this account')],
     summary: 'Add files or folders that replies use: Markdown, text, HTML, PDF',
     examples: ['doc add Acme handbook.pdf', 'doc add Acme docs/ --account acct_42'],
@@ -95,7 +95,7 @@ export const contentCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'doc remove',
-    arguments: '<DOC_ID>',
+    arguments: { '<DOC_ID>': 'Id of the document, doc_…' },
     summary: 'Remove a document; replies that cite it stay unchanged',
     examples: ['doc remove Acme doc_01…'],
     async run(call, id = '') {
@@ -105,7 +105,7 @@ export const contentCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'doc search',
-    arguments: '<QUESTION>',
+    arguments: { '<QUESTION>': 'The question, in quotes' },
     options: [
       accountOption('Search as in a thread of this account'),
       new Option('--limit <N>', 'How many passages; 5 by default').argParser(whole(1)),
@@ -132,7 +132,7 @@ export const contentCommands: readonly StoreCommand[] = [
 function publishing(verb: string, published: boolean, summary: string): StoreCommand {
   return onOrganization({
     name: `thread ${verb}`,
-    arguments: '<THREAD_ID>',
+    arguments: { '<THREAD_ID>': 'Id of the thread, thr_…' },
     summary,
     examples: [`thread ${verb} Acme thr_01…`],
     async run(call, id = '') {

@@ -45,7 +45,7 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'key revoke',
-    arguments: '<KEY_ID>',
+    arguments: { '<KEY_ID>': 'Id of the key to revoke, key_…' },
     summary: 'Revoke an API key immediately and permanently',
     examples: ['key revoke Acme key_01…'],
     async run(call, id = '') {
@@ -55,7 +55,7 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'key rotate',
-    arguments: '<KEY_ID>',
+    arguments: { '<KEY_ID>': 'Id of the key to replace, key_…' },
     options: [
       new Option(
         '--old-valid-for <TIME>',
@@ -116,14 +116,14 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'app rotate',
-    arguments: '<CLIENT_ID>',
+    arguments: { '<CLIENT_ID>': 'Id of the application, app_…' },
     summary: 'Give an application a new secret; the old one and all its tokens stop working now',
     examples: ['app rotate Acme app_01…'],
     run: async (call, id = '') => showSecret(await rotateApplication(call, id)),
   }),
   onOrganization({
     name: 'app delete',
-    arguments: '<CLIENT_ID>',
+    arguments: { '<CLIENT_ID>': 'Id of the application to delete, app_…' },
     summary: 'Delete an application; its secret and all its tokens stop working now',
     examples: ['app delete Acme app_01…'],
     async run(call, id = '') {

@@ -35,7 +35,7 @@ export const doctor: BareCommand = {
 
 export const modelTest: BareCommand = {
   name: 'model test',
-  arguments: '[QUESTION]',
+  arguments: { '[QUESTION]': 'The question, in quotes; a fixed one by default' },
   summary: 'Ask the configured model one question; shows the answer, or the error and what to do',
   examples: ['model test', 'model test "What is a skein?"'],
   async runAlone({ positionals: [question = trialQuestion] }, config) {
@@ -56,7 +56,7 @@ export const modelTest: BareCommand = {
 
 export const mailTest: BareCommand = {
   name: 'mail test',
-  arguments: '<ADDRESS>',
+  arguments: { '<ADDRESS>': 'E-mail address to send to' },
   summary: 'Send a test mail to an address; shows the error if the mail server does not accept it',
   examples: ['mail test you@example.com'],
   async runAlone({ positionals: [to = ''] }, { mail }) {

@@ -35,7 +35,7 @@ export const organizationCommands: readonly StoreCommand[] = [
   {
     name: 'org create',
     createsStore: true,
-    arguments: '<NAME>',
+    arguments: { '<NAME>': 'Name of the new organization' },
     options: settingOptions,
     summary: 'Create an organization; its API is enabled unless --api off',
     examples: ['org create Acme', 'org create "Acme Labs" --quota 50000'],
@@ -82,7 +82,7 @@ export const organizationCommands: readonly StoreCommand[] = [
   },
   onOrganization({
     name: 'member add',
-    arguments: '<EMAIL>',
+    arguments: { '<EMAIL>': 'E-mail address of the new member' },
     options: [
       new Option('--role <ROLE>', 'Role in the organization; member by default').choices(['admin', 'member']),
       new Option('--service', 'Add an account for automation, which cannot sign in'),
@@ -102,7 +102,7 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'member invite',
-    arguments: '<EMAIL>',
+    arguments: { '<EMAIL>': 'E-mail address of the member' },
     summary:
       'Create a new sign-in link for a member; it resets the password of one who has joined, and earlier links become invalid',
     examples: ['member invite Acme ada@example.com'],
@@ -113,7 +113,7 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'member remove',
-    arguments: '<EMAIL>',
+    arguments: { '<EMAIL>': 'E-mail address of the member to remove' },
     summary: 'Remove a member and revoke their personal keys',
     examples: ['member remove Acme ada@example.com'],
     async run(call, email = '') {

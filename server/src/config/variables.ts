@@ -1,3 +1,4 @@
+import { editDistance } from '../domain/edit-distance.ts';
 import { type LimitVariable, limitEntries } from '../domain/limits.ts';
 import {
   anyText,
@@ -203,20 +204,6 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
     const advice = distance <= name.length / 4 ? `did you mean ${nearest}?` : 'no setting has this name.';
     return `${name} is ignored: ${advice}`;
   });
-}
-
-/** The number of characters to insert, remove or replace to turn one text into the other. */
-function editDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [place, letter] of [...one].entries()) {
-    const next = [place + 1];
-    for (let index = 0; index < other.length; index += 1) {
-      const replaced = row[index]! + (other[index] === letter ? 0 : 1);
-      next.push(Math.min(replaced, row[index + 1]! + 1, next[index]! + 1));
-    }
-    row = next;
-  }
-  return row[other.length]!;
 }
 
 /** Parses a value of the variable in another way than the table says. */

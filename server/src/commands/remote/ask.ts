@@ -11,7 +11,7 @@ import { replyNotes, replyText, type Terminal, viewReply } from './terminal.ts';
 
 export const ask: RemoteCommand = {
   name: 'ask',
-  arguments: '[PROMPT]',
+  arguments: { '[PROMPT]': 'The question, in quotes; standard input if it is missing or -' },
   options: [
     new Option('--account <ID>', 'The account that the thread belongs to'),
     new Option('--title <TITLE>', 'Title of the thread; derived from the question by default'),
@@ -36,7 +36,7 @@ export const ask: RemoteCommand = {
       if (open === true) await openInBrowser(thread, terminal);
       if (view.onText !== undefined) return { json: null, text: `\n${replyNotes(reply, thread)}` };
       // A pipe gets only the final text of the reply, because the text may be corrected or start again until then.
-      const text = terminal.stdout.isTTY ? replyText(reply, thread) : reply.content;
+      const text = terminal.stdout.isTTY ? replyText(reply, thread, terminal.stdout) : reply.content;
       return { json: { thread, reply }, text };
     } finally {
       view.end();

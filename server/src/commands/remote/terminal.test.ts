@@ -15,9 +15,14 @@ function fakeStream({ isTTY = true, columns = 40 } = {}) {
       written += text;
       return true;
     },
+    on() {},
   } as unknown as WriteStream;
   const visible = () => stripVTControlCharacters(written.split('\r').at(-1) as string);
   return { stream, visible, written: () => written };
+}
+
+function bold(text: string): string {
+  return `\u001b[1m${text}\u001b[22m`;
 }
 
 function terminalOf(stdout: WriteStream, stderr: WriteStream, env = {}): Terminal {
@@ -141,6 +146,26 @@ describe('The text of a reply', () => {
   });
 });
 
+describe('A bold phrase of a growing reply', () => {
+  const text = 'It is **ten *short* days** [1].\n* one\n2 ** 3 *';
+
+  it('is written once, when it is complete, and no character is lost', () => {
+    const { stream, written } = fakeStream();
+    const live = new LiveText(stream);
+    for (let length = 1; length <= text.length; length += 1) live.show(text.slice(0, length));
+    live.end();
+    assert.equal(written(), `It is ${bold('ten *short* days')} [1].\n* one\n2 ** 3 *\n`);
+  });
+
+  it('takes no more columns than its letters', () => {
+    const { stream, written } = fakeStream({ columns: 8 });
+    const live = new LiveText(stream);
+    live.show('**ten days** [');
+    live.show('Corrected.');
+    assert.ok(written().endsWith('\r\u001b[1A\u001b[JCorrected.'));
+  });
+});
+
 const thread: Thread = {
   id: 'thr_1',
   title: 'Refunds',
@@ -170,9 +195,20 @@ const reply: ThreadMessage = {
 };
 
 describe('A reply on a terminal', () => {
+  const { stream: pipe } = fakeStream({ isTTY: false });
+
+  it('has bold phrases in bold, and leaves code as it is', () => {
+    const content = 'The **log level** is `**debug`, not `**info`.\n```\nf(**a**b)\n```\n2 ** 3 ** 4 **open';
+    const text = replyText({ ...reply, content, sources: [] }, thread, fakeStream().stream);
+    assert.equal(
+      text.split('\n\n')[0],
+      `The ${bold('log level')} is \`**debug\`, not \`**info\`.\n\`\`\`\nf(**a**b)\n\`\`\`\n2 ** 3 ** 4 **open`,
+    );
+  });
+
   it('shows its text, its numbered sources, and the id and URL of the thread', () => {
     assert.equal(
-      replyText(reply, thread),
+      replyText(reply, thread, pipe),
       [
         'Thirty days [1].',
         '',
@@ -192,6 +228,7 @@ describe('A reply on a terminal', () => {
     const text = replyText(
       { ...reply, content: `One\r\n\tTwo${hostile}`, sources: [source] },
       { ...thread, threadUrl: `x${hostile}` },
+      pipe,
     );
     assert.doesNotMatch(text, /[^\P{Cc}\n\t]/u);
     assert.deepEqual(text.split('\n').slice(0, 2), [

@@ -1,6 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Source, Thread, ThreadMessage, ThreadWithMessages } from '../../../../client/src/index.ts';
-import { printable } from '../output.ts';
+import { paint, printable } from '../output.ts';
 
 /** The input and output of a command, a terminal or a pipe. `process` implements it. */
 export interface Terminal {
@@ -18,6 +18,13 @@ function isLive({ stdout, stderr, env }: Terminal): boolean {
 /** Replaces control characters, which a terminal would obey, except newlines and tabs. */
 function shown(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
+}
+
+/** Shows `**bold**` in bold, except in code. */
+function withBold(text: string, stream: WriteStream): string {
+  return text.replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`|\*\*(?=\S)(.*?\S)\*\*/g, (whole, phrase?: string) =>
+    phrase === undefined ? whole : paint('bold', phrase, stream),
+  );
 }
 
 /** Shows a running reply. Without `onStep` and `onText`, the client polls less often. */
@@ -63,6 +70,7 @@ const wrap = '\u001b[?7h';
 /** A text that is written as it grows. If it changes in another way, it is written again in its place. */
 export class LiveText {
   readonly #stream: WriteStream;
+  #text = '';
   #written = '';
 
   constructor(stream: WriteStream) {
@@ -70,14 +78,21 @@ export class LiveText {
   }
 
   show(textSoFar: string): void {
-    const text = shown(textSoFar).replaceAll('\t', '    ');
+    this.#text = withBold(shown(textSoFar).replaceAll('\t', '    '), this.#stream);
+    // A bold phrase is written when it is complete, so that nothing has to be written again.
+    this.#write(this.#text.replace(/(?:\*\*.*|\*)$/, ''));
+  }
+
+  #write(text: string): void {
     const isLonger = text.startsWith(this.#written);
     this.#stream.write(isLonger ? text.slice(this.#written.length) : `${this.#erased()}${text}`);
     this.#written = text;
   }
 
   end(): void {
+    this.#write(this.#text);
     if (this.#written !== '' && !this.#written.endsWith('\n')) this.#stream.write('\n');
+    this.#text = '';
     this.#written = '';
   }
 
@@ -85,7 +100,9 @@ export class LiveText {
   #erased(): string {
     // Some terminals report 0.
     const [columns, rows] = [this.#stream.columns || 80, this.#stream.rows || 24];
-    const heights = this.#written.split('\n').map((line) => Math.max(1, Math.ceil(widthOf(line) / columns)));
+    // Bold takes no columns.
+    const lines = this.#written.replace(/\p{Cc}\[\d+m/gu, '').split('\n');
+    const heights = lines.map((line) => Math.max(1, Math.ceil(widthOf(line) / columns)));
     const height = heights.reduce((sum, one) => sum + one, 0);
     if (height > rows) return '\n\n';
     return `\r${height > 1 ? `\u001b[${height - 1}A` : ''}\u001b[J`;
@@ -146,8 +163,8 @@ function elapsed(ms: number): string {
 }
 
 /** The text of a reply, its numbered sources, and the id and URL of its thread. */
-export function replyText(reply: ThreadMessage, thread: Thread): string {
-  return `${shown(reply.content)}\n\n${replyNotes(reply, thread)}`;
+export function replyText(reply: ThreadMessage, thread: Thread, stream: WriteStream): string {
+  return `${withBold(shown(reply.content), stream)}\n\n${replyNotes(reply, thread)}`;
 }
 
 /** What follows the text of a reply. */

@@ -34,7 +34,7 @@ export const threadsCommands: readonly RemoteCommand[] = [
   },
   {
     name: 'threads get',
-    arguments: '<THREAD_ID>',
+    arguments: { '<THREAD_ID>': 'Id of the thread, thr_…' },
     options: [new Option('--wait', 'Wait until the reply has ended')],
     summary: 'Show a thread with its messages; with --wait, after its reply has ended',
     examples: ['threads get thr_01… --wait'],
@@ -57,7 +57,7 @@ export const threadsCommands: readonly RemoteCommand[] = [
   },
   {
     name: 'threads rename',
-    arguments: '<THREAD_ID> <TITLE>',
+    arguments: { '<THREAD_ID>': 'Id of the thread, thr_…', '<TITLE>': 'The new title, in quotes' },
     summary: 'Rename a thread, which moves it to the top of the list',
     examples: ['threads rename thr_01… "Refunds in March"'],
     async runRemotely({ positionals: [id = '', title = ''] }, { client, signal }) {
@@ -67,7 +67,7 @@ export const threadsCommands: readonly RemoteCommand[] = [
   },
   {
     name: 'threads delete',
-    arguments: '<THREAD_ID>',
+    arguments: { '<THREAD_ID>': 'Id of the thread to delete, thr_…' },
     summary: 'Delete a thread for everyone; cancels a running reply',
     examples: ['threads delete thr_01…'],
     async runRemotely({ positionals: [id = ''] }, { client, signal }) {
