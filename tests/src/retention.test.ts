@@ -6,10 +6,9 @@ import { ConsoleClient, signedInMember, testPassword } from './console/console-c
 import { describeOnEachEngine } from './engines.ts';
 import { type Scrape, untilScraped } from './scrape.ts';
 import { runSkein, Service, temporaryFolder } from './service.ts';
-import { clockOffBy } from './shifted-clock.ts';
+import { clockOffBy, dayMs } from './shifted-clock.ts';
 import { createThread } from './world.ts';
 
-const dayMs = 86_400_000;
 const email = 'ada@acme.example';
 
 describeOnEachEngine('Retention', ({ engine, freshStore }) => {

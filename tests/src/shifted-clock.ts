@@ -1,4 +1,4 @@
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /** The environment of a process whose clock is off by `ms`. */
 export function clockOffBy(ms: number): Record<string, string> {

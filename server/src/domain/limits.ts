@@ -1,3 +1,5 @@
+import { dayMs } from './iso-time.ts';
+
 /** One limit of the service: a size, a count, a rate, a budget or a time. */
 interface Limit {
   readonly default: number;
@@ -232,7 +234,7 @@ export const limits = {
   bodyDepthMax: { default: 32, sentence: 'Levels of nesting in a JSON body' },
   bodyKeysMax: { default: 1_000, sentence: 'Keys in a JSON body' },
   walkMsMax: {
-    default: 86_400_000,
+    default: dayMs,
     sentence: 'Milliseconds from the first to the last page of a walk; older cursors are rejected',
   },
   pageSizeMax: { default: 100, sentence: 'Threads per page' },

@@ -1,6 +1,4 @@
-import { iso } from './iso-time.ts';
-
-const dayMs = 86_400_000;
+import { dayMs, iso } from './iso-time.ts';
 
 /** The state of the organization's quota after one request. */
 export interface QuotaUse {

@@ -1,3 +1,4 @@
+import { dayMs } from './iso-time.ts';
 import { limits } from './limits.ts';
 
 /** Data that retention removes. */
@@ -24,8 +25,6 @@ type RetentionDays = Readonly<
 
 /** How long each kind is kept; undefined if forever. */
 export type Kept = Readonly<Record<RetentionKind, number | undefined>>;
-
-const dayMs = 86_400_000;
 
 /** The operator's settings, and fixed times for data that is no longer read. */
 export function keptMs(days: RetentionDays): Kept {

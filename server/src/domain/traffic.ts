@@ -4,8 +4,6 @@ const bucketMs = [
   20_000, 30_000, 60_000, 120_000, 300_000, 600_000,
 ] as const;
 
-export const hourMs = 3_600_000;
-
 /** The operation under which replies are counted beside the requests. Their outcomes are the states in which they end. */
 export const replyOperation = 'reply';
 

@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from '../domain/iso-time.ts';
 import type { RetentionKind } from '../domain/retention.ts';
 import type { TableName } from './archive.ts';
 import type { AuditRow } from './sql/audit.ts';
@@ -14,11 +15,11 @@ interface RetentionRule {
 export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
   deleted_threads: { table: 'thread', column: 'deleted_at', unitMs: 1 },
   audit_events: { table: 'audit_event', column: 'at', unitMs: 1 },
-  usage_days: { table: 'usage_day', column: 'day', unitMs: 86_400_000 },
+  usage_days: { table: 'usage_day', column: 'day', unitMs: dayMs },
   requests: { table: 'request', column: 'at', unitMs: 1 },
-  traffic_hours: { table: 'traffic_hour', column: 'hour', unitMs: 3_600_000 },
-  traffic_days: { table: 'traffic_day', column: 'day', unitMs: 86_400_000 },
-  quota_days: { table: 'quota_use', column: 'day', unitMs: 86_400_000 },
+  traffic_hours: { table: 'traffic_hour', column: 'hour', unitMs: hourMs },
+  traffic_days: { table: 'traffic_day', column: 'day', unitMs: dayMs },
+  quota_days: { table: 'quota_use', column: 'day', unitMs: dayMs },
   idempotency_keys: { table: 'idempotency_key', column: 'expires_at', unitMs: 1 },
   sessions: { table: 'session', column: 'expires_at', unitMs: 1 },
   invitations: { table: 'invitation', column: 'expires_at', unitMs: 1 },

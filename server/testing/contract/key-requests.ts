@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { freshHash } from './account-fixture.ts';
+import { day, freshHash } from './account-fixture.ts';
 import { note, strangers, type World } from './fixture.ts';
 
-const day = 86_400_000;
 let requests = 0;
 
 const newSecret = () => ({ id: strangers.key(), hash: freshHash(), hint: 'eak_abcd…wxyz' });

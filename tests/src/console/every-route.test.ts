@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { Service } from '../service.ts';
-import { clockOffBy } from '../shifted-clock.ts';
+import { clockOffBy, dayMs } from '../shifted-clock.ts';
 import { type ConsoleAnswer, ConsoleClient, testPassword } from './console-client.ts';
 import { definedRoutes, type KnownRoute, knownRoutes, type Thing } from './console-routes.ts';
 import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
@@ -11,7 +11,7 @@ import { assertDone, assertRefused } from './visitor.ts';
 const guarded = knownRoutes.filter(({ caller }) => caller !== 'anyone');
 const entering = knownRoutes.filter(({ caller }) => caller === 'member' || caller === 'admin');
 const unsafe = knownRoutes.filter(({ method }) => method !== 'GET');
-const sessionLifeMs = 30 * 86_400_000;
+const sessionLifeMs = 30 * dayMs;
 
 /** The checks that every route of the console makes first. A rejected request changes nothing. */
 describe('Every route of the console', () => {

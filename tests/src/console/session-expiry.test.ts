@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventually } from '../eventually.ts';
 import { Service } from '../service.ts';
-import { clockThatLeaps } from '../shifted-clock.ts';
+import { clockThatLeaps, dayMs } from '../shifted-clock.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
 import { ThreadStream } from './thread-stream.ts';
 
-const dayMs = 86_400_000;
 const leapDays = 4;
 
 describe('A session', () => {

@@ -4,7 +4,7 @@ import { Api } from '../api.ts';
 import { exchange } from '../applications.ts';
 import { describeOnEachEngine } from '../engines.ts';
 import { eventually } from '../eventually.ts';
-import { clockAtNoon } from '../shifted-clock.ts';
+import { clockAtNoon, dayMs } from '../shifted-clock.ts';
 import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused, type Visitor } from './visitor.ts';
 
@@ -143,7 +143,7 @@ describeOnEachEngine('Usage in the console', (engine) => {
 });
 
 function nextDay(day: string): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+  return new Date(Date.parse(`${day}T00:00:00Z`) + dayMs).toISOString().slice(0, 10);
 }
 
 function sorted(value: any): any {

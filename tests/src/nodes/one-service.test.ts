@@ -5,12 +5,12 @@ import { exchange, makeApplication, requestToken } from '../applications.ts';
 import type { Answer } from '../conformance.ts';
 import { type LoadAround, loadAround, sendMany } from '../load.ts';
 import type { Service } from '../service.ts';
+import { dayMs } from '../shifted-clock.ts';
 import { makeMember, makeOrganization, makeOrgWideKey } from '../tenants.ts';
 import { createThread } from '../world.ts';
 import { faultsOf, Nodes } from './nodes.ts';
 
 const baseUrl = 'https://skein.example';
-const dayMs = 86_400_000;
 
 describe('Three nodes on one database', () => {
   let nodes: Nodes;

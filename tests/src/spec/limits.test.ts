@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import type { Answer } from '../conformance.ts';
+import { dayMs } from '../shifted-clock.ts';
 import { makeMember, makeOrganization, makeOrgWideKey } from '../tenants.ts';
 import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
-
-const dayMs = 86_400_000;
 
 /** The remaining quota, from the RateLimit header of a response. */
 function remaining({ headers }: Answer): number {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
-import { clockThatLeaps } from '../shifted-clock.ts';
+import { clockThatLeaps, dayMs } from '../shifted-clock.ts';
 import { assertFails, createThread, startWorld, type World } from '../world.ts';
 
 const window = 5;
-const dayMs = 86_400_000;
 
 describe('The pagination window of GET /threads', () => {
   let world: World;

@@ -1,7 +1,6 @@
 import { invalid } from '../../domain/errors.ts';
-import { iso, isoOrNull } from '../../domain/iso-time.ts';
+import { dayMs, hourMs, iso, isoOrNull } from '../../domain/iso-time.ts';
 import { utcDate } from '../../domain/quota.ts';
-import { hourMs } from '../../domain/traffic.ts';
 import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
 import { actorName, listAudit, targetName } from '../../usecases/organization/audit-log.ts';
 import { exportAudit } from '../../usecases/organization/export-audit.ts';
@@ -19,8 +18,6 @@ import {
   usageRange,
   usageSchema,
 } from './setting-schemas.ts';
-
-const dayMs = 86_400_000;
 
 /** What happened in an organization: API requests, statistics of them, and the audit log. */
 export function activityRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {

@@ -2,7 +2,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import { type ApiKey, apiKeyHint, generateApiKey } from '../../domain/credential.ts';
 import { invalid, notFound, ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
-import { iso } from '../../domain/iso-time.ts';
+import { dayMs, hourMs, iso } from '../../domain/iso-time.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { checkName } from '../../domain/text.ts';
@@ -42,7 +42,7 @@ export async function createApiKey(
 }
 
 /** How long the old key remains valid after a rotation. */
-export const rotationGraces = { now: 0, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
+export const rotationGraces = { now: 0, '1h': hourMs, '24h': dayMs, '7d': 7 * dayMs } as const;
 export type RotationGrace = keyof typeof rotationGraces;
 
 /**

@@ -1,6 +1,7 @@
 import type { KeyRequest, KeyRequestId } from '../../domain/credential.ts';
 import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId } from '../../domain/id.ts';
+import { dayMs } from '../../domain/iso-time.ts';
 import { checkName } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type UserChange } from '../organization/audit-log.ts';
@@ -8,7 +9,7 @@ import { apiDisabled } from '../organization/organization.ts';
 import { type KeyOwners, newKey } from './api-keys.ts';
 
 /** How long a request waits for an admin's decision, and then for its owner. */
-const keepMs = 7 * 24 * 60 * 60 * 1000;
+const keepMs = 7 * dayMs;
 
 /** Requests a personal key for a member. An admin decides, because only admins create credentials (§5.2). */
 export async function requestApiKey(change: UserChange, name: string): Promise<KeyRequestId> {

@@ -1,6 +1,7 @@
 import type { OrganizationId } from '../../domain/id.ts';
+import { hourMs } from '../../domain/iso-time.ts';
 import { quotaResetAt, utcDay } from '../../domain/quota.ts';
-import { hourMs, percentile, replyOperation } from '../../domain/traffic.ts';
+import { percentile, replyOperation } from '../../domain/traffic.ts';
 import type { TrafficCount } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { type KeyOwners, listApiKeys } from '../credentials/api-keys.ts';

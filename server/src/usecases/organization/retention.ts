@@ -1,3 +1,4 @@
+import { dayMs } from '../../domain/iso-time.ts';
 import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
 import type { RetentionBatch, RetentionPlace } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
@@ -31,7 +32,7 @@ export async function surveyRetention({ store, kept }: Pick<Context, 'store' | '
     rules.push({
       kind,
       /** Undefined: kept forever. */
-      days: keepMs === undefined ? undefined : keepMs / 86_400_000,
+      days: keepMs === undefined ? undefined : keepMs / dayMs,
       due: keepMs === undefined ? 0 : await store.countExpired(kind, keepMs),
     });
   }

@@ -3,6 +3,7 @@ import type { FailedAttempts } from '../../domain/attempts.ts';
 import { openValue, sealValue } from '../../domain/cursor.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { PasswordId } from '../../domain/id.ts';
+import { dayMs } from '../../domain/iso-time.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 
@@ -112,7 +113,7 @@ interface KnownDevice {
   readonly passwordId: PasswordId;
 }
 
-export const knownDeviceMs = 365 * 24 * 60 * 60 * 1000;
+export const knownDeviceMs = 365 * dayMs;
 const sealedFor = 'known device';
 
 /** The value the browser keeps. It names no person, and only this service can create or read it. */

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { dayMs } from '../../domain/iso-time.ts';
 import type { LimitName } from '../../domain/limits.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { PromptLimit, Store } from '../../storage/store.ts';
@@ -14,7 +15,7 @@ const periods: readonly {
 }[] = [
   // First, so that a burst that is refused does not use up the day.
   { name: 'minute', ms: 60_000, person: 'promptsPerMinute', organization: 'organizationPromptsPerMinute' },
-  { name: 'day', ms: 86_400_000, person: 'promptsPerDay', organization: 'organizationPromptsPerDay' },
+  { name: 'day', ms: dayMs, person: 'promptsPerDay', organization: 'organizationPromptsPerDay' },
 ];
 
 /**

@@ -1,5 +1,6 @@
 import { invalid } from '../../domain/errors.ts';
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
+import { dayMs } from '../../domain/iso-time.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { type Thread, titleFromPrompt } from '../../domain/thread.ts';
 import type { NewThread } from '../../storage/store.ts';
@@ -22,7 +23,7 @@ export interface CreatedThread {
   readonly replyId: MessageId;
 }
 
-const idempotencyKeptMs = 86_400_000;
+const idempotencyKeptMs = dayMs;
 
 /** Resolves when the thread and its pending reply are stored. A repeated idempotency key creates no second thread. */
 export async function createThread(
