@@ -214,6 +214,17 @@ describe('Invitations by mail', () => {
     assertDone(await new ConsoleClient(service.baseUrl).acceptInvitation(link, 'a quite different harbour'));
   });
 
+  it('skein purge --user also removes the counts of mails to the person', async () => {
+    await invite('pia@example.org');
+    await Visitor.accept(organizationId, (await server.mailTo('pia@example.org')).link);
+    assertDone(await ask('pia@example.org'));
+    await server.mailTo('pia@example.org', 2);
+    const purge = async (mode: string) =>
+      (await service.skein('purge', organizationId, '--user', 'pia@example.org', mode)).rows.prompt_use;
+    assert.equal(await purge('--dry-run'), 2);
+    assert.equal(await purge('--yes'), 2);
+  });
+
   it('limits the requests for links from one address', async () => {
     const answers = await Promise.all(Array.from({ length: 101 }, () => ask('nobody@example.org')));
     const refused = answers.find(({ status }) => status === 429);

@@ -1,3 +1,4 @@
+import type { UserId } from './id.ts';
 import { iso } from './iso-time.ts';
 
 /** A mail to one person. */
@@ -54,6 +55,21 @@ export const mailAttemptsMax = 30;
 /** How long to wait after this many failed attempts: 10 s, then twice as long each time, up to an hour. */
 export function mailRetryMs(attempts: number): number {
   return Math.min(10_000 * 2 ** (attempts - 1), 3_600_000);
+}
+
+/** Takes the place of a user id where mails are counted. */
+export interface MailCounters {
+  readonly invitations: UserId;
+  /** Apart from invitations: otherwise anyone could use up those of an organization. */
+  readonly passwordLinks: UserId;
+}
+
+/** Mails are counted by address: a person who is removed and added again is still the same reader. */
+export function mailCounters(email: string, sha256: (text: string) => string): MailCounters {
+  return {
+    invitations: sha256(email) as UserId,
+    passwordLinks: sha256(`password link ${email}`) as UserId,
+  };
 }
 
 interface InvitationMail {

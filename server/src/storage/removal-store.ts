@@ -1,5 +1,6 @@
 import type { LogPosition } from '../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
+import type { MailCounters } from '../domain/mail.ts';
 import type { RetentionKind } from '../domain/retention.ts';
 
 /** A batch starts after this organization; the empty string is before the first. */
@@ -37,6 +38,8 @@ export interface PurgeStep {
 export interface PurgedPerson {
   readonly userId: UserId;
   readonly email: string;
+  /** The hashes of the address under which `countPrompt` and `createInvitation` count mails. */
+  readonly mailCounters: MailCounters;
 }
 
 /**
@@ -59,7 +62,7 @@ export interface Purges {
    * Removes the next rows of a person who is no longer a member: their deleted threads with messages, then keys and the
    * rest. If no other organization knows the person, they are forgotten as above.
    */
-  purgePerson(organizationId: OrganizationId, userId: UserId): Promise<PurgeStep>;
+  purgePerson(organizationId: OrganizationId, person: PurgedPerson): Promise<PurgeStep>;
   /**
    * Removes the person from the next 500 entries of the organization's audit log, oldest first, and keeps the entries.
    * `next` is null at the end of the log.

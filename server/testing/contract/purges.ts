@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.ts';
+import { mailCounters } from '../../src/domain/mail.ts';
 import { purgeRules } from '../../src/storage/removal-rules.ts';
 import type { PurgeCounts, PurgeStep } from '../../src/storage/store.ts';
 import { Accounting, newInvitation, newSession } from './account-fixture.ts';
@@ -16,6 +17,7 @@ import {
 } from './fixture.ts';
 
 const ada = 'ada@example.org';
+const countersOf = (email: string) => mailCounters(email, (text) => `hash of ${text}`);
 
 export function describePurges(world: () => World): void {
   describe('a purge', () => {
@@ -46,6 +48,8 @@ export function describePurges(world: () => World): void {
       await store.createInvitation(organization, newInvitation(userId), note());
       const prompts = { period: 'day', startedAt: 1, personMax: 9, organizationMax: 9 } as const;
       await store.countPrompt(organization, userId, prompts);
+      for (const counter of Object.values(countersOf(email)))
+        await store.countPrompt(organization, counter, { ...prompts, period: 'mail' });
       await store.bindIdentity('https://login.example', email, email, note());
       const noted = { actor: { kind: 'user', userId } as const };
       assert.equal(
@@ -201,6 +205,9 @@ export function describePurges(world: () => World): void {
       await store.setThreadPublished(organization, bens.id, true, note());
       await store.cancelReplies(organization, bens.id);
       const userId = await fill(organization);
+      const bensMails = { period: 'mail', startedAt: 1, personMax: 1, organizationMax: 99 } as const;
+      const { invitations } = countersOf('ben@example.org');
+      assert.equal(await store.countPrompt(organization, invitations, bensMails), 'counted');
       const rating = { value: 'down', comment: 'No.' } as const;
       assert.equal(await store.rateReply(organization, bens.id, bens.replyId, userId, rating), 'done');
       const unanswered = async () => {
@@ -208,20 +215,22 @@ export function describePurges(world: () => World): void {
         return rows.filter(({ messageId }) => messageId === bens.replyId);
       };
       assert.equal((await unanswered()).length, 1);
-      const person = { userId, email: ada };
+      const person = { userId, email: ada, mailCounters: countersOf(ada) };
       const own = await world().walk(organization, { userId, ownOnly: true });
       assert.equal(own.length, 1);
       for (const id of own)
         await store.deleteThread(organization, id, by(userId), note('thread.deleted', id));
       const counted = await store.countPurge(organization, person);
-      const { thread, message, user, rating: ratings } = counted;
-      assert.deepEqual([thread, message, user, ratings], [2, 4, 1, 1]);
+      const { thread, message, user, rating: ratings, prompt_use: uses } = counted;
+      assert.deepEqual([thread, message, user, ratings, uses], [2, 4, 1, 1, 3]);
       await store.removeMember(organization, ada, false, note('member.removed', userId));
       const { changed, next } = await store.anonymizeAudit(organization, person, null);
       assert.ok(changed > 0 && next === null);
-      const removed = await purge(() => store.purgePerson(organization, userId));
+      const removed = await purge(() => store.purgePerson(organization, person));
       const { member: _, invitation: __, audit_event: ___, ...rest } = counted;
       assert.deepEqual(removed, rest, 'what the removal of the member and the audit log leave');
+      assert.equal((await store.countPurge(organization, person)).prompt_use, undefined);
+      assert.equal(await store.countPrompt(organization, invitations, bensMails), 'person-limit');
       assert.equal(await store.findUser(ada), undefined);
       assert.deepEqual(await unanswered(), [], 'only the purged person had rated the reply down');
       assert.deepEqual(await world().walk(organization, { userId: ben }), [bens.id]);
@@ -244,7 +253,7 @@ export function describePurges(world: () => World): void {
       const actor = { kind: 'user', userId } as const;
       const notes = Array.from({ length: 600 }, () => note('thread.deleted', 'thr_1', { actor }));
       await Promise.all(notes.map((each) => store.writeAudit(organization, each)));
-      const person = { userId, email: ada };
+      const person = { userId, email: ada, mailCounters: countersOf(ada) };
       const first = await store.anonymizeAudit(organization, person, null);
       assert.ok(first.next !== null && first.changed >= 498);
       const second = await store.anonymizeAudit(organization, person, first.next);

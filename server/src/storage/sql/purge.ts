@@ -36,11 +36,10 @@ function deletions(tables: readonly TableName[], kind: string, condition: Sql) {
 }
 
 const secrets = deletions(['session', 'password', 'identity'], '', sql`user_id = :userId`);
-const traces = deletions(
-  ['api_key', 'idempotency_key', 'listing_size', 'prompt_use', 'rating'],
-  '-of-person',
-  theirs,
-);
+const traces = deletions(['api_key', 'idempotency_key', 'listing_size', 'rating'], '-of-person', theirs);
+const countsPerson = sql`organization_id = :organizationId AND user_id IN (:userId, :invitations, :passwordLinks)`;
+const removePromptUses = statement('purge-prompt_use-of-person')`
+  DELETE FROM prompt_use WHERE ${countsPerson} RETURNING 1`;
 const removeUses = statement('purge-uses-of-person')`DELETE FROM credential_use
   WHERE organization_id = :organizationId AND credential_id IN (
     SELECT id FROM api_key WHERE organization_id = :organizationId AND user_id = :userId) RETURNING 1`;
@@ -62,7 +61,7 @@ const rowsOfPerson: Partial<Record<TableName, Sql>> = {
   thread: sql`thread WHERE ${theirs}`,
   listing_size: sql`listing_size WHERE ${theirs}`,
   idempotency_key: sql`idempotency_key WHERE ${theirs}`,
-  prompt_use: sql`prompt_use WHERE ${theirs}`,
+  prompt_use: sql`prompt_use WHERE ${countsPerson}`,
   // Those in their own threads are removed with the messages.
   rating: sql`rating JOIN thread ON thread.organization_id = rating.organization_id AND thread.id = thread_id
     WHERE rating.organization_id = :organizationId AND rating.user_id = :userId AND thread.user_id <> :userId`,
@@ -161,12 +160,14 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       }
     },
 
-    purgePerson: (organizationId, userId) =>
+    purgePerson: (organizationId, { userId, mailCounters }) =>
       write(function* () {
         const removed: Counts = {};
         const values = { organizationId, userId, limit: removal.rowsAtOnce };
         const threads = yield* rows<{ id: ThreadId }>(findDeletedThreads, values);
         if (threads.length === 0) {
+          const counters = { organizationId, userId, ...mailCounters };
+          add(removed, 'prompt_use', yield* count(removePromptUses, counters));
           yield* removeTraces(organizationId, userId, removed);
           return { removed, done: true };
         }
@@ -245,9 +246,10 @@ function* countPurge(
     add(counts, 'organization', yield* countRows(from, { organizationId }));
     return counts;
   }
-  const { userId } = person;
+  const { userId, mailCounters } = person;
+  const values = { organizationId, userId, ...mailCounters };
   for (const [table, from] of Object.entries(rowsOfPerson))
-    add(counts, table as TableName, yield* countRows(from, { organizationId, userId }));
+    add(counts, table as TableName, yield* countRows(from, values));
   let after: LogPosition | null = null;
   do {
     const page: AuditPage = yield* auditOf(organizationId, person, after);

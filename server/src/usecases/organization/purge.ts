@@ -2,6 +2,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { mailCounters } from '../../domain/mail.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
 import type { PurgeCounts, PurgedPerson, PurgeStep } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
@@ -64,7 +65,7 @@ export async function purgePerson(
     await proceed();
     after = page.next;
   } while (after !== null);
-  addAll(removed, await untilDone(() => store.purgePerson(organizationId, userId), proceed));
+  addAll(removed, await untilDone(() => store.purgePerson(organizationId, person), proceed));
   return { rows: removed, journalEmptied: await store.finishPurge(journalWaitMs) };
 }
 
@@ -79,13 +80,13 @@ export function surveyPurge(
 
 /** A person by their address, whether or not they are still a member of anything. */
 export async function findPurgedPerson(
-  { store }: Pick<Context, 'store'>,
+  { store, sha256 }: Pick<Context, 'store' | 'sha256'>,
   email: string,
 ): Promise<PurgedPerson> {
   const address = normalizeEmail(email);
   const userId = address && (await store.findUser(address));
   if (!address || !userId) throw notFound(`${email} is unknown: no data of this person is stored.`);
-  return { userId, email: address };
+  return { userId, email: address, mailCounters: mailCounters(address, sha256) };
 }
 
 /** Marks the threads as deleted first, so that no reader sees one without its messages. Cancels running replies. */

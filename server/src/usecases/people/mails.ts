@@ -1,6 +1,12 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { UserId } from '../../domain/id.ts';
-import { invitationMail, type MailError, mailAttemptsMax, mailRetryMs } from '../../domain/mail.ts';
+import { dayMs } from '../../domain/iso-time.ts';
+import {
+  invitationMail,
+  type MailError,
+  mailAttemptsMax,
+  mailCounters,
+  mailRetryMs,
+} from '../../domain/mail.ts';
 import { secondsUntilReset } from '../../domain/quota.ts';
 import type { ClaimedMail } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
@@ -11,7 +17,6 @@ import { countUse } from '../replies/limit-prompts.ts';
 const atOnceMax = 4;
 /** Longer than an attempt may take. A mail of a killed process is sent after this long. */
 const leaseMs = 60_000;
-const dayMs = 86_400_000;
 
 export interface Log {
   info(fields: object, text: string): void;
@@ -37,8 +42,8 @@ export async function limitMails(
   const { mailsPerPerson: personMax, mailsPerDay: organizationMax } = limits;
   const startedAt = dayStart(now());
   const limit = { period: 'mail', startedAt, personMax, organizationMax } as const;
-  // Counted by address: a person who is removed and added again is still the same reader.
-  const outcome = await countUse(store, organizationId, sha256(email) as UserId, limit);
+  const { invitations } = mailCounters(email, sha256);
+  const outcome = await countUse(store, organizationId, invitations, limit);
   if (outcome === 'counted') return;
   const sent =
     outcome === 'person-limit'

@@ -2,6 +2,8 @@ import type { AuditAction } from '../../domain/audit.ts';
 import { type ApiKey, isLive } from '../../domain/credential.ts';
 import { invalid, notFound, ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { dayMs } from '../../domain/iso-time.ts';
+import { mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import { secondsUntilReset } from '../../domain/quota.ts';
 import { generateInvitationToken, invitationLink } from '../../domain/sign-in.ts';
@@ -166,7 +168,7 @@ export interface IssuedInvitation {
   readonly expiresAt: number;
 }
 
-const invitationMs = 7 * 24 * 60 * 60 * 1000;
+const invitationMs = 7 * dayMs;
 const passwordLinkMs = 30 * 60 * 1000;
 
 /**
@@ -229,9 +231,11 @@ async function sendPasswordLink(context: Context, email: string, traceId: string
   if (person === undefined || organization === undefined) return;
   const { organizationId } = organization;
   const change = { context, organizationId, initiator: { actor: { kind: 'skein' }, traceId } } as const;
-  // Counted apart from invitations: otherwise anyone could use up those of an organization.
-  const counted = sha256(`password link ${email}`) as UserId;
-  const requested = { person: counted, startedAt: dayStart(now()), personMax: limits.mailsPerPerson };
+  const requested = {
+    person: mailCounters(email, sha256).passwordLinks,
+    startedAt: dayStart(now()),
+    personMax: limits.mailsPerPerson,
+  };
   const action = 'password.link-requested';
   await issueInvitation(change, person.userId, { resets: true, keepMs: passwordLinkMs, action, requested });
 }
