@@ -44,11 +44,11 @@ interface SyncGroup {
 }
 
 /** A commit takes no further durable write after this time, so that other requests are answered in between. */
-const commitMs = 2;
+const commitMs = 1;
 /** A sync does not wait for more commits than this. */
-const commitsPerSync = 8;
+const commitsPerSync = 16;
 /** How many durable writes are answered in one turn of the event loop. */
-const answersPerTurn = 16;
+const answersPerTurn = 8;
 
 /** Syncs the journal to the disk without blocking the event loop. */
 export type Sync = () => Promise<void>;
@@ -173,9 +173,19 @@ export class CommitQueue {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
+      if (!this.#isHeld) this.#commitOthers();
+    });
+    setImmediate(() => {
       this.#isScheduled = false;
       if (!this.#isHeld) this.#commitReady();
     });
+  }
+
+  /** Answers these before durable writes run: the quota count of a read does not wait for them. */
+  #commitOthers(): void {
+    const others = this.#waiting.filter((write) => !write.durable);
+    this.#waiting = this.#waiting.filter((write) => write.durable);
+    if (others.length > 0) this.#commit(others);
   }
 
   /** Other writes go first. Durable writes wait while a sync runs, and beyond `commitMs`. */
