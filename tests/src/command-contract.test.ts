@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { operate, runSkein, Service, temporaryFolder } from './service.ts';
+import { before, describe, it } from 'node:test';
+import { operate, runCommand, runSkein, type Service, temporaryFolder } from './service.ts';
+import { sharedService } from './shared-service.ts';
 
 /**
  * Scripts depend on the names, flags, exit codes and `--json` shapes of the commands. The snapshot next to this file holds
@@ -15,9 +16,8 @@ describe('The contract of the commands', () => {
   const recorded: string[] = [];
   const used = new Set<string>();
   before(async () => {
-    service = await Service.start({ environment: { SKEIN_MODEL: 'scripted' } });
+    service = await sharedService();
   });
-  after(() => service?.end());
 
   /** Runs a command line with `--json`. A word like `{org}` is replaced in the call but kept in the snapshot. */
   async function run(line: string, values: Record<string, string> = {}, environment = {}): Promise<any> {
@@ -25,14 +25,10 @@ describe('The contract of the commands', () => {
       .split(' ')
       .map((word) => word.replace(/\{(\w+)\}/, (_, name) => values[name] as string));
     remember(line);
-    if (line.startsWith('ask') || line.startsWith('threads') || !line.includes('{')) {
-      const { exitCode, stdout } = await runSkein(service.folder, [...words, '--json'], environment);
-      const json = stdout === '' ? undefined : JSON.parse(stdout.split('\n')[0] as string);
-      record(line, exitCode, json);
-      return json;
-    }
-    const json = await operate(service.folder, [...words, '--json']);
-    record(line, 0, json);
+    const execute = /^(ask|threads) /.test(line) ? runSkein : runCommand;
+    const { exitCode, stdout } = await execute(service.folder, [...words, '--json'], environment);
+    const json = stdout === '' ? undefined : JSON.parse(stdout.split('\n')[0] as string);
+    record(line, exitCode, json);
     return json;
   }
 

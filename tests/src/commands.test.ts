@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Api } from './api.ts';
 import { exchange, requestToken } from './applications.ts';
 import { assertRefused } from './refused-command.ts';
-import { runSkein, Service } from './service.ts';
+import { runCommand, type Service } from './service.ts';
+import { sharedService } from './shared-service.ts';
 
 const id = (prefix: string) => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
 const secretPattern = /^eas_[0-9A-Za-z]{36}$/;
@@ -23,13 +24,12 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   let acme: Founded;
   let stranger: { id: string };
   before(async () => {
-    service = await Service.start();
+    service = await sharedService();
     folder = service.folder;
     [acme, stranger] = await Promise.all([found('Acme'), json('org', 'create', 'Stranger')]);
   });
-  after(() => service?.end());
 
-  const run = (...words: string[]) => runSkein(folder, words);
+  const run = (...words: string[]) => runCommand(folder, words);
   const json = (...words: string[]) => service.skein(...words);
   const text = async (...words: string[]): Promise<string> => {
     const { exitCode, stdout, stderr } = await run(...words);
@@ -330,9 +330,8 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
 describe('skein signing-key rotate', () => {
   let service: Service;
   before(async () => {
-    service = await Service.start();
+    service = await sharedService();
   });
-  after(() => service?.end());
 
   it('prints the new key, which signs at once, and invalidates older tokens only with --forget', async () => {
     const { id: org } = await service.skein('org', 'create', 'Keys');
@@ -346,7 +345,7 @@ describe('skein signing-key rotate', () => {
     assert.deepEqual(forgotten, { id: forgotten.id, forget: true });
     assert.notEqual(forgotten.id, kept.id);
     assert.equal((await api.list()).status, 401);
-    const { stdout } = await runSkein(service.folder, ['signing-key', 'rotate']);
+    const { stdout } = await runCommand(service.folder, ['signing-key', 'rotate']);
     assert.match(stdout, /^Signing with [\w-]{43} from now on\. .*until they expire\.\n$/);
   });
 });

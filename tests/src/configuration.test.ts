@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { serveInVain } from './failing-start.ts';
-import { root, Service, temporaryFolder } from './service.ts';
+import { root, type Service, temporaryFolder } from './service.ts';
+import { sharedService } from './shared-service.ts';
 
 type Environment = Record<string, string>;
 
@@ -133,9 +134,8 @@ describe('An invalid environment', { concurrency: 4 }, () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     writeFileSync(join(folder, 'other-key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
     findFaults();
-    running = await Service.start();
+    running = await sharedService();
   });
-  after(() => running?.end());
 
   function findFaults(): void {
     const environments = Object.values(invalid).flat();

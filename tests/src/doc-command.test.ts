@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Api } from './api.ts';
-import { runSkein, Service } from './service.ts';
+import { runCommand, runSkein, type Service } from './service.ts';
+import { sharedService } from './shared-service.ts';
 
 const docId = /^doc_[0-9a-hjkmnp-tv-z]{26}$/;
 
@@ -13,10 +14,9 @@ describe('skein doc, with a running service', () => {
   let org: string;
   let api: Api;
   before(async () => {
-    service = await Service.start();
+    service = await sharedService({ SKEIN_MODEL: 'extractive' });
     ({ org, api } = await found('Acme'));
   });
-  after(() => service?.end());
 
   async function found(name: string) {
     const made = (await service.skein('org', 'create', name)).id;
@@ -175,7 +175,7 @@ describe('skein doc, with a running service', () => {
     );
     const [listed, ...others] = await service.skein('doc', 'list', shelf.org);
     assert.deepEqual(others, []);
-    const { stdout } = await runSkein(service.folder, ['doc', 'list', shelf.org]);
+    const { stdout } = await runCommand(service.folder, ['doc', 'list', shelf.org]);
     assert.match(stdout, /\n\n1 of 10000 documents, 19 bytes of 1 GB of text\n$/);
     assert.deepEqual(
       { ...listed, addedAt: 0 },
@@ -194,14 +194,14 @@ describe('skein doc, with a running service', () => {
     assert.deepEqual(await service.skein('doc', 'remove', shelf.org, id), { id, removed: true });
     assert.deepEqual(await service.skein('doc', 'list', shelf.org), []);
     assert.doesNotMatch((await answerTo(shelf.api, { prompt: 'What does an otter eat?' })).content, /fish/);
-    const again = await runSkein(service.folder, ['doc', 'remove', shelf.org, id]);
+    const again = await runCommand(service.folder, ['doc', 'remove', shelf.org, id]);
     assert.equal(again.exitCode, 1);
     assert.match(
       again.stderr,
       /^skein: The organization has no document doc_\w+: 'skein doc list org_\w+' shows/,
     );
     const foreign = await service.skein('doc', 'add', shelf.org, 'otter.md');
-    const stolen = await runSkein(service.folder, ['doc', 'remove', org, foreign.id]);
+    const stolen = await runCommand(service.folder, ['doc', 'remove', org, foreign.id]);
     assert.equal(stolen.exitCode, 1);
   });
 
@@ -217,9 +217,9 @@ describe('skein doc, with a running service', () => {
     assert.equal(passages[0].text, 'A badger lives in a sett.');
     assert.equal(passages[0].heading, 'Homes');
     assert.equal(passages[0].title, 'Badgers');
-    const { stdout } = await runSkein(service.folder, ['doc', 'search', org, 'badger', '--limit', '1']);
+    const { stdout } = await runCommand(service.folder, ['doc', 'search', org, 'badger', '--limit', '1']);
     assert.match(stdout, /^1\. Badgers › Homes {2}\(doc_\w+\)\n {3}A badger lives in a sett\.\n$/);
-    const nothing = await runSkein(service.folder, ['doc', 'search', org, 'xylophone']);
+    const nothing = await runCommand(service.folder, ['doc', 'search', org, 'xylophone']);
     assert.match(nothing.stdout, /^Nothing found in \d+ passages?\.\n$/);
   });
 
@@ -231,7 +231,7 @@ describe('skein doc, with a running service', () => {
       ['doc', 'add', org, 'otter.md', '--account', ''],
       ['doc', 'search', org, 'otter', '--limit', '0'],
     ]) {
-      const { exitCode, stdout, stderr } = await runSkein(service.folder, words);
+      const { exitCode, stdout, stderr } = await runCommand(service.folder, words);
       assert.deepEqual([exitCode, stdout], [1, ''], words.join(' '));
       assert.match(stderr, /^skein: [^\n]+\n$/);
     }

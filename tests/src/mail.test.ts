@@ -4,7 +4,7 @@ import { ConsoleClient, signedInMember, testPassword } from './console/console-c
 import { assertDone, assertRefused, Visitor } from './console/visitor.ts';
 import { eventually } from './eventually.ts';
 import { type Answer, MailServer } from './mail-server.ts';
-import { runSkein, Service, temporaryFolder } from './service.ts';
+import { runCommand, runSkein, Service, temporaryFolder } from './service.ts';
 import { clockOffBy, clockThatLeaps } from './shifted-clock.ts';
 
 const leapMs = 120_000;
@@ -136,13 +136,13 @@ describe('Invitations by mail', () => {
 
   it('sends links that the operator creates, and also shows them', async () => {
     const words = ['member', 'add', 'Müller & <Söhne>', 'hans@example.org'];
-    const { stdout } = await runSkein(folder, words, environment);
+    const { stdout } = await runCommand(folder, words, environment);
     assert.match(stdout, /\n\s+https?:\S+\/invitation#inv_\S+\n.*also sends it to hans@example\.org by mail/);
     const { link } = await server.mailTo('hans@example.org');
     assert.ok(stdout.includes(link.split('#')[1]!));
     await Visitor.accept(organizationId, `${service.baseUrl}/#${link.split('#')[1]}`);
     const reset = ['member', 'invite', 'Müller & <Söhne>', 'hans@example.org', '--json'];
-    assert.deepEqual(Object.keys(JSON.parse((await runSkein(folder, reset, environment)).stdout)), [
+    assert.deepEqual(Object.keys(JSON.parse((await runCommand(folder, reset, environment)).stdout)), [
       'id',
       'invitation',
     ]);

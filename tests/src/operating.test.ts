@@ -4,7 +4,7 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { blocksOf, sectionOf, tableRows } from './markdown.ts';
-import { cleanEnvironment, root, runSkein, Service } from './service.ts';
+import { cleanEnvironment, root, runCommand, runSkein, Service } from './service.ts';
 
 const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
 const firstCells = (heading: string) =>
@@ -58,9 +58,9 @@ describe('docs/operating.md', () => {
     });
     assert.equal(status, 0, stderr);
     const copy = { SKEIN_DATABASE_URL: 'sqlite:./skein-backup.db' };
-    assert.equal((await runSkein(service.folder, ['doctor'], copy)).exitCode, 0);
+    assert.equal((await runCommand(service.folder, ['doctor'], copy)).exitCode, 0);
     assert.equal(
-      (await runSkein(service.folder, ['thread', 'publish', 'Demo', thread.id], copy)).exitCode,
+      (await runCommand(service.folder, ['thread', 'publish', 'Demo', thread.id], copy)).exitCode,
       0,
       'the copy has the thread',
     );

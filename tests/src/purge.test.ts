@@ -10,7 +10,7 @@ import { type ConsoleClient, signedInMember } from './console/console-client.ts'
 import { describeOnEachEngine } from './engines.ts';
 import { eventually } from './eventually.ts';
 import { untilScraped } from './scrape.ts';
-import { cleanEnvironment, root, runSkein, Service } from './service.ts';
+import { cleanEnvironment, root, runCommand, Service } from './service.ts';
 import { createThread } from './world.ts';
 
 const manyThreads = 300;
@@ -52,7 +52,7 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
   after(() => service.end());
 
   const purge = (...words: string[]) =>
-    runSkein(service.folder, ['purge', ...words, '--json'], service.store);
+    runCommand(service.folder, ['purge', ...words, '--json'], service.store);
   async function purged(...words: string[]): Promise<any> {
     const { exitCode, stdout, stderr } = await purge(...words);
     assert.equal(exitCode, 0, stderr);

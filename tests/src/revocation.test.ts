@@ -4,7 +4,7 @@ import { Api } from './api.ts';
 import { exchange, type IssuedApplication, makeApplication, requestToken } from './applications.ts';
 import type { Answer } from './conformance.ts';
 import { type LoadAround, loadAround } from './load.ts';
-import { runSkein, Service } from './service.ts';
+import { runCommand, Service } from './service.ts';
 import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
 
 describe('Revocation, with two running processes under load', { concurrency: 3 }, () => {
@@ -112,7 +112,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
 
   it('does not revoke credentials of another organization', async () => {
     const key = await makeOrgWideKey(first, organization);
-    const { exitCode, stderr } = await runSkein(first.folder, ['key', 'revoke', other, key.id]);
+    const { exitCode, stderr } = await runCommand(first.folder, ['key', 'revoke', other, key.id]);
     assert.equal(exitCode, 1);
     assert.match(stderr, new RegExp(key.id));
     assert.equal((await key.api.list()).status, 200);
@@ -157,7 +157,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     const set = (api: string) => () => first.skein('org', 'set', leaving, '--api', api);
     assertTurned(await loadAround(requestsOf(eve, true), set('off')), 404, 'NOT_FOUND');
 
-    const refused = await runSkein(first.folder, ['key', 'create', leaving, '--org-wide']);
+    const refused = await runCommand(first.folder, ['key', 'create', leaving, '--org-wide']);
     assert.equal(refused.exitCode, 1, 'no credential is issued outside the beta');
     assert.equal(refused.stdout, '');
 

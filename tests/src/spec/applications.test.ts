@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { exchange, type IssuedApplication, makeApplication, requestToken } from '../applications.ts';
-import { runSkein } from '../service.ts';
+import { runCommand } from '../service.ts';
 import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('Applications', () => {
@@ -152,7 +152,7 @@ describe('Applications', () => {
       assertFails(await api.list(), 'NOT_FOUND');
       const refused = await requestToken(authUrl(), inside);
       assert.deepEqual([refused.status, refused.body.error], [400, 'unauthorized_client']);
-      const { exitCode, stdout } = await runSkein(service.folder, ['app', 'create', id, '--name', 'Late']);
+      const { exitCode, stdout } = await runCommand(service.folder, ['app', 'create', id, '--name', 'Late']);
       assert.deepEqual({ exitCode, stdout }, { exitCode: 1, stdout: '' });
     });
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
-import { runSkein, temporaryFolder } from '../service.ts';
+import { operate, runCommand, temporaryFolder } from '../service.ts';
 import { type IssuedKey, makeMember, makeOrgWideKey, makePersonalKey } from '../tenants.ts';
 import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
@@ -126,10 +126,9 @@ describe('Authentication', () => {
 
     it('rejects a well-formed key that this installation did not issue', async () => {
       const folder = temporaryFolder();
-      await runSkein(folder, ['org', 'create', 'Acme', '--json']);
-      const { exitCode, stdout } = await runSkein(folder, ['key', 'create', 'Acme', '--org-wide', '--json']);
-      assert.equal(exitCode, 0);
-      assertFails(await world.as(JSON.parse(stdout).key).list(), 'UNAUTHORIZED');
+      await operate(folder, ['org', 'create', 'Acme']);
+      const { key } = await operate(folder, ['key', 'create', 'Acme', '--org-wide']);
+      assertFails(await world.as(key).list(), 'UNAUTHORIZED');
     });
 
     it('accepts a credential only in the Authorization header', async () => {
@@ -216,7 +215,7 @@ describe('Authentication', () => {
 
     it('issues no credential to an organization outside the beta', async () => {
       const { id } = await world.service.skein('org', 'create', 'Outside', '--api', 'off');
-      const refused = await runSkein(world.service.folder, ['key', 'create', id, '--org-wide']);
+      const refused = await runCommand(world.service.folder, ['key', 'create', id, '--org-wide']);
       assert.equal(refused.exitCode, 1);
       assert.doesNotMatch(refused.stdout, /eak_/);
     });
