@@ -76,9 +76,8 @@ export function startBackgroundWork(
         sendMails(context, log, signal),
       )
     : undefined;
-  const linking = repeat(log, mailEveryMs, 'password links could not be created', () =>
-    sendPasswordLinks(context, log),
-  );
+  const linksFailed = 'password links could not be created';
+  const linking = repeat(log, mailEveryMs, linksFailed, () => sendPasswordLinks(context, log));
   const watchClock = clockWatch(context, log);
   const stopTending = keepTending(context, { worker: started?.worker, leaseMs, log, watchClock });
   return {
@@ -88,7 +87,7 @@ export function startBackgroundWork(
     },
     async stop() {
       await Promise.all([counting(), sweeping(), removing(), indexing(), mailing?.(), linking()]);
-      await sendPasswordLinks(context, log);
+      await sendPasswordLinks(context, log).catch((error) => log.error({ err: error }, linksFailed));
       await keepCounts(true).catch((error) => log.error({ err: error }, countsFailed));
     },
   };

@@ -129,8 +129,9 @@ export interface Accounts {
   /** In the order of joining. */
   listMemberships(userId: UserId, access: Access): Promise<Memberships>;
   /**
-   * Replaces the member's earlier invitation to this organization. One that was `requested` does so only if the earlier one
-   * is the operator's, has expired, or its mail was given up (otherwise `live`), and is counted only if it is created.
+   * Replaces the member's earlier invitation to this organization. A `requested` link leaves it valid, and replaces only an
+   * earlier requested link that has expired or whose mail was given up (otherwise `live`). It is counted only if it is
+   * created.
    */
   createInvitation(
     organizationId: OrganizationId,

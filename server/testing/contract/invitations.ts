@@ -110,20 +110,34 @@ export function describeInvitations(world: () => World): void {
       await people.invite(organization, userId);
     });
 
-    it('replaces a link of the operator if the person asked for it', async () => {
+    it('leaves a link of the operator valid if the person asked for one, and using either ends the other', async () => {
       const { store, clock, people, organization, userId } = await oneMembership(world());
-      const operators = await people.invite(organization, userId, { resets: true, byOperator: true });
-      const requested = { person: strangers.user(), startedAt: clock.ms, personMax: 3 };
-      const link = newInvitation(userId, {
-        resets: true,
-        byOperator: false,
-        requested,
-        sealedLink: 'sealed',
-      });
-      const asked = note('password.link-requested', userId);
-      assert.equal(await store.createInvitation(organization, link, asked), 'created');
-      assert.equal(await store.findInvitation(operators), undefined);
-      assert.notEqual(await store.findInvitation(link.tokenHash), undefined);
+      const requested = { person: strangers.user(), startedAt: clock.ms, personMax: 4 };
+      const byOperator = { resets: true, byOperator: true, sealedLink: 'sealed', keepMs: day };
+      const byPerson = { ...byOperator, byOperator: false, requested };
+      const isValid = async (token: string) => (await store.findInvitation(token)) !== undefined;
+      await people.join(organization, userId, 'first');
+      for (const [first, second] of [
+        [byOperator, byPerson],
+        [byPerson, byOperator],
+      ] as const) {
+        for (const used of [0, 1]) {
+          const links = [await people.invite(organization, userId, first)];
+          clock.pass(1);
+          links.push(await people.invite(organization, userId, { ...second, keepMs: 2 * day }));
+          assert.deepEqual(await Promise.all(links.map(isValid)), [true, true]);
+          const claimed = [await store.claimMail('', day), await store.claimMail('', day)];
+          assert.deepEqual(claimed.map((mail) => mail?.tokenHash).toSorted(), links.toSorted());
+          await store.settleMail(claimed[0]!, { state: 'sent' });
+          await store.settleMail(claimed[1]!, { state: 'sent' });
+          assert.equal(await store.claimMail('', day), undefined);
+          const [member, ...others] = await store.listMembers(organization);
+          assert.deepEqual([member?.invitedUntil, others], [clock.ms + 2 * day, []]);
+          const next = `${first.byOperator} ${used}`;
+          assert.equal((await people.accept(links[used]!, next)).outcome, 'accepted');
+          assert.deepEqual(await Promise.all(links.map(isValid)), [false, false]);
+        }
+      }
     });
 
     it('does not inherit the right to reset a password from the one it replaces', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { ConsoleClient, signedInAgain } from '../console/console-client.ts';
 import { eventually } from '../eventually.ts';
+import { MailServer } from '../mail-server.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { startStandby } from '../postgres/standby.ts';
 import type { Service } from '../service.ts';
@@ -49,6 +51,32 @@ describe('A database that goes away and comes back under load', () => {
     const began = Date.now();
     assert.deepEqual(await Promise.all(services.map((service) => service.end())), [0, 0]);
     assert.ok(Date.now() - began < answeredWithinMs, `stopping took ${Date.now() - began} ms`);
+  });
+});
+
+describe('Forgot password?', () => {
+  it('fails while the database is down, equally for every address, and works afterwards', async (t) => {
+    const database = await startPostgres();
+    const mails = await MailServer.start();
+    const nodes = await Nodes.prepare(mails.environment(), database.url);
+    t.after(async () => {
+      await nodes.end();
+      await mails.close();
+      await database.remove();
+    });
+    const service = await nodes.start();
+    await signedInAgain(service, nodes.organization, 'ada@acme.example');
+    const ask = async (email: string) => {
+      const { status, body } = await new ConsoleClient(service.baseUrl).post('/password-link', { email });
+      return [status, body.error?.code];
+    };
+    await database.stop('fast');
+    for (const email of ['ada@acme.example', 'nobody@acme.example'])
+      assert.deepEqual(await ask(email), [500, 'INTERNAL_ERROR']);
+    await database.start();
+    await eventually(() => isReady(service), Boolean);
+    assert.deepEqual(await ask('ada@acme.example'), [200, undefined]);
+    await eventually(() => mails.received.some(({ raw }) => raw.includes('asked for a link')));
   });
 });
 

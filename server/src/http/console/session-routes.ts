@@ -90,7 +90,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       async handle({ context, body, address, traceId }) {
         if (context.mailer === undefined) throw notFound('No mail is configured.');
         countRequest(context, address);
-        requestPasswordLink(context, body.email, traceId);
+        await requestPasswordLink(context, body.email, traceId);
       },
     }),
     defineConsoleRoute('POST /invitation/read', 'anyone', {

@@ -24,16 +24,16 @@ interface Invited {
 const lockInvited = statement('lock-invited-member')`SELECT service FROM member
   WHERE organization_id = :organizationId AND user_id = :userId FOR KEY SHARE`;
 const replace = statement('replace-invitation')`
-  INSERT INTO invitation (organization_id, user_id, token_hash, by_operator, resets, created_at, expires_at,
+  INSERT INTO invitation (organization_id, user_id, token_hash, by_operator, resets, requested, created_at, expires_at,
     mail_state, sealed_link, mail_due_at)
-  VALUES (:organizationId, :userId, :tokenHash, :byOperator, :resets, :now, :now + CAST(:keepMs AS bigint),
+  VALUES (:organizationId, :userId, :tokenHash, :byOperator, :resets, :requested, :now, :now + CAST(:keepMs AS bigint),
     CAST(:mailState AS text), :sealedLink, :now)
-  ON CONFLICT (organization_id, user_id) DO UPDATE SET token_hash = excluded.token_hash,
+  ON CONFLICT (organization_id, user_id, requested) DO UPDATE SET token_hash = excluded.token_hash,
     by_operator = excluded.by_operator, resets = excluded.resets,
     created_at = excluded.created_at, expires_at = excluded.expires_at, mail_state = excluded.mail_state,
     sealed_link = excluded.sealed_link, mail_due_at = excluded.mail_due_at, mail_attempts = 0`;
-const findLive = statement('find-live-invitation')`SELECT 1 FROM invitation
-  WHERE organization_id = :organizationId AND user_id = :userId AND NOT by_operator AND expires_at > :now
+const findLive = statement('find-live-requested-link')`SELECT 1 FROM invitation
+  WHERE organization_id = :organizationId AND user_id = :userId AND requested AND expires_at > :now
     AND coalesce(mail_state, '') <> 'failed'`;
 const find = statement('find-invitation')`
   SELECT invitation.organization_id AS "organizationId", organization.name AS "organizationName",
@@ -96,7 +96,7 @@ export function invitations(
           if (uses > personMax) return 'person-limit';
         }
         const mailState = invitation.sealedLink === null ? null : 'waiting';
-        yield* run(replace, { ...invitation, organizationId, mailState });
+        yield* run(replace, { ...invitation, requested: requested !== undefined, organizationId, mailState });
         yield* writeNote(organizationId, note);
         return 'created';
       }),
@@ -149,41 +149,42 @@ export function invitations(
 }
 
 const findDue = statement('find-due-mail')`
-  SELECT organization_id AS "organizationId", user_id AS "userId" FROM invitation
+  SELECT token_hash AS "tokenHash" FROM invitation
   WHERE organization_id > :after AND mail_state = 'waiting' AND mail_due_at <= :now AND expires_at > :now
   ORDER BY organization_id, mail_due_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 const claim = statement('claim-mail')`
   UPDATE invitation SET mail_due_at = :now + CAST(:leaseMs AS bigint), mail_attempts = mail_attempts + 1
-  WHERE organization_id = :organizationId AND user_id = :userId`;
+  WHERE token_hash = :tokenHash`;
 const readClaimed = statement('read-claimed-mail')`
   SELECT organization_id AS "organizationId", organization.name AS "organizationName", user_id AS "userId", email,
     token_hash AS "tokenHash", sealed_link AS "sealedLink", resets, by_operator AS "byOperator", expires_at AS "expiresAt",
     mail_attempts AS attempts
   FROM invitation JOIN organization ON organization.id = organization_id JOIN "user" ON "user".id = user_id
-  WHERE organization_id = :organizationId AND user_id = :userId`;
+  WHERE token_hash = :tokenHash`;
 const settle = statement('settle-mail')`
   UPDATE invitation SET mail_state = :state,
     sealed_link = CASE WHEN :state = 'waiting' THEN sealed_link END,
     mail_due_at = CASE WHEN :state = 'waiting' THEN :now + CAST(:retryMs AS bigint) END
-  WHERE organization_id = :organizationId AND user_id = :userId AND token_hash = :tokenHash
-    AND mail_state = 'waiting' AND (:state = 'sent' OR mail_attempts = :attempts) RETURNING user_id`;
+  WHERE token_hash = :tokenHash AND mail_state = 'waiting' AND (:state = 'sent' OR mail_attempts = :attempts) RETURNING user_id`;
+
+type DueMail = Pick<ClaimedMail, 'tokenHash'>;
 
 export function mails(store: Transactions): Mails {
   return {
     claimMail: (after, leaseMs) =>
       store.writeUnsynced(function* () {
-        let due = yield* row<Invited>(findDue, { after });
-        if (due === undefined && after !== '') due = yield* row<Invited>(findDue, { after: '' });
+        let due = yield* row<DueMail>(findDue, { after });
+        if (due === undefined && after !== '') due = yield* row<DueMail>(findDue, { after: '' });
         if (due === undefined) return undefined;
         yield* run(claim, { ...due, leaseMs });
         return yield* row<ClaimedMail>(readClaimed, { ...due });
       }),
 
-    settleMail: ({ organizationId, userId, tokenHash, attempts }, outcome) =>
+    settleMail: ({ organizationId, tokenHash, attempts }, outcome) =>
       store.write(function* () {
         const { state } = outcome;
         const retryMs = state === 'waiting' ? outcome.retryMs : 0;
-        const settled = yield* count(settle, { organizationId, userId, tokenHash, attempts, state, retryMs });
+        const settled = yield* count(settle, { tokenHash, attempts, state, retryMs });
         if (settled > 0 && state === 'failed') yield* writeNote(organizationId, outcome.note);
       }),
   };

@@ -52,8 +52,9 @@ const selectMember = sql`
   SELECT member.user_id AS "userId", email, role, service, joined_at AS "joinedAt", opened_at IS NOT NULL AS opened,
     expires_at AS "invitedUntil", mail_state AS "mailState"
   FROM member JOIN "user" ON "user".id = member.user_id
-    LEFT JOIN invitation ON invitation.organization_id = member.organization_id
-      AND invitation.user_id = member.user_id AND expires_at > :now
+    LEFT JOIN invitation ON token_hash = (SELECT token_hash FROM invitation AS latest
+      WHERE latest.organization_id = member.organization_id AND latest.user_id = member.user_id
+        AND latest.expires_at > :now ORDER BY latest.created_at DESC, requested DESC LIMIT 1)
   WHERE member.organization_id = :organizationId`;
 const findByEmail = statement('find-member')`${selectMember} AND email = :email`;
 const findById = statement('find-member-by-id')`${selectMember} AND member.user_id = :userId`;

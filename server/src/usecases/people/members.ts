@@ -203,26 +203,40 @@ async function findPasswordHolder({ store }: Context, email: string) {
 /** Bounds memory and work in a flood: further requests are dropped. */
 const linkRequestsMax = 1_000;
 
-/** The link is created outside of the request, so that timing does not reveal which addresses exist. */
-export function requestPasswordLink({ linkRequests }: Context, email: string, traceId: string): void {
+/**
+ * The link is created outside of the request, so that timing does not reveal which addresses exist. Fails while the store
+ * cannot keep it.
+ */
+export async function requestPasswordLink(
+  { store, linkRequests }: Context,
+  email: string,
+  traceId: string,
+): Promise<void> {
+  await store.ping();
   if (linkRequests.size < linkRequestsMax) linkRequests.set(normalizeEmail(email) ?? '', traceId);
 }
 
-/** Sends the links that were asked for since the last call. */
+/** Sends the links that were asked for since the last call. If the store fails, the next call continues. */
 export async function sendPasswordLinks(context: Context, log: Log): Promise<void> {
-  const requests = [...context.linkRequests];
-  context.linkRequests.clear();
-  for (const [email, traceId] of requests) {
-    await sendPasswordLink(context, email, traceId).catch(({ message: reason }: Error) =>
-      log.warn({ trace_id: traceId, reason }, 'a password link was not sent'),
-    );
+  const { linkRequests } = context;
+  for (const [email, traceId] of linkRequests) {
+    linkRequests.delete(email);
+    try {
+      await sendPasswordLink(context, email, traceId);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) {
+        // Comes after the others next time.
+        linkRequests.set(email, traceId);
+        throw error;
+      }
+      log.warn({ trace_id: traceId, reason: error.message }, 'a password link was not sent');
+    }
   }
 }
 
 /**
- * Sends a link to choose a new password to a person who can sign in with one. It replaces a link of the operator, which is
- * valid for days and may be lost. A link that was mailed in the last half hour is not replaced: otherwise anyone could keep
- * another person's links from working.
+ * Sends a link to choose a new password to a person who can sign in with one. A link of the operator, and one that was
+ * mailed in the last half hour, stay valid: otherwise anyone could keep another person's links from working.
  */
 async function sendPasswordLink(context: Context, email: string, traceId: string): Promise<void> {
   const { now, sha256, limits } = context;

@@ -88,7 +88,7 @@ CREATE TABLE identity (
 -- One subject of a provider is one person, and one person is one subject.
 CREATE UNIQUE INDEX identity_user ON identity (user_id, issuer);
 
--- At most one per membership; removed with it.
+-- At most one invitation and one requested link per membership; removed with it.
 CREATE TABLE invitation (
   organization_id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -99,13 +99,15 @@ CREATE TABLE invitation (
   expires_at bigint NOT NULL,
   -- Whether the operator made the link, and so is responsible for who receives it.
   by_operator boolean NOT NULL DEFAULT false,
+  -- Whether the person asked for the link, to choose a new password.
+  requested boolean NOT NULL,
   -- Null: the invitation is not sent by mail.
   mail_state text CHECK (mail_state IN ('waiting', 'sent', 'failed')),
   -- Only while the mail waits.
   sealed_link text,
   mail_due_at bigint,
   mail_attempts bigint NOT NULL DEFAULT 0,
-  PRIMARY KEY (organization_id, user_id),
+  PRIMARY KEY (organization_id, user_id, requested),
   FOREIGN KEY (organization_id, user_id) REFERENCES member (organization_id, user_id) ON DELETE CASCADE
 );
 CREATE INDEX invitation_expiry ON invitation (organization_id, expires_at);

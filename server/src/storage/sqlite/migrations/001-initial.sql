@@ -83,7 +83,7 @@ CREATE TABLE identity (
 -- One subject of a provider is one person, and one person is one subject.
 CREATE UNIQUE INDEX identity_user ON identity (user_id, issuer);
 
--- At most one per membership; removed with it.
+-- At most one invitation and one requested link per membership; removed with it.
 CREATE TABLE invitation (
   organization_id TEXT NOT NULL,
   user_id TEXT NOT NULL,
@@ -94,13 +94,15 @@ CREATE TABLE invitation (
   expires_at INTEGER NOT NULL,
   -- Whether the operator made the link, and so is responsible for who receives it.
   by_operator INTEGER NOT NULL DEFAULT 0 CHECK (by_operator IN (0, 1)),
+  -- Whether the person asked for the link, to choose a new password.
+  requested INTEGER NOT NULL CHECK (requested IN (0, 1)),
   -- Null: the invitation is not sent by mail.
   mail_state TEXT CHECK (mail_state IN ('waiting', 'sent', 'failed')),
   -- Only while the mail waits.
   sealed_link TEXT,
   mail_due_at INTEGER,
   mail_attempts INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (organization_id, user_id),
+  PRIMARY KEY (organization_id, user_id, requested),
   FOREIGN KEY (organization_id, user_id) REFERENCES member (organization_id, user_id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX invitation_expiry ON invitation (organization_id, expires_at);

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { Accounting, email } from '../../../testing/contract/account-fixture.ts';
+import { World } from '../../../testing/contract/fixture.ts';
+import { createIdGenerator } from '../../domain/id.ts';
+import { openSqliteStore } from '../../storage/sqlite/open.ts';
+import type { Context } from '../context.ts';
+import { requestPasswordLink, sendPasswordLinks } from './members.ts';
+
+describe('A password link', () => {
+  it('is created once the store works again, and not promised while it fails', async (test) => {
+    const folder = mkdtempSync(join(tmpdir(), 'skein-links-'));
+    const world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
+    test.after(async () => {
+      await world.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const people = new Accounting(world);
+    const organization = await world.organization();
+    const userId = await people.add(organization, email);
+    await people.join(organization, userId, 'first');
+    const context = {
+      store: world.store,
+      linkRequests: new Map(),
+      ids: createIdGenerator(Date.now, randomBytes),
+      now: () => world.clock.ms,
+      sha256: (text) => createHash('sha256').update(text).digest('hex'),
+      randomBytes,
+      baseUrl: () => 'http://localhost',
+      limits: { mailsPerPerson: 5 } as Context['limits'],
+    } as Partial<Context> as Context;
+    const fail = () => Promise.reject(new Error('unreachable'));
+    const store = { ...world.store, ping: fail, findPerson: fail };
+    const warnings: unknown[] = [];
+    const log = { warn: (line: unknown) => warnings.push(line), error: assert.fail, info: assert.fail };
+    const links = () => people.noted(organization, 'password.link-requested', userId);
+
+    for (const address of [email, 'nobody@example.org'])
+      await assert.rejects(requestPasswordLink({ ...context, store }, address, 'trace'), /unreachable/);
+    assert.equal(context.linkRequests.size, 0);
+
+    await requestPasswordLink(context, email, 'trace');
+    await requestPasswordLink(context, 'nobody@example.org', 'trace');
+    await assert.rejects(sendPasswordLinks({ ...context, store }, log), /unreachable/);
+    assert.deepEqual([...context.linkRequests.keys()], ['nobody@example.org', email], 'takes turns');
+    assert.equal(await links(), 0);
+    await sendPasswordLinks(context, log);
+    assert.equal(await links(), 1);
+    assert.equal(context.linkRequests.size, 0);
+
+    await requestPasswordLink(context, email, 'later');
+    await sendPasswordLinks(context, log);
+    const reason = 'A link that was sent before can still be used.';
+    assert.deepEqual(warnings, [{ trace_id: 'later', reason }]);
+    assert.equal(context.linkRequests.size, 0, 'a rejected request is not tried again');
+  });
+});
