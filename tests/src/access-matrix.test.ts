@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import {
   type Cell,
   type CredentialName,
@@ -31,9 +31,8 @@ describeOnEachEngine('The access matrix', (engine) => {
     partFor(engine, cellsOf(credential, standing), 5, credentialNames.indexOf(credential));
 
   before(async () => {
-    world = await AccessWorld.make(await engine.freshStore());
+    world = await AccessWorld.make(await engine.sharedStore());
   });
-  after(() => world.service.end());
 
   describe('A thread that the caller may not read', () => {
     for (const credential of live()) {

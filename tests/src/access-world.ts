@@ -16,7 +16,8 @@ import { Api } from './api.ts';
 import { exchange, makeApplication } from './applications.ts';
 import type { Answer } from './conformance.ts';
 import { request } from './request.ts';
-import { operate, Service, temporaryFolder } from './service.ts';
+import { operate, type Service, temporaryFolder } from './service.ts';
+import { sharedService } from './shared-service.ts';
 import { makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
 
 type Side = ThreadKind['organization'];
@@ -50,7 +51,7 @@ export class AccessWorld {
 
   /** `store` is the part of the environment that configures the store. */
   static async make(store: Record<string, string>): Promise<AccessWorld> {
-    const service = await Service.start({ environment: store });
+    const service = await sharedService(store);
     const [own, another] = await Promise.all([
       makeOrganization(service, 'Own'),
       makeOrganization(service, 'Another'),

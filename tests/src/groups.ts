@@ -21,6 +21,7 @@ export const groups = {
   ],
   oauth: ['tests/src/oauth/*.test.ts'],
   postgres: ['server/src/storage/postgres/!(store).test.ts'],
+  properties: ['tests/src/access-matrix.test.ts', 'tests/src/properties/*.test.ts'],
   protocol: [
     'tests/src/{late-bodies,malformed-http,quota,revocation,trusted-proxies}.test.ts',
     'tests/src/sockets/{closing,pipelining}.test.ts',

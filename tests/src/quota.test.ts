@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
 import type { Answer } from './conformance.ts';
 import { sendMany } from './load.ts';
-import { Service } from './service.ts';
+import { operate, Service, temporaryFolder } from './service.ts';
 import { clockAtNoon } from './shifted-clock.ts';
 import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey } from './tenants.ts';
 
@@ -118,19 +118,16 @@ describe('The daily quota', { concurrency: 3 }, () => {
 
 describe('The daily quota of a service that stops', () => {
   const quota = 60;
-  let folder: string;
+  const folder = temporaryFolder();
   let endedKey: string;
   let killedKey: string;
 
   before(async () => {
-    const service = await Service.start({ environment: clockAtNoon() });
-    folder = service.folder;
-    [endedKey, killedKey] = (await Promise.all(
-      ['Ended', 'Killed'].map(async (name) => {
-        return (await makeOrgWideKey(service, await makeOrganization(service, name, quota))).key;
-      }),
-    )) as [string, string];
-    assert.equal(await service.end(), 0);
+    const makeKey = async (name: string): Promise<string> => {
+      const { id } = await operate(folder, ['org', 'create', name, '--quota', String(quota)]);
+      return (await operate(folder, ['key', 'create', id, '--org-wide'])).key;
+    };
+    [endedKey, killedKey] = await Promise.all([makeKey('Ended'), makeKey('Killed')]);
   });
 
   /** Sends requests to a process, then ends it with the signal. Returns how many were admitted. */

@@ -12,7 +12,14 @@ import { Api } from './api.ts';
 import { makeApplication } from './applications.ts';
 import { findProgram } from './machine.ts';
 import { blocksOf, sectionOf } from './markdown.ts';
-import { type CommandOutcome, cleanEnvironment, root, type Service, temporaryFolder } from './service.ts';
+import {
+  type CommandOutcome,
+  cleanEnvironment,
+  root,
+  runCommand,
+  type Service,
+  temporaryFolder,
+} from './service.ts';
 import { sharedService } from './shared-service.ts';
 
 type Environment = Record<string, string>;
@@ -48,8 +55,13 @@ describe('The remote commands', { concurrency: 3 }, () => {
     const { id } = await service.skein('org', 'create', 'Newcomers');
     return memberOf(id, 'new@example.com');
   }
-  const run = (words: string[], changes: Environment = {}, input = '') =>
-    runWith(words, { ...environment, ...changes }, input);
+  /** `ask` reads its input and `threads export` writes as it reads: they run as typed. */
+  const run = (words: string[], changes: Environment = {}, input = '') => {
+    const settings = { ...environment, ...changes };
+    return words[0] === 'threads' && words[1] !== 'export'
+      ? runCommand(folder, words, settings)
+      : runWith(words, settings, input);
+  };
   const json = async (...words: string[]) => JSON.parse(told(await run([...words, '--json'])));
   const begin = async (prompt: string) => (await api.create({ prompt })).body.thread.id as string;
 
@@ -334,7 +346,9 @@ describe('An invalid remote command', { concurrency: 4 }, () => {
   ];
   for (const [words, why] of senseless) {
     it(`fails with a helpful sentence: skein ${words.join(' ')}`, async () => {
-      assertFailed(await runWith(words, environment), why);
+      const run =
+        words[0] === 'threads' ? runCommand(folder, words, environment) : runWith(words, environment);
+      assertFailed(await run, why);
     });
   }
 

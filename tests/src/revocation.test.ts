@@ -5,6 +5,7 @@ import { exchange, type IssuedApplication, makeApplication, requestToken } from 
 import type { Answer } from './conformance.ts';
 import { type LoadAround, loadAround } from './load.ts';
 import { runCommand, Service } from './service.ts';
+import { sharedService } from './shared-service.ts';
 import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
 
 describe('Revocation, with two running processes under load', { concurrency: 3 }, () => {
@@ -15,15 +16,15 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
   let leaving: string;
 
   before(async () => {
-    first = await Service.start();
-    second = await Service.start({ folder: first.folder });
+    first = await sharedService();
+    second = await Service.start({ folder: first.folder, environment: { SKEIN_MODEL: 'scripted' } });
     [organization, other, leaving] = await Promise.all([
       makeOrganization(first, 'Load'),
       makeOrganization(first, 'Other'),
       makeOrganization(first, 'To leave the beta'),
     ]);
   });
-  after(() => Promise.all([first.end(), second.end()]));
+  after(() => second.end());
 
   /** Reads, and writes if the key may, at both processes. */
   function requestsOf({ key }: Pick<IssuedKey, 'key'>, writes: boolean): (place: number) => Promise<Answer> {

@@ -3,6 +3,7 @@ import { after, before, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
 import { Service } from '../service.ts';
+import { sharedService } from '../shared-service.ts';
 import { makeMember, makeOrganization } from '../tenants.ts';
 import { History, type ShownWalk } from './history.ts';
 
@@ -10,18 +11,21 @@ const rounds = 4;
 const threadsAtFirst = 80;
 const limitsOfWalkers = [3, 5, 8, 13];
 
-describeOnEachEngine('Walks during writes from other connections and another process', ({ freshStore }) => {
+describeOnEachEngine('Walks during writes from other connections and another process', ({ sharedStore }) => {
   let first: Service;
   let second: Service;
   let apis: readonly [Api, Api];
 
   before(async () => {
-    first = await Service.start({ environment: await freshStore() });
-    second = await Service.start({ folder: first.folder, environment: first.store });
+    first = await sharedService(await sharedStore());
+    second = await Service.start({
+      folder: first.folder,
+      environment: { SKEIN_MODEL: 'scripted', ...first.store },
+    });
     const { key } = await makeMember(first, await makeOrganization(first, 'Busy'), 'ada@example.com');
     apis = [new Api(first.baseUrl, key), new Api(second.baseUrl, key)];
   });
-  after(() => Promise.all([first.end(), second.end()]));
+  after(() => second.end());
 
   it('show every thread that exists throughout exactly once, at its position at the start', async () => {
     const history = new History();

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import fc from 'fast-check';
 import type { Api } from '../api.ts';
 import { describeOnEachEngine, partFor } from '../engines.ts';
 import { sendMany } from '../load.ts';
-import { Service } from '../service.ts';
+import type { Service } from '../service.ts';
+import { sharedService } from '../shared-service.ts';
 import { makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from '../tenants.ts';
 
 /** A listing and the cursor of its second page. */
@@ -26,7 +27,7 @@ describeOnEachEngine('A cursor', (engine) => {
   let otherOrgWideKey: Api;
 
   before(async () => {
-    service = await Service.start({ environment: await engine.freshStore() });
+    service = await sharedService(await engine.sharedStore());
     const [home, away] = await Promise.all([
       makeOrganization(service, 'Home'),
       makeOrganization(service, 'Away'),
@@ -54,7 +55,6 @@ describeOnEachEngine('A cursor', (engine) => {
       ),
     );
   });
-  after(() => service.end());
 
   it('returns the next page repeatedly, with every key of the same principal', async () => {
     for (const listing of walked) assert.deepEqual(await pageAfter(listing.api, listing), listing.secondPage);

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assertEnvelope, type RawAnswer, RawConnection } from '../raw-http.ts';
 import { root, Service } from '../service.ts';
+import { sharedService } from '../shared-service.ts';
 import { makeMember, makeOrganization } from '../tenants.ts';
 
 const megabyte = 1_000_000;
@@ -112,9 +113,8 @@ for (const [name, environment] of Object.entries({ HTTP: {}, HTTPS: tls })) {
 describe('A rejected request', () => {
   let service: Service;
   before(async () => {
-    service = await Service.start({ environment: { SKEIN_MODEL: 'scripted' } });
+    service = await sharedService();
   });
-  after(() => service.end());
 
   it('closes its connection if a large body is left unread, and keeps it if the body is small', async () => {
     for (const [length, closes] of [

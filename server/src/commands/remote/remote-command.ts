@@ -28,11 +28,14 @@ export async function runRemoteCommand(
   const client = await connect(config);
   const stopping = new AbortController();
   // A second Ctrl-C finds no listener and ends the process.
-  process.once('SIGINT', () => stopping.abort());
+  const stop = () => stopping.abort();
+  process.once('SIGINT', stop);
   try {
     return await command.runRemotely(args, { client, signal: stopping.signal, terminal: process });
   } catch (error) {
     throw presentFailure(error, stopping.signal.aborted);
+  } finally {
+    process.removeListener('SIGINT', stop);
   }
 }
 
