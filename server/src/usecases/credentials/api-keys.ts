@@ -8,7 +8,7 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import { checkName } from '../../domain/text.ts';
 import type { KeySecret } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
+import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
 import { findMemberById } from '../people/members.ts';
 
@@ -70,7 +70,7 @@ export async function rotateApiKey(
     case 'rotated':
       return { id: next.id, key, userId };
     case 'missing':
-      throw keyNotFound(organizationId, initiator, keyId);
+      throw missingIn({ organizationId, initiator }, `key ${keyId}`, 'key');
     case 'revoked':
       throw alreadyEnded();
     case 'api-disabled':
@@ -84,7 +84,7 @@ export async function revokeApiKey(change: Change, keyId: string, owners: KeyOwn
   const { id, name, hint } = await findApiKey(change, keyId, owners);
   const note = auditNote(context, initiator, 'key.revoked', id, { name, hint });
   const outcome = await context.store.revokeApiKey(organizationId, id, note);
-  if (outcome === 'missing') throw keyNotFound(organizationId, initiator, keyId);
+  if (outcome === 'missing') throw missingIn({ organizationId, initiator }, `key ${keyId}`, 'key');
 }
 
 /** In order of creation, including revoked keys. */
@@ -144,14 +144,9 @@ async function findApiKey(
 ): Promise<ApiKey> {
   const key = await store.findApiKey(organizationId, keyId);
   if (key === undefined || (owners !== 'all' && key.userId !== owners)) {
-    throw keyNotFound(organizationId, initiator, keyId);
+    throw missingIn({ organizationId, initiator }, `key ${keyId}`, 'key');
   }
   return key;
-}
-
-function keyNotFound(organizationId: OrganizationId, initiator: Initiator, keyId: string): ServiceError {
-  const fact = `The organization has no key ${keyId}`;
-  return notFound(withCommand(initiator, fact, `'skein key list ${organizationId}' shows its keys`));
 }
 
 function alreadyEnded(): ServiceError {

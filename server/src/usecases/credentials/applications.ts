@@ -4,11 +4,10 @@ import {
   accessTokenSeconds,
   generateClientSecret,
 } from '../../domain/credential.ts';
-import { notFound, type ServiceError } from '../../domain/errors.ts';
 import { type ApplicationId, isApplicationId, type OrganizationId } from '../../domain/id.ts';
 import { checkName } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
-import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
+import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
 
 /** Returns the secret this once: only its hash is stored. */
@@ -41,7 +40,7 @@ export async function rotateApplication(
   const note = auditNote(context, initiator, 'application.rotated', id, { name });
   const outcome = await store.rotateApplication(organizationId, id, sha256(clientSecret), note);
   if (outcome === 'api-disabled') throw apiDisabled(organizationId, initiator);
-  if (outcome === 'missing') throw applicationNotFound(change, applicationId);
+  if (outcome === 'missing') throw missingIn(change, `application ${applicationId}`, 'app');
   return { id, clientSecret };
 }
 
@@ -51,19 +50,14 @@ export async function deleteApplication(change: Change, applicationId: string): 
   const { id, name } = await findApplication(change, applicationId);
   const note = auditNote(context, initiator, 'application.deleted', id, { name });
   const outcome = await context.store.deleteApplication(organizationId, id, note);
-  if (outcome === 'missing') throw applicationNotFound(change, applicationId);
+  if (outcome === 'missing') throw missingIn(change, `application ${applicationId}`, 'app');
 }
 
 async function findApplication(change: Change, applicationId: string): Promise<Application> {
   const { context, organizationId } = change;
   const application = await context.store.findApplication(organizationId, applicationId);
-  if (application === undefined) throw applicationNotFound(change, applicationId);
+  if (application === undefined) throw missingIn(change, `application ${applicationId}`, 'app');
   return application;
-}
-
-function applicationNotFound({ organizationId, initiator }: Change, applicationId: string): ServiceError {
-  const fact = `The organization has no application ${applicationId}`;
-  return notFound(withCommand(initiator, fact, `'skein app list ${organizationId}' shows those it has`));
 }
 
 /** In order of creation. */

@@ -1,5 +1,5 @@
 import { type FileSource, UnreadableDocument } from '../../domain/document.ts';
-import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import type { Library } from '../../domain/library.ts';
 import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
@@ -7,7 +7,7 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import { withoutInvisible } from '../../domain/text.ts';
 import type { DocumentBudget } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
+import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
 import { limitPrompts } from '../replies/limit-prompts.ts';
 
@@ -103,16 +103,11 @@ export async function listDocuments({ store, limits }: Context, organizationId: 
 export async function removeDocument(change: Change, documentId: string): Promise<void> {
   const { context, organizationId, initiator } = change;
   const document = await context.store.findDocument(organizationId, documentId);
-  if (document === undefined) throw documentNotFound(change, documentId);
+  if (document === undefined) throw missingIn(change, `document ${documentId}`, 'doc');
   const { id, name, accountId } = document;
   const note = auditNote(context, initiator, 'document.removed', id, { name, accountId });
   const outcome = await context.store.removeDocument(organizationId, id, note);
-  if (outcome === 'missing') throw documentNotFound(change, documentId);
-}
-
-function documentNotFound({ organizationId, initiator }: Change, documentId: string): ServiceError {
-  const fact = `The organization has no document ${documentId}`;
-  return notFound(withCommand(initiator, fact, `'skein doc list ${organizationId}' shows those it has`));
+  if (outcome === 'missing') throw missingIn(change, `document ${documentId}`, 'doc');
 }
 
 const passagesMax = 5;

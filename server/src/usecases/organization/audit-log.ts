@@ -1,5 +1,6 @@
 import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../../domain/audit.ts';
 import { openPosition, sealPosition } from '../../domain/cursor.ts';
+import { notFound, type ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { AuditNote } from '../../storage/store.ts';
@@ -94,4 +95,14 @@ export function operatorInitiator({ ids }: Pick<Context, 'ids'>): Initiator {
 /** Adds a `skein` command to an error message if the operator will read it; other actors cannot run it. */
 export function withCommand({ actor }: Initiator, fact: string, command: string): string {
   return actor.kind === 'operator' ? `${fact}: ${command}.` : `${fact}.`;
+}
+
+/** The error for an id that the organization does not have. `thing` is as in `document doc_1`. */
+export function missingIn(
+  { organizationId, initiator }: Pick<Change, 'organizationId' | 'initiator'>,
+  thing: string,
+  commands: 'app' | 'doc' | 'key',
+): ServiceError {
+  const command = `'skein ${commands} list ${organizationId}' shows those it has`;
+  return notFound(withCommand(initiator, `The organization has no ${thing}`, command));
 }
