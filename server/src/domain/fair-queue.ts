@@ -26,7 +26,7 @@ export class FairQueue<Key> {
   /** Resolves when the caller has a place, which it must `release`. Rejects if `signal` aborts first. */
   acquire(key: Key, signal?: Signal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.#take(key)) return Promise.resolve();
+    if (this.take(key)) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const take = () => {
         signal?.removeEventListener('abort', leave);
@@ -41,6 +41,16 @@ export class FairQueue<Key> {
     });
   }
 
+  /** Runs `work` in a place. */
+  async run<T>(key: Key, work: () => Promise<T>, signal?: Signal): Promise<T> {
+    await this.acquire(key, signal);
+    try {
+      return await work();
+    } finally {
+      this.release(key);
+    }
+  }
+
   /** How many callers of the organization wait for a place. */
   waiting(key: Key): number {
     return this.#waiting.get(key)?.length ?? 0;
@@ -52,7 +62,7 @@ export class FairQueue<Key> {
     if (held > 0) this.#held.set(key, held);
     else this.#held.delete(key);
     for (const [next, [start, ...rest]] of this.#waiting) {
-      if (!this.#take(next)) continue;
+      if (!this.take(next)) continue;
       this.#waiting.delete(next);
       if (rest.length > 0) this.#waiting.set(next, rest);
       start?.();
@@ -60,7 +70,8 @@ export class FairQueue<Key> {
     }
   }
 
-  #take(key: Key): boolean {
+  /** Takes a place now, or returns false. */
+  take(key: Key): boolean {
     const held = this.#held.get(key) ?? 0;
     if (this.#free === 0 || held >= this.#ofOneMax) return false;
     this.#free -= 1;

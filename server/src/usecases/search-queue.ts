@@ -30,12 +30,7 @@ export class SearchQueue {
       throw new ServiceError('RATE_LIMITED', sentence, soon);
     }
     try {
-      await this.#places.acquire(organizationId, signal);
-      try {
-        return await search();
-      } finally {
-        this.#places.release(organizationId);
-      }
+      return await this.#places.run(organizationId, search, signal);
     } catch (error) {
       if (!signal?.aborted || error !== signal.reason) throw error;
       throw new ServiceError('RATE_LIMITED', 'The search took too long: try again in a moment.', soon);

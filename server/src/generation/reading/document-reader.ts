@@ -52,12 +52,7 @@ export class DocumentReader {
    */
   async read(organizationId: string, name: string, source: FileSource): Promise<IndexedDocument> {
     formatOf(name);
-    await this.#places.acquire(organizationId);
-    try {
-      return await this.#readNow({ name, source, limits: this.#limits });
-    } finally {
-      this.#places.release(organizationId);
-    }
+    return this.#places.run(organizationId, () => this.#readNow({ name, source, limits: this.#limits }));
   }
 
   async #readNow(task: ReadingTask): Promise<IndexedDocument> {

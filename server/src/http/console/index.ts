@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { invalid } from '../../domain/errors.ts';
+import { FairQueue } from '../../domain/fair-queue.ts';
 import { limits } from '../../domain/limits.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
@@ -17,12 +18,12 @@ import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { ssoRoutes } from './sso-routes.ts';
 import { ratingRoutes, threadRoutes } from './thread-routes.ts';
-import { removeLeftUploads, tooLarge, UploadPlaces, withReceivedFile } from './uploads.ts';
+import { removeLeftUploads, tooLarge, tooManyUploads, withReceivedFile } from './uploads.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The upload slot of a request whose body is a file. */
-    upload: { readonly leave: () => void; isHandled: boolean } | undefined;
+    upload: { leave(): void; isHandled: boolean } | undefined;
   }
 }
 
@@ -132,11 +133,19 @@ async function handleUpload(
 function checkOf(context: SurfaceContext, options: ConsoleOptions, route: ConsoleRoute) {
   const open = checkCaller(context, options, route);
   if (!route.takesFile) return open;
-  const places = new UploadPlaces(options.limits.uploadsMax);
+  const { uploadsMax } = options.limits;
+  const places = new FairQueue<string>(Number.POSITIVE_INFINITY, uploadsMax);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     await open(request, reply);
     const { organizationId } = request.params as { organizationId: string };
-    const upload = { leave: places.take(organizationId), isHandled: false };
+    if (!places.take(organizationId)) throw tooManyUploads(uploadsMax);
+    const upload = {
+      isHandled: false,
+      leave() {
+        upload.leave = () => {};
+        places.release(organizationId);
+      },
+    };
     request.upload = upload;
     const leave = () => {
       if (!upload.isHandled) upload.leave();

@@ -90,31 +90,8 @@ export function tooLarge(bytesMax: number): ServiceError {
 /** How long most uploads take. */
 const uploadSeconds = 5;
 
-/** How many uploads of each organization this process has in progress. */
-export class UploadPlaces {
-  readonly #max: number;
-  readonly #taken = new Map<string, number>();
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /** Takes a slot and returns a function that frees it. Rejects with 429 when all are taken. */
-  take(organizationId: string): () => void {
-    const taken = this.#taken.get(organizationId) ?? 0;
-    if (taken >= this.#max) {
-      const running = `${this.#max} ${this.#max === 1 ? 'upload' : 'uploads'}`;
-      const sentence = `Your organization has ${running} in progress: try again when one has ended.`;
-      throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: uploadSeconds });
-    }
-    this.#taken.set(organizationId, taken + 1);
-    let isLeft = false;
-    return () => {
-      if (isLeft) return;
-      isLeft = true;
-      const left = this.#taken.get(organizationId)! - 1;
-      if (left === 0) this.#taken.delete(organizationId);
-      else this.#taken.set(organizationId, left);
-    };
-  }
+export function tooManyUploads(max: number): ServiceError {
+  const running = `${max} ${max === 1 ? 'upload' : 'uploads'}`;
+  const sentence = `Your organization has ${running} in progress: try again when one has ended.`;
+  return new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: uploadSeconds });
 }

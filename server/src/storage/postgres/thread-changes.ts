@@ -134,17 +134,12 @@ export function postgresThreadChanges({
   read,
 }: Database): Pick<Threads, 'addReply' | 'restoreThread' | 'setThreadPublished'> {
   const places = new FairQueue<OrganizationId>(Number.POSITIVE_INFINITY, ofOrganizationMax);
-  async function change<Row>(
+  function change<Row>(
     statement: Statement,
     values: Values & { readonly organizationId: OrganizationId },
   ): Promise<Row[]> {
-    const { organizationId } = values;
-    await places.acquire(organizationId, AbortSignal.timeout(isolatedLockMs));
-    try {
-      return await run<Row>(statement, { ...values, lockMs: isolatedLockMs });
-    } finally {
-      places.release(organizationId);
-    }
+    const make = () => run<Row>(statement, { ...values, lockMs: isolatedLockMs });
+    return places.run(values.organizationId, make, AbortSignal.timeout(isolatedLockMs));
   }
 
   const add: Threads['addReply'] = async (organizationId, threadId, userId, reply) => {

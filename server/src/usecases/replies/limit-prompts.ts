@@ -2,21 +2,29 @@ import { ServiceError } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { dayMs } from '../../domain/iso-time.ts';
-import type { LimitName } from '../../domain/limits.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { PromptLimit, Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
-const periods: readonly {
-  name: Exclude<PromptLimit['period'], 'mail'>;
-  ms: number;
-  person: LimitName;
-  organization: LimitName;
-}[] = [
+const periods = [
   // First, so that a burst that is refused does not use up the day.
-  { name: 'minute', ms: 60_000, person: 'promptsPerMinute', organization: 'organizationPromptsPerMinute' },
-  { name: 'day', ms: dayMs, person: 'promptsPerDay', organization: 'organizationPromptsPerDay' },
-];
+  {
+    period: 'minute',
+    ms: 60_000,
+    person: 'promptsPerMinute',
+    organization: 'organizationPromptsPerMinute',
+    within: 'this minute',
+    next: 'Wait a minute and try again.',
+  },
+  {
+    period: 'day',
+    ms: dayMs,
+    person: 'promptsPerDay',
+    organization: 'organizationPromptsPerDay',
+    within: 'today',
+    next: 'The limit resets at 00:00 UTC.',
+  },
+] as const;
 
 /**
  * Counts a prompt that a person sends in the console, and rejects it above the limits. Prompts of the public interface
@@ -26,35 +34,19 @@ export async function limitPrompts(
   { store, limits, now }: Context,
   { organizationId, userId }: UserPrincipal,
 ): Promise<void> {
-  for (const { name, ms, person, organization } of periods) {
+  for (const { period, ms, person, organization, within, next } of periods) {
     const startedAt = Math.floor(now() / ms) * ms;
-    const outcome = await countUse(store, organizationId, userId, {
-      period: name,
-      startedAt,
-      personMax: limits[person],
-      organizationMax: limits[organization],
-    });
+    const maxima = { personMax: limits[person], organizationMax: limits[organization] };
+    const outcome = await countUse(store, organizationId, userId, { period, startedAt, ...maxima });
     if (outcome === 'counted') continue;
+    const isPerson = outcome === 'person-limit';
+    const limit = isPerson ? maxima.personMax : maxima.organizationMax;
+    const prompts = limit === 1 ? '1 prompt' : `${limit.toLocaleString('en')} prompts`;
+    const who = isPerson ? 'You have' : 'Your organization has';
+    const sentence = `${who} sent ${prompts} ${within}, which is the limit. ${next}`;
     const retryAfterSeconds = Math.ceil((startedAt + ms - now()) / 1000);
-    throw outcome === 'person-limit'
-      ? limited('You have', limits[person], name, retryAfterSeconds)
-      : limited('Your organization has', limits[organization], name, retryAfterSeconds);
+    throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
   }
-}
-
-function limited(
-  who: string,
-  limit: number,
-  period: (typeof periods)[number]['name'],
-  retryAfterSeconds: number,
-): ServiceError {
-  const [within, until] =
-    period === 'minute'
-      ? ['this minute', 'Wait a minute and try again.']
-      : ['today', 'The limit resets at 00:00 UTC.'];
-  const prompts = limit === 1 ? '1 prompt' : `${limit.toLocaleString('en')} prompts`;
-  const sentence = `${who} sent ${prompts} ${within}, which is the limit. ${until}`;
-  return new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
 }
 
 type Outcome = Awaited<ReturnType<Store['countPrompt']>>;
@@ -76,15 +68,12 @@ export async function countUse(
   refusals.set(store, refused);
   const keyOf = (outcome: Outcome) =>
     JSON.stringify([organizationId, limit.period, outcome === 'person-limit' && person]);
-  await counting.acquire(organizationId);
-  try {
+  return counting.run(organizationId, async () => {
     for (const outcome of ['person-limit', 'organization-limit'] as const)
       if (refused.get(keyOf(outcome)) === limit.startedAt) return outcome;
     const outcome = await store.countPrompt(organizationId, person, limit);
     if (refused.size >= refusalsMax) refused.clear();
     if (outcome !== 'counted') refused.set(keyOf(outcome), limit.startedAt);
     return outcome;
-  } finally {
-    counting.release(organizationId);
-  }
+  });
 }
