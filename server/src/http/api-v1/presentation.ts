@@ -1,4 +1,5 @@
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
+import { memoized } from '../../domain/memoized.ts';
 import { deriveThreadStatus, type Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { WholeThread } from '../../usecases/threads/get-thread.ts';
@@ -29,33 +30,22 @@ export function presentThread(thread: Thread, threadUrl: string | null): ThreadJ
 export function wholeThreadRenderer(
   threadUrl: (id: string) => string,
 ): (found: WholeThread) => Rendered<WholeThreadJson> {
-  const kept = new WeakMap<WholeThread, Rendered<WholeThreadJson>>();
-  return (found) => {
-    let rendered = kept.get(found);
-    if (rendered === undefined) {
-      const { thread, messages } = found;
-      rendered = Rendered.from({
-        thread: presentThread(thread, threadUrl(thread.id)),
-        messages: messages.map(presentMessage),
-        status: deriveThreadStatus(messages),
-      });
-      kept.set(found, rendered);
-    }
-    return rendered;
-  };
+  return memoized(({ thread, messages }) =>
+    Rendered.from({
+      thread: presentThread(thread, threadUrl(thread.id)),
+      messages: messages.map(presentMessage),
+      status: deriveThreadStatus(messages),
+    }),
+  );
 }
 
-/** The JSON of messages, by their array. Responses that send a part of a large thread at the same time share it. */
-const keptParts = new WeakMap<readonly Message[], Buffer>();
-
-/** Messages of a large thread as JSON, without the brackets of the array. */
-export function renderMessages(messages: readonly Message[]): Buffer {
-  const kept = keptParts.get(messages);
-  if (kept !== undefined) return kept;
-  const json = Buffer.from(messages.map((message) => JSON.stringify(presentMessage(message))).join());
-  keptParts.set(messages, json);
-  return json;
-}
+/**
+ * Messages of a large thread as JSON, without the brackets of the array. Responses that send a part at the same time
+ * share it.
+ */
+export const renderMessages = memoized((messages: readonly Message[]) =>
+  Buffer.from(messages.map((message) => JSON.stringify(presentMessage(message))).join()),
+);
 
 interface RenderedPage {
   readonly body: Rendered<ThreadPageJson>;
@@ -69,16 +59,8 @@ interface RenderedPage {
  * of. The listing of a page object is always the same; the state of the walk may differ, and is compared.
  */
 export function pageRenderer(threadUrl: (id: string) => string): (listed: ListedThreads) => RenderedPage {
-  const keptThreads = new WeakMap<Thread, string>();
+  const jsonOf = memoized((thread: Thread) => JSON.stringify(presentThread(thread, threadUrl(thread.id))));
   const keptPages = new WeakMap<object, RenderedPage>();
-  function jsonOf(thread: Thread): string {
-    let json = keptThreads.get(thread);
-    if (json === undefined) {
-      json = JSON.stringify(presentThread(thread, threadUrl(thread.id)));
-      keptThreads.set(thread, json);
-    }
-    return json;
-  }
   return (listed) => {
     const { page, walked, truncated } = listed;
     const kept = keptPages.get(page);

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { memoized } from '../../domain/memoized.ts';
 import {
   boundValue,
   type CallColumns,
@@ -65,11 +66,9 @@ interface Numbered {
   readonly names: readonly string[];
 }
 
-const numbered = new WeakMap<Statement, Numbered>();
-
 /** The query for the driver, which numbers values instead of naming them. */
 export function query(statement: Statement, values: Values = {}, time?: StoreTime): pg.QueryConfig {
-  const { text, names } = numberedOnce(statement);
+  const { text, names } = numbered(statement);
   const clock = names.includes('clockTime') ? time?.values() : undefined;
   return {
     name: statement.name,
@@ -78,16 +77,7 @@ export function query(statement: Statement, values: Values = {}, time?: StoreTim
   };
 }
 
-function numberedOnce(statement: Statement): Numbered {
-  let known = numbered.get(statement);
-  if (known === undefined) {
-    known = numberValues(statement);
-    numbered.set(statement, known);
-  }
-  return known;
-}
-
-function numberValues({ sql }: Statement): Numbered {
+const numbered = memoized(({ sql }: Statement): Numbered => {
   const names: string[] = [];
   const withTime = sql.replace(/\bINDEXED BY \w+/g, '').replace(/(?<!:):now\b/g, now);
   const text = withTime.replace(valueNames, (_, name: string) => {
@@ -95,7 +85,7 @@ function numberValues({ sql }: Statement): Numbered {
     return `$${names.indexOf(name) + 1}`;
   });
   return { text, names };
-}
+});
 
 /**
  * The calls of a batch as the relation `asked`, with a column for each value and the `place` of the call. The lists are
@@ -201,7 +191,7 @@ export class Database implements Transactions {
     { batchesMax, callsMax = 64, key, organizationOf }: BatchLimits,
   ): (values: Values) => Promise<Row[]> {
     const own = Object.keys(columns);
-    const shared = numberedOnce(statement).names.filter(
+    const shared = numbered(statement).names.filter(
       (name) => !own.includes(name) && !/^(?:clock|lockMs$)/.test(name),
     );
     const send = async (calls: readonly Values[], isIsolated: boolean) => {

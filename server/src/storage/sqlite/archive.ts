@@ -1,3 +1,4 @@
+import { memoized } from '../../domain/memoized.ts';
 import {
   type Archive,
   type ArchiveTable,
@@ -33,16 +34,8 @@ export function openSqliteSource(file: string): Archive {
 /** No other process can open the store until it is closed. */
 export function openSqliteTarget(file: string): ArchiveTarget {
   const database = openAlone(file, true);
-  const inserts = new Map<string, (row: Row) => void>();
+  const insertInto = memoized((table: ArchiveTable) => prepareInsert(database, table));
   const insertTerms = database.prepare('INSERT INTO passage_term (rowid, terms) VALUES (@number, @terms)');
-
-  function insertInto(table: ArchiveTable): (row: Row) => void {
-    const known = inserts.get(table.name);
-    if (known !== undefined) return known;
-    const insert = prepareInsert(database, table);
-    inserts.set(table.name, insert);
-    return insert;
-  }
 
   return {
     ...reader(database),
@@ -58,7 +51,7 @@ export function openSqliteTarget(file: string): ArchiveTarget {
     write: async (table, rows, terms) =>
       database.transaction(() => {
         const insert = insertInto(table);
-        for (const row of rows) insert(row);
+        for (const row of rows) insert.run(Object.fromEntries(entriesOf(table, row)));
         if (terms === undefined) return;
         const number = Object.keys(table.columns).indexOf('number');
         for (const [index, row] of rows.entries())
@@ -97,18 +90,19 @@ function openAlone(file: string, unfinished: boolean): Database {
 function reader(database: Database): Archive {
   const read = (table: ArchiveTable, afterKey: boolean) =>
     database.prepare<unknown[], Value[]>(readText(table, expressions, afterKey, () => '?')).raw();
-  const statements = new Map(
-    archiveTables.map((table) => [table.name, { first: read(table, false), next: read(table, true) }]),
-  );
+  const statements = memoized((table: ArchiveTable) => ({
+    first: read(table, false),
+    next: read(table, true),
+  }));
   return {
     threadNumbers: 'store',
     count: async ({ name }) => database.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!,
     async read(table, after, limit) {
-      const { first, next } = statements.get(table.name)!;
+      const { first, next } = statements(table);
       const rows = after === null ? first.all(limit) : next.all(...after, limit);
       return rows.map((row) => withFlags(table, row));
     },
-    readMarks: async () => readMarks(database),
+    readMarks: async () => database.prepare<[], Marks>(readSequences).get()!,
     isAlone: async () => true,
     close: async () => {
       database.close();
@@ -123,23 +117,20 @@ function withFlags({ columns }: ArchiveTable, row: Value[]): Row {
   return row;
 }
 
-function prepareInsert(database: Database, { name, columns }: ArchiveTable): (row: Row) => void {
+function prepareInsert(database: Database, { name, columns }: ArchiveTable) {
   const kept = Object.keys(columns).filter((column) => !derived.has(`${name}.${column}`));
-  const places = kept.map((column) => Object.keys(columns).indexOf(column));
-  const values = kept.map((column) => `@${column}`);
   const own = name === 'thread' ? { column: ', deleted', value: ', @deleted_at IS NOT NULL' } : undefined;
-  const statement = database.prepare(
+  return database.prepare(
     `INSERT INTO "${name}" (${kept.map((column) => `"${column}"`).join(', ')}${own?.column ?? ''})
-     VALUES (${values.join(', ')}${own?.value ?? ''})`,
+     VALUES (${kept.map((column) => `@${column}`).join(', ')}${own?.value ?? ''})`,
   );
-  return (row) => {
-    const entries = kept.map((column, index) => [column, storable(row[places[index]!])]);
-    statement.run(Object.fromEntries(entries));
-  };
 }
 
-function storable(value: Value | undefined): unknown {
-  return typeof value === 'boolean' ? Number(value) : value;
+function entriesOf({ columns }: ArchiveTable, row: Row) {
+  return Object.keys(columns).map((column, index) => {
+    const value = row[index];
+    return [column, typeof value === 'boolean' ? Number(value) : value];
+  });
 }
 
 function empty(database: Database): void {
@@ -150,10 +141,6 @@ function empty(database: Database): void {
 const readSequences = `SELECT latest_at AS latestAt, move_sequence AS move,
   coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'passage'), 0) AS passage,
   coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'corpus'), 0) AS corpus FROM store_clock`;
-
-function readMarks(database: Database): Marks {
-  return database.prepare<[], Marks>(readSequences).get()!;
-}
 
 function raiseMarks(database: Database, marks: Marks): void {
   database.prepare('UPDATE store_clock SET latest_at = @latestAt, move_sequence = @move').run(marks);

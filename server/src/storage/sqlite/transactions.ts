@@ -1,3 +1,4 @@
+import { memoized } from '../../domain/memoized.ts';
 import {
   askedOnce,
   boundValue,
@@ -58,15 +59,8 @@ export function sqliteText({ sql }: Statement): Sql {
 }
 
 function runner(database: Database): Run {
-  const prepared = new WeakMap<Statement, (values: Values, clock: Clock) => unknown[]>();
-  return (statement, values, clock) => {
-    let run = prepared.get(statement);
-    if (run === undefined) {
-      run = prepare(database, statement);
-      prepared.set(statement, run);
-    }
-    return run(values, clock);
-  };
+  const prepared = memoized((statement: Statement) => prepare(database, statement));
+  return (statement, values, clock) => prepared(statement)(values, clock);
 }
 
 /**
