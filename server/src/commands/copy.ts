@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
 import { invalid } from '../domain/errors.ts';
-import type { CopyOutcome } from '../storage/copy-store.ts';
+import type { CopiedTable } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, counted, optionText, UsageError } from './command.ts';
 import { ProgressBar } from './output.ts';
 
@@ -22,12 +22,12 @@ export const copy: BareCommand = {
     if (from.engine === 'sqlite' && !existsSync(from.file)) {
       throw invalid(`--from names ${from.file}, which does not exist.`);
     }
-    const outcome = await copyBetween(from, to);
-    return { json: outcome, text: describe(outcome) };
+    const tables = await copyBetween(from, to);
+    return { json: { tables }, text: describe(tables) };
   },
 };
 
-async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopyOutcome> {
+async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTable[]> {
   const { copyStore, copyTools, openArchive, openArchiveTarget } = await import('../compose.ts');
   const source = await opened('--from', from, openArchive);
   try {
@@ -78,7 +78,7 @@ function nameOf(choice: StoreChoice): string {
   return choice.engine === 'sqlite' ? choice.file : choice.url;
 }
 
-function describe({ tables }: CopyOutcome): string {
+function describe(tables: readonly CopiedTable[]): string {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   return `${counted(rows, 'row')} in ${tables.length} tables are the same in both stores, by count and checksum.`;
 }

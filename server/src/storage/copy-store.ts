@@ -5,7 +5,6 @@ import {
   type ArchiveTarget,
   archiveTables,
   type Key,
-  type Marks,
   type Row,
 } from './archive.ts';
 import { scopedTerms } from './sql/documents.ts';
@@ -25,18 +24,6 @@ export interface CopiedTable {
   readonly checksum: string;
 }
 
-export interface CopyOutcome {
-  readonly tables: readonly CopiedTable[];
-}
-
-/** The source as it was found at the start. */
-interface Plan {
-  readonly counts: ReadonlyMap<string, number>;
-  readonly marks: Marks;
-  /** See `renumbered`. */
-  readonly renumber: boolean;
-}
-
 const rowsMax = 500;
 /** The first batch of a table is small because its rows may be long. */
 const rowsFirst = 20;
@@ -49,35 +36,53 @@ const batchLength = 2_000_000;
 export async function copyStore(
   source: Archive,
   target: ArchiveTarget,
-  tools: CopyTools,
-): Promise<CopyOutcome> {
+  { sha256, termsOf, onProgress }: CopyTools,
+): Promise<CopiedTable[]> {
   if (!(await target.isUnfinished())) await assertEmpty(target);
-  const plan = await survey(source, target);
+  const counts = new Map<string, number>();
+  for (const table of archiveTables) counts.set(table.name, await source.count(table));
+  const marks = await source.readMarks();
+  const renumbers = source.threadNumbers === 'organization' && target.threadNumbers === 'store';
   await target.begin();
-  const all = 2 * [...plan.counts.values()].reduce((sum, rows) => sum + rows, 0);
+  const all = 2 * [...counts.values()].reduce((sum, rows) => sum + rows, 0);
   let done = 0;
   for (const table of archiveTables) {
-    await copyTable(source, target, table, plan, tools, (rows) =>
-      tools.onProgress(done + rows, all, `copying ${table.name}`),
-    );
-    done += plan.counts.get(table.name) ?? 0;
+    let number = -counts.get(table.name)!;
+    for await (const { rows } of batchesOf(source, table)) {
+      onProgress(done, all, `copying ${table.name}`);
+      const batch = renumbers && table.name === 'thread' ? renumbered(table, rows, number) : rows;
+      const terms =
+        table.name === 'passage' ? rows.map((row) => passageTerms(table, row, termsOf)) : undefined;
+      await target.write(table, batch, terms);
+      number += rows.length;
+      done += rows.length;
+    }
   }
   const tables: CopiedTable[] = [];
   for (const table of archiveTables) {
-    tables.push(
-      await compareTable(source, target, table, plan, tools, (rows) =>
-        tools.onProgress(done + rows, all, `comparing ${table.name}`),
-      ),
-    );
-    done += plan.counts.get(table.name) ?? 0;
+    const ignored = Object.keys(table.columns).map((column) => {
+      const name = `${table.name}.${column}`;
+      return target.derived.has(name) || (renumbers && name === 'thread.sequence');
+    });
+    let checksum = '';
+    for await (const { rows, after, limit } of batchesOf(source, table)) {
+      onProgress(done, all, `comparing ${table.name}`);
+      const text = encoded(rows, ignored);
+      if (text !== encoded(await target.read(table, after, limit), ignored)) {
+        throw refusal(`The copy differs from the source in the table ${table.name}: run the command again.`);
+      }
+      checksum = sha256(`${checksum}${text}`);
+      done += rows.length;
+    }
+    tables.push({ table: table.name, rows: counts.get(table.name)!, checksum });
   }
   if (!(await source.isAlone()) || !(await target.isAlone())) {
     throw refusal(
       'Another process opened one of the stores during the copy: stop it and run the command again.',
     );
   }
-  await target.finish(plan.marks);
-  return { tables };
+  await target.finish(marks);
+  return tables;
 }
 
 /** Opening a store creates secrets in it, so only organizations and users show that it is in use. */
@@ -90,39 +95,17 @@ async function assertEmpty(target: ArchiveTarget): Promise<void> {
   }
 }
 
-async function survey(source: Archive, target: ArchiveTarget): Promise<Plan> {
-  const counts = new Map<string, number>();
-  for (const table of archiveTables) counts.set(table.name, await source.count(table));
-  return {
-    counts,
-    marks: await source.readMarks(),
-    renumber: source.threadNumbers === 'organization' && target.threadNumbers === 'store',
-  };
-}
-
-async function copyTable(
-  source: Archive,
-  target: ArchiveTarget,
-  table: ArchiveTable,
-  plan: Plan,
-  { termsOf }: CopyTools,
-  onRows: (rows: number) => void,
-): Promise<void> {
+/** The rows of a table in key order, with the key before each batch. The last batch is empty. */
+async function* batchesOf(source: Archive, table: ArchiveTable) {
   let after: Key | null = null;
-  let rows = 0;
+  let rows: Row[];
   let limit = rowsFirst;
-  for (;;) {
-    onRows(rows);
-    const read: Row[] = await source.read(table, after, limit);
-    if (read.length === 0) return;
-    const batch = plan.renumber && table.name === 'thread' ? renumbered(table, read, rows, plan) : read;
-    const terms =
-      table.name === 'passage' ? batch.map((row) => passageTerms(table, row, termsOf)) : undefined;
-    await target.write(table, batch, terms);
-    after = keyOf(table, read.at(-1)!);
-    rows += read.length;
-    limit = nextLimit(read, limit);
-  }
+  do {
+    rows = await source.read(table, after, limit);
+    yield { rows, after, limit };
+    after = (rows.at(-1)?.slice(0, table.keyLength) ?? null) as Key | null;
+    limit = nextLimit(rows, limit);
+  } while (rows.length > 0);
 }
 
 /**
@@ -130,10 +113,9 @@ async function copyTable(
  * Copied threads get numbers below zero there, so that a walk that started at the source skips none of them. Threads
  * created after the walk started have newer activity, so they are before its position anyway.
  */
-function renumbered(table: ArchiveTable, rows: readonly Row[], before: number, plan: Plan): Row[] {
+function renumbered(table: ArchiveTable, rows: readonly Row[], first: number): Row[] {
   const place = Object.keys(table.columns).indexOf('sequence');
-  const count = plan.counts.get(table.name) ?? 0;
-  return rows.map((row, index) => row.with(place, before + index - count));
+  return rows.map((row, index) => row.with(place, first + index));
 }
 
 /** The same terms that add-document.ts derives. */
@@ -142,41 +124,6 @@ function passageTerms(table: ArchiveTable, row: Row, termsOf: (text: string) => 
   const column = (name: string) => row[names.indexOf(name)] ?? '';
   const terms = termsOf(`${column('title')}\n${column('heading')}\n${column('text')}`);
   return scopedTerms(column('corpus') as number, terms);
-}
-
-async function compareTable(
-  source: Archive,
-  target: ArchiveTarget,
-  table: ArchiveTable,
-  plan: Plan,
-  { sha256 }: CopyTools,
-  onRows: (rows: number) => void,
-): Promise<CopiedTable> {
-  const ignored = Object.keys(table.columns).map((column) => {
-    const name = `${table.name}.${column}`;
-    return target.derived.has(name) || (plan.renumber && name === 'thread.sequence');
-  });
-  let after: Key | null = null;
-  let rows = 0;
-  let limit = rowsFirst;
-  let checksum = '';
-  for (;;) {
-    onRows(rows);
-    const [theirs, ours] = [await source.read(table, after, limit), await target.read(table, after, limit)];
-    const text = encoded(theirs, ignored);
-    if (text !== encoded(ours, ignored)) {
-      throw refusal(`The copy differs from the source in the table ${table.name}: run the command again.`);
-    }
-    checksum = sha256(`${checksum}${text}`);
-    rows += theirs.length;
-    if (theirs.length === 0) return { table: table.name, rows, checksum };
-    after = keyOf(table, theirs.at(-1)!);
-    limit = nextLimit(theirs, limit);
-  }
-}
-
-function keyOf({ keyLength }: ArchiveTable, row: Row): Key {
-  return row.slice(0, keyLength) as unknown as Key;
 }
 
 /** Keeps a batch below `batchLength` characters. The limit grows by a factor of at most 4. */
