@@ -3,6 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { type ErrorCode, ServiceError } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
+import { identify } from './authenticate.ts';
 import { entityTag, matchesEntityTag } from './headers.ts';
 import type { HeldRequests } from './held-requests.ts';
 import { type Pieces, streamOf } from './pieces.ts';
@@ -95,16 +96,13 @@ export function defineRoute<
   return route as unknown as Route;
 }
 
-/** Shared by all routes of a surface. */
-export interface Surface {
-  readonly context: SurfaceContext;
-  readonly heldRequests: HeldRequests;
-  /** Authenticates the caller again. */
-  readonly identify: (request: FastifyRequest) => Promise<Principal>;
-}
-
-export function mountRoute(app: FastifyInstance, surface: Surface, route: Route, openapi: object): void {
-  const { context, heldRequests, identify } = surface;
+export function mountRoute(
+  app: FastifyInstance,
+  context: SurfaceContext,
+  heldRequests: HeldRequests,
+  route: Route,
+  openapi: object,
+): void {
   const { query } = route;
   app.route({
     method: route.method,
@@ -136,7 +134,7 @@ export function mountRoute(app: FastifyInstance, surface: Surface, route: Route,
           // Check admission before holding the request.
           await request.admission?.done;
           await heldRequests.hold(reply.raw, ms, wait);
-          return (await identify(request)) as UserPrincipal;
+          return (await identify(context, request)) as UserPrincipal;
         },
       });
       if (request.admission !== undefined) {

@@ -21,33 +21,26 @@ interface Following {
   readonly reply: FastifyReply;
 }
 
-/** The event streams of threads. All of them end when the service stops. */
-export class ThreadEventStreams {
-  readonly #heldRequests: HeldRequests;
-  readonly #places: StreamPlaces;
-  readonly #writeTimeoutMs: number;
+/** Returns a function that sends the event stream of a thread and resolves at its end. */
+export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
+  const places = new StreamPlaces(limits.streamsPerPersonMax);
 
-  constructor(heldRequests: HeldRequests, { streamsPerPersonMax, streamWriteTimeoutMs }: Limits) {
-    this.#heldRequests = heldRequests;
-    this.#places = new StreamPlaces(streamsPerPersonMax);
-    this.#writeTimeoutMs = streamWriteTimeoutMs;
-  }
-
-  /** Sends a stream and resolves at its end. Rejects without a response if the thread cannot be read. */
-  async follow(following: Following, threadId: string): Promise<void> {
+  /** Rejects without a response if the thread cannot be read. All streams end when the service stops. */
+  return async (following: Following, threadId: string): Promise<void> => {
     const { context, session, reply } = following;
+    const { organizationId, userId } = session.principal;
     const closing = new AbortController();
     const close = () => closing.abort();
     const events = followThread(context, session.principal, threadId, closing.signal);
     // The first event is read before the stream starts, so that an unreadable thread is a normal error response.
     const first = await events.next();
     if (first.done) return;
-    const leave = this.#places.take(session.principal.userId, close);
-    const stream = new EventStream(session.principal.organizationId, reply, closing, this.#writeTimeoutMs);
+    const leave = places.take(userId, close);
+    const stream = new EventStream(organizationId, reply, closing, limits.streamWriteTimeoutMs);
     const stopWatching = watchSession(following, stream, close);
     try {
       reportRequest(context)(reply.request, reply);
-      await this.#heldRequests.hold(reply.raw, streamMsMax, async (until) => {
+      await heldRequests.hold(reply.raw, streamMsMax, async (until) => {
         until.addEventListener('abort', close, { once: true });
         if (until.aborted || reply.raw.destroyed) close();
         await sendAll(following, stream, first.value, events).catch((error: unknown) => {
@@ -64,7 +57,7 @@ export class ThreadEventStreams {
       close();
       stream.end();
     }
-  }
+  };
 }
 
 async function sendAll(

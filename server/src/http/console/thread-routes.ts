@@ -20,7 +20,7 @@ import { whileConnected } from '../held-requests.ts';
 import type { Pieces } from '../pieces.ts';
 import { pageQuery, Type, text } from '../schema.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { ThreadEventStreams } from './thread-events.ts';
+import { threadEventStreams } from './thread-events.ts';
 import { presentRow, presentThread, presentView } from './thread-presentation.ts';
 import {
   accountsSchema,
@@ -47,7 +47,7 @@ export function threadRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
 }
 
 function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleRoute[] {
-  const streams = new ThreadEventStreams(heldRequests, limits);
+  const follow = threadEventStreams(heldRequests, limits);
   return [
     defineConsoleRoute('GET /threads', 'member', {
       query: Type.Object({
@@ -97,7 +97,7 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
       // Browsers reconnect by themselves, and cannot send a header with it.
       isBackground: true,
       response: null,
-      handle: (call) => streams.follow(call, call.path.id),
+      handle: (call) => follow(call, call.path.id),
     }),
     defineConsoleRoute('GET /home/:id', 'person', {
       response: homeSchema,

@@ -68,10 +68,8 @@ const insert = statement('insert-document')`
 const show = statement('show-document')`
   UPDATE document SET state = 'ready', added_at = :now, kept_id = :keptId
   WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING id`;
-const hide = statement('hide-document')`
-  UPDATE document SET state = 'removed' WHERE organization_id = :organizationId AND id = :id`;
-const abandon = statement('abandon-document')`UPDATE document SET state = 'removed'
-  WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING id`;
+const hide = statement('hide-document')`UPDATE document SET state = 'removed'
+  WHERE organization_id = :organizationId AND id = :id AND state = :state RETURNING id`;
 const remove = statement('delete-document')`
   DELETE FROM document WHERE organization_id = :organizationId AND id = :id`;
 const abandonSilent = statement('abandon-silent-documents')`UPDATE document SET state = 'removed'
@@ -112,7 +110,7 @@ export function documents(
   }
 
   function* hideReady(organizationId: OrganizationId, { id, accountKey, passages }: ReadyRow): Work<void> {
-    yield* run(hide, { organizationId, id });
+    yield* run(hide, { organizationId, id, state: 'ready' });
     yield* grow(organizationId, accountKey, -passages);
   }
 
@@ -160,7 +158,7 @@ export function documents(
 
   /** Keeps the document if it is ready: its commit may have succeeded although it was reported as failed. */
   async function giveUp(organizationId: OrganizationId, id: DocumentId): Promise<void> {
-    const hidden = await writeOne(abandon, { organizationId, id });
+    const hidden = await writeOne(hide, { organizationId, id, state: 'writing' });
     if (hidden.length > 0) await clear(organizationId, id);
   }
 

@@ -12,7 +12,7 @@ import {
   messageColumns,
   toMessage,
 } from './messages.ts';
-import { empty, type Sql, sql, statement } from './sql.ts';
+import { empty, jsonRows, type Sql, sql, statement } from './sql.ts';
 import { count, row, rows, type Transactions, type Work } from './work.ts';
 
 /** The columns of a listed thread: `relation` has the names of the table's columns. */
@@ -64,11 +64,12 @@ const listMessages = statement('list-messages')`WITH part AS MATERIALIZED (
     LEFT JOIN message ON organization_id = :organizationId AND thread_id = :threadId AND message.id = part_id
   WHERE bytes_before < :bytesMax ORDER BY ${inOrderOfCreation}`;
 const selectDetails = (filter: Sql) => sql`
-  SELECT id AS "messageId", trace_id AS "traceId", failure, verdict, created_at AS "createdAt" FROM message
+  SELECT id AS "messageId", trace_id AS "traceId", failure, verdict FROM message
   WHERE organization_id = :organizationId AND thread_id = :threadId AND role = 'assistant' ${filter}
   ORDER BY ${inOrderOfCreation}`;
 const listDetails = statement('list-reply-details')`${selectDetails(empty)}`;
-const findDetails = statement('find-reply-details')`${selectDetails(sql`AND id = :id`)}`;
+const findDetails = statement('find-reply-details')`
+  ${selectDetails(sql`AND id IN (SELECT entry.value ->> 'id' FROM json_each(:replies) AS entry)`)}`;
 
 /** Listing accounts skips at most this many accounts without a thread. */
 const emptyAccountsMax = 1_000;
@@ -202,14 +203,15 @@ export function threadReads({
       );
     },
 
-    listReplyDetails: (organizationId, threadId, ids) =>
-      read(function* () {
-        const values = { organizationId, threadId };
-        if (ids === undefined) return (yield* rows<DetailsRow>(listDetails, values)).map(toDetails);
-        const found: DetailsRow[] = [];
-        for (const id of ids) found.push(...(yield* rows<DetailsRow>(findDetails, { ...values, id })));
-        return found.sort(byCreation).map(toDetails);
-      }),
+    async listReplyDetails(organizationId, threadId, ids) {
+      const replies = jsonRows((ids ?? []).map((id) => ({ id })));
+      const values = { organizationId, threadId, replies };
+      const found = await read(() => rows<DetailsRow>(ids ? findDetails : listDetails, values));
+      return found.map(({ verdict, ...details }) => ({
+        ...details,
+        verdict: verdict && JSON.parse(verdict),
+      }));
+    },
 
     async listAccounts(organizationId, userId, prefix, limit) {
       const values = { organizationId, userId, prefix: accountKey(prefix), limit };
@@ -219,12 +221,4 @@ export function threadReads({
   };
 }
 
-type DetailsRow = Omit<ReplyDetails, 'verdict'> & { verdict: string | null; createdAt: number };
-
-function byCreation(a: DetailsRow, b: DetailsRow): number {
-  return a.createdAt - b.createdAt || (a.messageId < b.messageId ? -1 : 1);
-}
-
-function toDetails({ createdAt: _, verdict, ...details }: DetailsRow): ReplyDetails {
-  return { ...details, verdict: verdict === null ? null : JSON.parse(verdict) };
-}
+type DetailsRow = Omit<ReplyDetails, 'verdict'> & { verdict: string | null };

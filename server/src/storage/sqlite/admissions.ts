@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../domain/id.ts';
-import { type QuotaUse, quotaUse } from '../../domain/quota.ts';
+import { quotaUse } from '../../domain/quota.ts';
 import { findKeyGrant } from '../sql/api-keys.ts';
 import { findApplicationGrant } from '../sql/applications.ts';
 import { readQuota } from '../sql/requests.ts';
@@ -19,6 +19,15 @@ interface Owner extends Omit<Admission, 'use'> {
 interface Arrival {
   readonly findOwner: () => Owner | undefined;
   readonly day: number;
+}
+
+/** The requests of one organization and day within a transaction. */
+interface Tally {
+  readonly organizationId: OrganizationId;
+  readonly day: number;
+  readonly used: number;
+  readonly limit: number;
+  requests: number;
 }
 
 /** Requests that arrived in the same turn of the event loop. */
@@ -46,20 +55,40 @@ export function sqliteAdmissions(
     (hash) => isEndless.get(hash) !== undefined,
   );
   const applications = grantReader(database, commits, cache, findApplicationGrant);
-  const quota = quotaCounter(database);
+  const readUse = database.prepare<[object], { used: number; limit: number }>(readQuota.sql);
+  const addUse = database.prepare(
+    `INSERT INTO quota_use (organization_id, day, used) VALUES (@organizationId, @day, @granted)
+     ON CONFLICT DO UPDATE SET used = used + excluded.used`,
+  );
   let waiting: Batch | undefined;
+
+  /** Reads each organization's count once in a transaction. */
+  function tallyOf(tallies: Tally[], organizationId: OrganizationId, day: number): Tally {
+    const known = tallies.find((tally) => tally.organizationId === organizationId && tally.day === day);
+    if (known !== undefined) return known;
+    const use = readUse.get({ organizationId, day }) ?? { used: 0, limit: 0 };
+    const tally = { ...use, organizationId, day, requests: 0 };
+    tallies.push(tally);
+    return tally;
+  }
 
   function admitAll(arrivals: readonly Arrival[]): (Admission | undefined)[] {
     cache.confirmForTurn();
-    const count = quota.begin();
+    const tallies: Tally[] = [];
     const admissions = arrivals.map(({ findOwner, day }) => {
       const owner = findOwner();
       if (owner === undefined) return undefined;
       const { organizationId, userId, credentialId, apiEnabled } = owner;
-      const use = apiEnabled ? count.one(organizationId, day) : undefined;
+      if (!apiEnabled) return { organizationId, userId, credentialId, use: undefined };
+      const tally = tallyOf(tallies, organizationId, day);
+      tally.requests += 1;
+      const use = quotaUse(tally.limit, tally.used + tally.requests);
       return { organizationId, userId, credentialId, use };
     });
-    count.write();
+    for (const { organizationId, day, used, limit, requests } of tallies) {
+      const granted = Math.min(requests, limit - used);
+      if (granted > 0) addUse.run({ organizationId, day, granted });
+    }
     return admissions;
   }
 
@@ -131,53 +160,5 @@ function grantReader<Grant extends object>(
 
     /** Keeps nothing, because the transaction may be rolled back. */
     findInTransaction: (name: string): Grant | undefined => cache.get<Grant>(name) ?? read(name),
-  };
-}
-
-interface UseRow {
-  used: number;
-  limit: number;
-}
-
-/** The requests of one organization and day within a transaction. */
-interface Tally extends UseRow {
-  readonly organizationId: OrganizationId;
-  readonly day: number;
-  requests: number;
-}
-
-function quotaCounter(database: Database) {
-  const current = database.prepare<[object], UseRow>(readQuota.sql);
-  const add = database.prepare(
-    `INSERT INTO quota_use (organization_id, day, used) VALUES (@organizationId, @day, @granted)
-     ON CONFLICT DO UPDATE SET used = used + excluded.used`,
-  );
-
-  return {
-    /** To be called in a transaction, which reads and writes each organization's count once. */
-    begin() {
-      const tallies: Tally[] = [];
-      function tallyOf(organizationId: OrganizationId, day: number): Tally {
-        const known = tallies.find((tally) => tally.organizationId === organizationId && tally.day === day);
-        if (known !== undefined) return known;
-        const use = current.get({ organizationId, day }) ?? { used: 0, limit: 0 };
-        const tally = { ...use, organizationId, day, requests: 0 };
-        tallies.push(tally);
-        return tally;
-      }
-      return {
-        one(organizationId: OrganizationId, day: number): QuotaUse {
-          const tally = tallyOf(organizationId, day);
-          tally.requests += 1;
-          return quotaUse(tally.limit, tally.used + tally.requests);
-        },
-        write(): void {
-          for (const { organizationId, day, used, limit, requests } of tallies) {
-            const granted = Math.min(requests, limit - used);
-            if (granted > 0) add.run({ organizationId, day, granted });
-          }
-        },
-      };
-    },
   };
 }

@@ -14,11 +14,6 @@ const restartFrames = 8000;
 /** Longer journals are checkpointed by the commit itself, on the event loop, in case the thread does not. */
 const autocheckpointFrames = 32_000;
 
-interface Checkpointed {
-  /** The length of the journal. */
-  readonly frames: number;
-}
-
 /**
  * Copies committed pages from the journal to the database in a thread, because a checkpoint writes and syncs two files.
  *
@@ -33,7 +28,8 @@ export class Checkpoints {
   #commits = 0;
   #running: Promise<void> | undefined;
   #thread: Worker | undefined;
-  #passed: (checkpointed: Checkpointed) => void = () => {};
+  /** Called with the length of the journal, in frames. */
+  #passed: (frames: number) => void = () => {};
 
   constructor(file: string, database: Database, guard: DiskGuard, syncFailed: (error: Error) => void) {
     this.#file = realpathSync(file);
@@ -48,7 +44,7 @@ export class Checkpoints {
     this.#commits += 1;
     if (this.#running !== undefined || this.#commits < commitsPerCheck) return;
     this.#commits = 0;
-    if (this.#journalFrames() < checkpointFrames) return;
+    if (checkpoint(this.#database, 'NOOP') < checkpointFrames) return;
     this.#running = this.#run(queue).finally(() => {
       this.#running = undefined;
     });
@@ -66,8 +62,7 @@ export class Checkpoints {
   }
 
   async #run(queue: CommitQueue): Promise<void> {
-    const { frames } = await this.#checkpoint();
-    if (frames < restartFrames) return;
+    if ((await this.#checkpoint()) < restartFrames) return;
     try {
       // Otherwise the checkpoint would do it, while commits are held.
       await this.#guard.syncFile();
@@ -78,17 +73,7 @@ export class Checkpoints {
     await queue.hold(() => this.#checkpoint());
   }
 
-  #journalFrames(): number {
-    try {
-      const [result] = this.#database.pragma('wal_checkpoint(NOOP)') as { log: number }[];
-      return result!.log;
-    } catch {
-      // The disk is broken: commits report it.
-      return 0;
-    }
-  }
-
-  #checkpoint(): Promise<Checkpointed> {
+  #checkpoint(): Promise<number> {
     return new Promise((resolve) => {
       this.#passed = resolve;
       try {
@@ -97,7 +82,7 @@ export class Checkpoints {
         this.#thread.postMessage('checkpoint');
       } catch {
         // The files were moved, or the system cannot start another thread.
-        resolve({ frames: 0 });
+        resolve(0);
       }
     });
   }
@@ -111,16 +96,16 @@ export class Checkpoints {
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
     });
-    thread.on('message', (checkpointed: Checkpointed) => {
+    thread.on('message', (frames: number) => {
       // It keeps the process alive only while something waits for it.
       thread.unref();
-      this.#passed(checkpointed);
+      this.#passed(frames);
     });
     // If it cannot open the database, it ends.
     thread.on('error', () => {});
     thread.on('exit', () => {
       this.#thread = undefined;
-      this.#passed({ frames: 0 });
+      this.#passed(0);
     });
     return thread;
   }
@@ -131,7 +116,7 @@ function runCheckpoints(file: string): void {
   const port = parentPort!;
   const database = new Sqlite(file, { fileMustExist: true });
   port.on('message', (message: 'checkpoint' | 'close') => {
-    if (message === 'checkpoint') port.postMessage(checkpoint(database));
+    if (message === 'checkpoint') port.postMessage(checkpoint(database, 'PASSIVE'));
     else {
       database.close();
       port.close();
@@ -139,13 +124,12 @@ function runCheckpoints(file: string): void {
   });
 }
 
-function checkpoint(database: Database): Checkpointed {
+/** Returns the length of the journal, or 0 if the disk is full or broken: commits report it, and a later call tries again. */
+function checkpoint(database: Database, mode: 'NOOP' | 'PASSIVE'): number {
   try {
-    const [result] = database.pragma('wal_checkpoint(PASSIVE)') as { log: number }[];
-    return { frames: result!.log };
+    return (database.pragma(`wal_checkpoint(${mode})`) as { log: number }[])[0]!.log;
   } catch {
-    // The disk is full or broken: commits report it, and a later checkpoint tries again.
-    return { frames: 0 };
+    return 0;
   }
 }
 

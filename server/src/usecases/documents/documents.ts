@@ -2,10 +2,9 @@ import { type FileSource, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import type { Library } from '../../domain/library.ts';
-import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
+import { limits as fixed, formatBytes } from '../../domain/limits.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { withoutInvisible } from '../../domain/text.ts';
-import type { DocumentBudget } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
@@ -45,13 +44,16 @@ export async function addDocument(
   const detail = { name, accountId, passages: passageCount };
   const added = auditNote(context, initiator, 'document.added', document.id, detail);
   const note = { ...added, replacedAction: 'document.replaced' } as const;
-  const result = await store.putDocument(organizationId, document, note, budgetOf(limits), confirm);
+  const { organizationDocumentsMax: documentsMax, organizationBytesMax: bytesMax } = limits;
+  const budget = { documentsMax, bytesMax };
+  const result = await store.putDocument(organizationId, document, note, budget, confirm);
   switch (result.outcome) {
     case 'organization-missing':
       throw organizationNotFound(organizationId);
     case 'too-many-documents':
+      throw overBudget(`${documentsMax.toLocaleString('en')} documents`);
     case 'too-many-bytes':
-      throw overBudget(limits, result.outcome);
+      throw overBudget(`${formatBytes(bytesMax)} of text`);
     default:
       return { id: result.id, title, passageCount, replaced: result.outcome === 'replaced' };
   }
@@ -62,16 +64,7 @@ export function sweepDocuments({ store }: Context): Promise<number> {
   return store.sweepDocuments();
 }
 
-function budgetOf({ organizationDocumentsMax, organizationBytesMax }: Limits): DocumentBudget {
-  return { documentsMax: organizationDocumentsMax, bytesMax: organizationBytesMax };
-}
-
-function overBudget(limits: Limits, outcome: 'too-many-documents' | 'too-many-bytes'): UnreadableDocument {
-  const { organizationDocumentsMax, organizationBytesMax } = limits;
-  const most =
-    outcome === 'too-many-documents'
-      ? `${organizationDocumentsMax.toLocaleString('en')} documents`
-      : `${formatBytes(organizationBytesMax)} of text`;
+function overBudget(most: string): UnreadableDocument {
   return new UnreadableDocument(`does not fit: the organization may store ${most}. Remove documents first`);
 }
 
