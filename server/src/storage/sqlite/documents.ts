@@ -77,37 +77,29 @@ function sqlitePassages(database: Database): Passages {
     findPassages: async (organizationId, accountId, terms, limit) => {
       const account = accountKey(accountId);
       const keyOf = (term: string) => `${limit} ${term} ${account}`;
-      const unknownIn = ({ holders }: Known) => terms.filter((term) => !holders.has(keyOf(term)));
-      const known = knownDocuments.of(
-        organizationId,
-        (cached) => cached.passageCounts.has(account) && unknownIn(cached).length === 0,
-        (cached) => {
-          const unknown = unknownIn(cached);
-          const found = findUnknown(organizationId, accountId, unknown, limit);
-          cached.passageCounts.set(account, found.passageCount);
-          for (const [at, term] of unknown.entries()) {
-            const holders = found.holders[at]!;
-            cached.holders.set(keyOf(term), holders);
-            knownDocuments.grew(200 + account.length + 8 * holders.length);
-          }
-        },
-      );
+      const known = knownDocuments.of(organizationId, (cached) => {
+        const unknown = terms.filter((term) => !cached.holders.has(keyOf(term)));
+        if (unknown.length === 0 && cached.passageCounts.has(account)) return;
+        const found = findUnknown(organizationId, accountId, unknown, limit);
+        cached.passageCounts.set(account, found.passageCount);
+        for (const [at, term] of unknown.entries()) {
+          const holders = found.holders[at]!;
+          cached.holders.set(keyOf(term), holders);
+          knownDocuments.grew(200 + account.length + 8 * holders.length);
+        }
+      });
       const holders = terms.map((term) => known.holders.get(keyOf(term))!);
       return { passageCount: known.passageCounts.get(account)!, holders };
     },
 
     readPassages: async (organizationId, passages) => {
-      const unknownIn = (cached: Known) => passages.filter((number) => !cached.passages.has(number));
-      const known = knownDocuments.of(
-        organizationId,
-        (cached) => unknownIn(cached).length === 0,
-        (cached) => {
-          for (const passage of runWork(readPassages(organizationId, unknownIn(cached)))) {
-            cached.passages.set(passage.number, passage);
-            knownDocuments.grew(500 + passage.heading.length + passage.text.length);
-          }
-        },
-      );
+      const known = knownDocuments.of(organizationId, (cached) => {
+        const unknown = passages.filter((number) => !cached.passages.has(number));
+        for (const passage of runWork(readPassages(organizationId, unknown))) {
+          cached.passages.set(passage.number, passage);
+          knownDocuments.grew(500 + passage.heading.length + passage.text.length);
+        }
+      });
       return passages.flatMap((number) => known.passages.get(number) ?? []);
     },
   };
@@ -140,18 +132,11 @@ const bytesMax = 16_000_000;
  */
 class KnownDocuments {
   readonly #list;
-  readonly #readDataVersion;
   readonly #inTransaction;
   readonly #known = new Map<string, Known>();
-  /** The organizations whose documents have not changed since they were compared. */
-  readonly #compared = new Map<string, Known>();
-  #isConfirmed = false;
-  #dataVersion: unknown;
   #bytes = 0;
 
   constructor(database: Database) {
-    // Does not change with the connection's own commits, so one that can write compares the documents every time.
-    this.#readDataVersion = database.readonly ? database.prepare('PRAGMA data_version').pluck() : undefined;
     this.#inTransaction = database.transaction((read: () => Known) => read());
     this.#list = database.prepare<[object], Listed>(
       `SELECT group_concat(id) AS documents, count(*) AS count FROM (
@@ -164,25 +149,11 @@ class KnownDocuments {
    * What is known of the organization's documents, after `fill` has added what is missing. It reads in the transaction
    * that compares the documents, so that nothing of a newer one is kept with the older.
    */
-  of(organizationId: string, isComplete: (known: Known) => boolean, fill: (known: Known) => void): Known {
-    if (!this.#isConfirmed) this.#confirm();
-    const compared = this.#compared.get(organizationId);
-    if (compared !== undefined && isComplete(compared)) return compared;
+  of(organizationId: string, fill: (known: Known) => void): Known {
     return this.#inTransaction(() => {
       const known = this.#compare(organizationId);
-      if (!isComplete(known)) fill(known);
+      fill(known);
       return known;
-    });
-  }
-
-  /** Once per turn of the event loop: the tasks of a turn were all asked for before it. */
-  #confirm(): void {
-    const dataVersion = this.#readDataVersion?.get();
-    if (dataVersion === undefined || dataVersion !== this.#dataVersion) this.#compared.clear();
-    this.#dataVersion = dataVersion;
-    this.#isConfirmed = dataVersion !== undefined;
-    process.nextTick(() => {
-      this.#isConfirmed = false;
     });
   }
 
@@ -192,18 +163,9 @@ class KnownDocuments {
     const known =
       before?.documents === documents
         ? before
-        : {
-            documents,
-            passageCounts: new Map(),
-            holders: new Map(),
-            passages: new Map(),
-          };
-    if (count > documentsMax) {
-      this.#known.delete(organizationId);
-      return known;
-    }
-    this.#known.set(organizationId, known);
-    this.#compared.set(organizationId, known);
+        : { documents, passageCounts: new Map(), holders: new Map(), passages: new Map() };
+    if (count > documentsMax) this.#known.delete(organizationId);
+    else this.#known.set(organizationId, known);
     return known;
   }
 
@@ -212,7 +174,6 @@ class KnownDocuments {
     this.#bytes += bytes;
     if (this.#bytes < bytesMax) return;
     this.#known.clear();
-    this.#compared.clear();
     this.#bytes = 0;
   }
 }
