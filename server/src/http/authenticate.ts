@@ -18,7 +18,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `admitCaller` before any route handler runs. */
     principal: Principal;
-    /** The credential of the caller, for the log. */
     credentialId: string | undefined;
     /** Set when a read starts before its caller is admitted. No response is sent before `done` resolves. */
     admission: { readonly expected: Principal; readonly done: Promise<void> } | undefined;

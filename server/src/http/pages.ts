@@ -40,15 +40,11 @@ export function isPage({ method, url, headers }: FastifyRequest): boolean {
 }
 
 function serveWebApplication(app: FastifyInstance, { webFolder, secure }: PageOptions): void {
-  app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
-    setSecurityHeaders(reply, secure());
-    return sendFile(request, reply, webFolder, `assets/${request.params['*']}`, cachedForever);
-  });
+  app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) =>
+    sendFile(reply, secure(), join(webFolder, 'assets'), request.params['*'], cachedForever),
+  );
   for (const file of publicFiles) {
-    app.get(file, (request, reply) => {
-      setSecurityHeaders(reply, secure());
-      return sendFile(request, reply, webFolder, file.slice(1), { maxAge: '1d' });
-    });
+    app.get(file, (_request, reply) => sendFile(reply, secure(), webFolder, file.slice(1), { maxAge: '1d' }));
   }
   app.setNotFoundHandler(async (request, reply) => {
     if (!isPage(request)) throw nothingHere();
@@ -60,29 +56,24 @@ function serveWebApplication(app: FastifyInstance, { webFolder, secure }: PageOp
 }
 
 async function serveDocumentation(docs: FastifyInstance, { siteFolder, secure }: PageOptions): Promise<void> {
-  const sendPart = async (request: FastifyRequest, reply: FastifyReply, file: string) => {
+  const sendPart = async (reply: FastifyReply, file: string) => {
     const policy = readPolicy(siteFolder);
     if (policy === undefined) return sendBuildingPage(reply, secure());
-    setSecurityHeaders(reply, secure())
-      .header('cache-control', 'no-cache')
-      .header('content-security-policy', policy);
-    return sendFile(request, reply, siteFolder, file, { cacheControl: false });
+    reply.header('cache-control', 'no-cache').header('content-security-policy', policy);
+    return sendFile(reply, secure(), siteFolder, file, { cacheControl: false });
   };
   docs.setNotFoundHandler(async (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) throw nothingHere();
-    return sendPart(request, reply.code(404), '404.html');
+    return sendPart(reply.code(404), '404.html');
   });
   docs.get('', (_request, reply) => reply.redirect('/docs/', 308));
   docs.get<{ Params: { '*': string } }>('/*', (request, reply) => {
     const path = request.params['*'];
-    if (path === '' || path.endsWith('/')) return sendPart(request, reply, `${path}index.html`);
-    if (path.startsWith('_astro/')) {
-      setSecurityHeaders(reply, secure());
-      return sendFile(request, reply, siteFolder, path, cachedForever);
-    }
+    if (path === '' || path.endsWith('/')) return sendPart(reply, `${path}index.html`);
+    if (path.startsWith('_astro/')) return sendFile(reply, secure(), siteFolder, path, cachedForever);
     // Page URLs end with a slash because links in pages are relative to it.
     const isFolder = /^[\w/-]+$/.test(path) && existsSync(join(siteFolder, path, 'index.html'));
-    return isFolder ? reply.redirect(`/docs/${encodeURI(path)}/`, 308) : sendPart(request, reply, path);
+    return isFolder ? reply.redirect(`/docs/${encodeURI(path)}/`, 308) : sendPart(reply, path);
   });
 }
 
@@ -165,12 +156,13 @@ const fileName = /^[\w@~-][\w@~.-]*(\/[\w@~-][\w@~.-]*)*$/;
  * has is kept.
  */
 async function sendFile(
-  request: FastifyRequest,
   reply: FastifyReply,
+  secure: boolean,
   folder: string,
   file: string,
   options: SendOptions,
 ): Promise<FastifyReply> {
+  const { request } = setSecurityHeaders(reply, secure);
   if (!fileName.test(file)) return callNotFound(reply);
   // Loaded with the first file, so that it does not delay the start.
   const { default: send } = await import('@fastify/send');

@@ -87,7 +87,6 @@ export interface Invitation {
   readonly terms: InvitationTerms;
   readonly byOperator: boolean;
   readonly resets: boolean;
-  /** Of the person. */
   readonly passwords: readonly Password[];
 }
 

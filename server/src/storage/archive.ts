@@ -28,7 +28,6 @@ export interface ArchiveTarget extends Archive {
 /** The table that marks a store as an unfinished copy while it exists. */
 export const unfinishedCopyTable = 'unfinished_copy';
 
-/** Why such a store is not opened. */
 export const unfinishedCopyFault = 'it is an unfinished copy: run skein copy again, which starts over';
 
 /** The highest numbers and the latest time that a store has given out. */
@@ -57,7 +56,6 @@ export interface ArchiveTable {
 
 export type TableName = keyof typeof tables;
 
-/** Another process has the store open. */
 export class StoreInUse extends Error {}
 
 /**

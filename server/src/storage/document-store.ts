@@ -22,7 +22,6 @@ export interface NewDocument {
   readonly passages: readonly IndexedPassage[];
 }
 
-/** How many documents and bytes an organization may store. */
 export interface DocumentBudget {
   readonly documentsMax: number;
   readonly bytesMax: number;

@@ -26,11 +26,8 @@ export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
   thread_moves: { table: 'thread_move', column: 'moved_at', unitMs: 1 },
 };
 
-/** A batch removes at most this many rows. */
 export const batchRows = 500;
-/** A batch looks at at most this many organizations. */
 export const batchOrganizations = 500;
-/** Counting expired rows stops here. */
 export const countMax = 10_000;
 
 interface PurgeRule {

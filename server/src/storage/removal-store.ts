@@ -31,7 +31,6 @@ export type PurgeCounts = Readonly<Record<string, number>>;
 
 export interface PurgeStep {
   readonly removed: PurgeCounts;
-  /** Whether nothing is left to remove. */
   readonly done: boolean;
 }
 

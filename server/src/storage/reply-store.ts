@@ -4,7 +4,6 @@ import type { Source, Step, Verdict } from '../domain/message.ts';
 import type { RunningStatus, TerminalStatus } from '../domain/reply.ts';
 import type { AuditNote } from './audit-store.ts';
 
-/** The ids that identify a reply. */
 export interface ReplyName {
   readonly organizationId: OrganizationId;
   readonly threadId: ThreadId;
@@ -43,7 +42,6 @@ export interface ClaimedReply extends ReplyClaim {
 
 export interface ReplyShare {
   readonly organizationId: OrganizationId;
-  /** How many of its replies may be claimed. */
   readonly limit: number;
 }
 
@@ -140,7 +138,6 @@ export interface Replies {
   onNotice(listener: (notice: ReplyNotice) => void): void;
 }
 
-/** What happened to replies on one node. */
 export interface ReplyNotice {
   /** Whether some of them may be waiting for a worker. */
   readonly waiting: boolean;

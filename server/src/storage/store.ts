@@ -82,7 +82,6 @@ export interface ConnectionUse {
   /** Open connections, including idle ones. */
   readonly total: number;
   readonly idle: number;
-  /** Callers that wait for one. */
   readonly waiting: number;
 }
 
@@ -203,7 +202,6 @@ export interface SigningKey {
 export type NewSigningKey = Omit<SigningKey, 'retiredAt'>;
 
 export interface SigningKeys {
-  /** The active key. */
   findActiveSigningKey(): Promise<SigningKey | undefined>;
   /** Makes the candidate the active key unless there is one. Returns the active key, the same on every node. */
   keepSigningKey(candidate: NewSigningKey): Promise<SigningKey>;

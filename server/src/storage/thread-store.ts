@@ -22,7 +22,6 @@ export interface NewThread {
   readonly idempotency?: { readonly key: string; readonly bodyHash: string; readonly keepMs: number };
 }
 
-/** Who writes. */
 export interface Writer {
   readonly userId: UserId;
   /**
@@ -42,11 +41,9 @@ export interface Listing {
   readonly userId: UserId | null;
   /** Only the user's own, published or not. */
   readonly ownOnly?: true;
-  /** Only threads of this account. */
   readonly accountId?: string;
 }
 
-/** A reply to be written in an existing thread. */
 export interface NewReply {
   /** Null: reply to the last prompt again. */
   readonly prompt: NewPrompt | null;

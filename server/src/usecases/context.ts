@@ -40,12 +40,10 @@ export interface Context {
   readonly identityProvider: IdentityProvider | undefined;
   /** Undefined if mail is not configured: links are then shown to the person who created them. */
   readonly mailer: Mailer | undefined;
-  /** The public URL of the service. */
   readonly baseUrl: () => string;
   /** The principals of recently used keys, by hash. Undefined if no read starts before its caller is admitted. */
   readonly knownKeys: Map<string, Principal> | undefined;
   readonly limits: Limits;
-  /** Retention times. */
   readonly kept: Kept;
   readonly replySignals: ReplySignals;
   readonly threadSignals: ThreadSignals;

@@ -152,7 +152,6 @@ export function publishReference(app: FastifyInstance, api: FastifyPluginAsync):
   });
 }
 
-/** Where the public interface is mounted. */
 export const apiPrefix = '/api/v1';
 
 /**

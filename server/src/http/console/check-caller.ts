@@ -18,7 +18,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set for every route that needs a session. */
     signedIn: SignedIn | EnteredSession | undefined;
-    /** The person who called, for the log. */
     personId: UserId | undefined;
   }
 }

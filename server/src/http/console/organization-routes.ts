@@ -44,7 +44,6 @@ import {
   questionBody,
 } from './setting-schemas.ts';
 
-/** Members, documents and the model of an organization. */
 export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [...memberRoutes(), ...documentRoutes(options), ...newcomerRoutes(options), ...modelRoutes(options)];
 }

@@ -12,17 +12,13 @@ import type { HeldRequests } from '../held-requests.ts';
 import type { Pieces } from '../pieces.ts';
 import { type Json, nothing } from '../schema.ts';
 
-/** What the backend of the console needs to know about the service. */
 export interface ConsoleOptions {
   readonly limits: Limits;
   readonly model: ConfiguredModel;
-  /** The folder for temporary files of uploads. */
   readonly uploadFolder: string;
   /** Searches documents without blocking the event loop. */
   readonly searchPassages: Library['search'];
-  /** The public URL of the service. */
   readonly baseUrl: () => string;
-  /** The base URL of the token endpoint. */
   readonly authUrl: () => string;
   /** Whether browsers use HTTPS. If so, cookies are sent only over HTTPS. */
   readonly secure: () => boolean;
@@ -49,7 +45,6 @@ export interface ConsoleCall<C extends Caller, Path, Query, Body> {
   /** The person in the organization of the URL, for the use cases. */
   readonly principal: C extends 'member' | 'admin' ? UserPrincipal : undefined;
   readonly organizationId: C extends 'member' | 'admin' ? OrganizationId : undefined;
-  /** For the audit log. */
   readonly initiator: C extends 'anyone' ? undefined : Initiator;
   readonly path: Path;
   readonly query: Query;

@@ -3,7 +3,6 @@ import { limits } from '../../domain/limits.ts';
 import { count, type Json, nullable, object, Type, text, textFormat, time } from '../schema.ts';
 import { role } from './session-schemas.ts';
 
-/** The name of a key or an application. */
 const name = text(1, limits.nameLengthMax.default);
 export const nameBody = object({ name });
 
@@ -19,7 +18,6 @@ export const newKeyBody = object({
   ownerId: Type.Optional(Type.String({ format: textFormat })),
 });
 
-/** How long the old key still works. */
 export const rotateKeyBody = object({ oldValidFor: Type.Enum(['now', '1h', '24h', '7d']) });
 export type RotateKeyBody = Json<typeof rotateKeyBody>;
 
@@ -47,7 +45,6 @@ const keyRequestSchema = object({
   name: Type.String(),
   /** The address of the member who requested it. */
   owner: Type.String(),
-  /** Whether the caller requested it. */
   mine: Type.Boolean(),
   state: Type.Enum(['pending', 'approved', 'declined']),
   requestedAt: time,
@@ -115,7 +112,6 @@ export type MemberJson = Json<typeof memberSchema>;
 
 export const membersSchema = object({
   members: Type.Array(memberSchema),
-  /** Whether invitations are sent by mail. */
   sendsMail: Type.Boolean(),
 });
 export type MembersJson = Json<typeof membersSchema>;
@@ -143,7 +139,6 @@ export const documentsSchema = object({
   documents: Type.Array(documentSchema),
   /** How much the organization stores, and how much it may store. Bytes are of text, not of files. */
   storage: object({ documents: count, documentsMax: count, bytes: count, bytesMax: count }),
-  /** The file name endings that can be read. */
   endings: Type.Array(Type.String()),
 });
 export type DocumentsJson = Json<typeof documentsSchema>;
@@ -173,7 +168,6 @@ export const questionBody = object({
 
 /** The passages that a reply to the question would use, best first. */
 export const foundPassagesSchema = object({
-  /** How many passages were searched. */
   searched: count,
   passages: Type.Array(
     object({
@@ -198,7 +192,6 @@ export const addedDocumentSchema = object({
 });
 export type AddedDocumentJson = Json<typeof addedDocumentSchema>;
 
-/** Questions that the documents answer. */
 export const examplesSchema = object({ questions: Type.Array(Type.String()) });
 export type ExamplesJson = Json<typeof examplesSchema>;
 

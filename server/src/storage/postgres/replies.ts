@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { MessageId } from '../../domain/id.ts';
-import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
+import type { ClockJumps } from '../clock-jumps.ts';
 import { insertNotes, noteColumns, noteValues, withoutNote } from '../sql/audit.ts';
 import { endCancelled, isRunning, startOver, sweptMax } from '../sql/messages.ts';
 import { isHeld, isWaiting, progressValues, replyReads, resultValues } from '../sql/replies.ts';
@@ -15,7 +15,7 @@ import {
   type Values,
 } from '../sql/sql.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
-import type { ClaimedReply, FailedReply, Replies, ReplyName } from '../store.ts';
+import type { ClaimedReply, FailedReply, Replies } from '../store.ts';
 import { askedLocking, type Database, isLockTimeout, setLockTimeout, sharedLockMs } from './database.ts';
 
 const threadColumns = callColumns({ text: 'organizationId threadId' });
@@ -186,8 +186,6 @@ export function postgresReplies(
   const batchReleases = database.batched(release, releaseColumns, batchLimits);
   const cancelLimits = { ...batchLimits, key: 'threadId' };
   const batchCancels = database.batched<{ id: MessageId }>(cancel, threadColumns, cancelLimits);
-  const moveTimesBy = ({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, at: number) =>
-    run(moveTimes, { at, seenByOthersFrom, jumpedMs, datedBefore });
 
   /**
    * Tokens of claims that failed without an answer, and when each can be forgotten. The database may have made such a
@@ -219,8 +217,14 @@ export function postgresReplies(
     },
 
     async renewReplies(claims, leaseMs) {
-      const tokens = claims.map(({ token }) => token);
-      const values = { ...columnsOf(claims), tokens, leaseMs, lockMs: sharedLockMs };
+      const values = {
+        organizationIds: claims.map(({ organizationId }) => organizationId),
+        threadIds: claims.map(({ threadId }) => threadId),
+        messageIds: claims.map(({ messageId }) => messageId),
+        tokens: claims.map(({ token }) => token),
+        leaseMs,
+        lockMs: sharedLockMs,
+      };
       const rows = await run<{ id: MessageId }>(renew, values).catch((error) => {
         if (!isLockTimeout(error)) throw error;
         return run<{ id: MessageId }>(renewUnlocked, values);
@@ -254,7 +258,7 @@ export function postgresReplies(
       const reading = { time: at, beforeMs, afterMs: time.steady() };
       await run(keepTime, { at });
       const jump = jumps.jumpAt(reading);
-      if (jump !== undefined) await moveTimesBy(jump, at);
+      if (jump !== undefined) await run(moveTimes, { ...jump, at });
       jumps.accept(reading);
       await releaseUnansweredClaims();
       if (!found!.found) return [];
@@ -271,14 +275,6 @@ export function postgresReplies(
 
     // The store cannot know which workers are alive: the leases of dead ones run out.
     releaseOrphanedReplies: async () => [],
-  };
-}
-
-function columnsOf(replies: readonly ReplyName[]) {
-  return {
-    organizationIds: replies.map(({ organizationId }) => organizationId),
-    threadIds: replies.map(({ threadId }) => threadId),
-    messageIds: replies.map(({ messageId }) => messageId),
   };
 }
 

@@ -40,7 +40,6 @@ export function* writeNote(organizationId: OrganizationId, note: AuditNote): Wor
   yield* run(write, { organizationId, ...noteValues(note) });
 }
 
-/** Writes the same note in several organizations. */
 export function* writeNotes(
   organizations: readonly { readonly organizationId: OrganizationId }[],
   note: AuditNote,
@@ -118,7 +117,6 @@ export const noteColumns = callColumns({
   text: 'noteId noteActorKind noteActorUserId noteAction noteSubject noteDetail noteTraceId',
 });
 
-/** For a call that writes no note. */
 export const withoutNote: Values = Object.fromEntries(Object.keys(noteColumns).map((name) => [name, null]));
 
 /**

@@ -40,7 +40,6 @@ export function scoped(corpus: number, term: string): string {
   return `${corpus}·${term}`;
 }
 
-/** The terms of a passage as they are indexed. */
 export function scopedTerms(corpus: number, terms: readonly string[]): string {
   return terms.map((term) => scoped(corpus, term)).join(' ');
 }

@@ -4,7 +4,6 @@ import { runningStatuses } from '../../domain/reply.ts';
 import type { NewReply } from '../store.ts';
 import { type Sql, sql, type Values } from './sql.ts';
 
-/** Conditions on the row of a message. */
 export const isRunning = `status IN (${runningStatuses.map((status) => `'${status}'`).join(', ')})` as Sql;
 /** For a SET clause. A waiting reply keeps nothing of an earlier claim, so that claiming it changes nothing visible. */
 export const startOver = sql`status = 'in_progress', content = '', steps = '[]'`;

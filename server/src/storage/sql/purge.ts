@@ -26,7 +26,6 @@ const replaceEmail = statement('purge-email')`
   UPDATE "user" SET email = :email WHERE id = :userId AND email <> :email RETURNING id`;
 const theirs = sql`organization_id = :organizationId AND user_id = :userId`;
 
-/** Statements that delete rows of a person, by table. */
 function deletions(tables: readonly TableName[], kind: string, condition: Sql) {
   return tables.map((table) => {
     const remove = statement(`purge-${table}${kind}`)`
@@ -228,7 +227,6 @@ function* countRows(from: Sql, values: Record<string, string>): Work<number> {
   return (yield* row<{ rows: number }>(unnamed`SELECT count(*) AS rows FROM ${from}`, values))!.rows;
 }
 
-/** What a purge would remove or rewrite, by table. */
 function* countPurge(
   countForgotten: ReturnType<typeof purgeOfPeople>['countForgotten'],
   organizationId: OrganizationId,

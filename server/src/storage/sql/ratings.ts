@@ -69,7 +69,6 @@ interface ScannedRow {
   readonly readable: number;
 }
 
-/** Ratings of replies, and the listing of replies without an answer. */
 export function ratings({ read, write }: Transactions): Ratings {
   return {
     rateReply: (organizationId, threadId, messageId, userId, rating) =>

@@ -33,7 +33,6 @@ function keptSince(kind: RetentionKind): Sql {
   return sql`(SELECT CAST((:now - CAST(:keepMs AS bigint)) / ${retentionRules[kind].unitMs} AS bigint))`;
 }
 
-/** The statements of retention, by the kind of their rows. */
 export function retentionStatements(removal: Removal) {
   /** Rows of the organization `owner`, or of everyone for sessions. */
   function isOwned(kind: RetentionKind, owner: Sql): Sql {

@@ -37,10 +37,7 @@ export class ObjectCache {
 
   get<T extends object>(name: string): T | undefined {
     if (!this.#isConfirmed) this.#confirm();
-    const entry = this.#entries.get(name);
-    if (entry === undefined) return undefined;
-    entry.wasUsed = true;
-    return entry.value as T;
+    return this.peek(name);
   }
 
   /** Does not check whether the object is current: the caller compares it with its row. */
@@ -140,12 +137,8 @@ export class ObjectCache {
     database.exec(
       [
         ['thread_changed', 'UPDATE ON', 'thread', 'forget_object(old.id)'],
-        [
-          'thread_removed',
-          'DELETE ON',
-          'thread',
-          'forget_object(old.id), forget_listings(old.organization_id)',
-        ],
+        ['thread_removed', 'DELETE ON', 'thread', 'forget_object(old.id)'],
+        ['thread_unlisted', 'DELETE ON', 'thread', 'forget_listings(old.organization_id)'],
         ['thread_added', 'INSERT ON', 'thread', 'forget_listings(new.organization_id)'],
         ['thread_listed', listed, 'thread', 'forget_listings(new.organization_id)'],
         // Every other change of a message raises the version of its thread.

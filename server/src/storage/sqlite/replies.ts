@@ -1,4 +1,4 @@
-import { type ClockJump, ClockJumps } from '../clock-jumps.ts';
+import { ClockJumps } from '../clock-jumps.ts';
 import { writeNote } from '../sql/audit.ts';
 import { isRunning, startOver, sweptMax } from '../sql/messages.ts';
 import { isHeld, isWaiting, progressValues, replyReads, resultValues } from '../sql/replies.ts';
@@ -91,12 +91,6 @@ export function sqliteReplies(
   const { read, write, writeUnsynced } = transactions;
   const jumps = new ClockJumps(commits.read());
 
-  const makeUpFor = ({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, time: number) =>
-    write(function* () {
-      if ((yield* count(recordJump, { time, seenByOthersFrom })) === 1)
-        yield* run(moveTimes, { jumpedMs, datedBefore });
-    });
-
   return {
     ...replyReads(transactions),
 
@@ -137,7 +131,11 @@ export function sqliteReplies(
       const reading = commits.read();
       const { time } = reading;
       const jump = jumps.jumpAt(reading);
-      if (jump !== undefined) await makeUpFor(jump, time);
+      if (jump !== undefined) {
+        await write(function* () {
+          if ((yield* count(recordJump, { ...jump, time })) === 1) yield* run(moveTimes, { ...jump });
+        });
+      }
       jumps.accept(reading);
       // Not up to the time of the write: the clock may have jumped since the reading.
       const due = { attemptsMax, until: time, limit: sweptMax };

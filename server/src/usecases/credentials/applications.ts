@@ -60,7 +60,6 @@ async function findApplication(change: Change, applicationId: string): Promise<A
   return application;
 }
 
-/** In order of creation. */
 export function listApplications({ store }: Context, organizationId: OrganizationId): Promise<Application[]> {
   return store.listApplications(organizationId);
 }
@@ -68,7 +67,6 @@ export function listApplications({ store }: Context, organizationId: Organizatio
 export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Where the attempt comes from. */
   readonly address: string;
 }
 

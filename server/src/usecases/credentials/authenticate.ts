@@ -47,7 +47,6 @@ export async function authenticate({ store }: Context, credential: Credential): 
   return { principal: servicePrincipal(organizationId), credentialId: applicationId };
 }
 
-/** The principal of a key: its user, or the service identity if it is org-wide. */
 function principalOf(organizationId: OrganizationId, userId: UserId | null, keyHash: string): Principal {
   if (userId === null) return servicePrincipal(organizationId);
   return { kind: 'user', organizationId, userId, keyHash };
@@ -88,7 +87,6 @@ function unauthorized(message: string): ServiceError {
 }
 
 export interface Admitted extends Authenticated, QuotaUse {
-  /** Until the quota resets. */
   readonly resetSeconds: number;
 }
 

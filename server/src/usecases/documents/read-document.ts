@@ -4,9 +4,6 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
 import { nextTurn } from '../turns.ts';
 
-/** What a citation says about the passage it cites, most precise first: words of the passage, or of the reply. */
-export type CitedTexts = readonly string[];
-
 /** Limits what is sent: real documents have fewer. */
 const headingsMax = 500;
 /** On SQLite, the event loop reads this many passages in half a millisecond. */
@@ -15,13 +12,14 @@ const passagesPerRead = 100;
 /**
  * The document, its first headings with the positions of their first passages, counted from 0, and the position of the
  * cited passage: null if the document does not contain it, or no longer. Every member may read the organization's
- * documents. Reads the document in parts, so that no other request waits long.
+ * documents. Reads the document in parts, so that no other request waits long. `citedTexts`: what a citation says about
+ * the passage that it cites, most precise first: words of the passage, or of the reply.
  */
 export async function openDocument(
   { store }: Context,
   organizationId: OrganizationId,
   documentId: string,
-  citedTexts: CitedTexts,
+  citedTexts: readonly string[],
 ) {
   const document = await findDocument(store, organizationId, documentId);
   const fragments = citedTexts.map(fragmentOf);

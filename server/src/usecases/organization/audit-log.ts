@@ -50,7 +50,6 @@ export function targetName({ subject, subjectEmail, detail }: AuditEvent): strin
   return typeof named === 'string' && named !== '' ? named : null;
 }
 
-/** The display name of the event's actor. */
 export function actorName({ actor, actorEmail }: AuditEvent): string {
   switch (actor.kind) {
     case 'user':

@@ -40,7 +40,6 @@ export async function changeOrganization(
   if (changed === undefined) throw organizationNotFound(organizationId);
 }
 
-/** By id, or by a name that only one organization has. */
 export async function findOrganization({ store }: Context, idOrName: string): Promise<Organization> {
   const organization = await store.findOrganization(idOrName);
   if (organization !== undefined) return organization;
@@ -52,7 +51,6 @@ export async function findOrganization({ store }: Context, idOrName: string): Pr
   );
 }
 
-/** In order of creation. */
 export function listOrganizations({ store }: Context): Promise<Organization[]> {
   return store.listOrganizations();
 }

@@ -7,7 +7,6 @@ import { dayMs } from '../../domain/iso-time.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 
-/** Where an attempt comes from. */
 export interface Origin {
   readonly address: string;
   /** Undefined for a browser that has not signed in before. */

@@ -13,7 +13,6 @@ import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
 import { countUse } from '../replies/limit-prompts.ts';
 
-/** How many mails one process sends at once. */
 const atOnceMax = 4;
 /** Longer than an attempt may take. A mail of a killed process is sent after this long. */
 const leaseMs = 60_000;

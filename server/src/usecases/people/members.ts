@@ -123,7 +123,6 @@ export interface ListedMember extends Member {
   readonly keys: readonly ApiKey[];
 }
 
-/** In order of joining. */
 export async function listMembers(
   { store, now }: Context,
   organizationId: OrganizationId,
@@ -163,7 +162,6 @@ export interface IssuedInvitation {
    * an admin who had it could join in place of the person.
    */
   readonly link: string | null;
-  /** Whether it is sent by mail. */
   readonly mailed: boolean;
   readonly expiresAt: number;
 }

@@ -20,7 +20,6 @@ export interface EnteredSession extends SignedIn {
   readonly principal: UserPrincipal;
 }
 
-/** A session that has just started. */
 export interface StartedSession {
   /** Only the person's browser keeps it: the store has a hash. */
   readonly token: string;

@@ -18,7 +18,6 @@ export async function rateReply(
   if (outcome === 'missing') throw threadNotFound();
 }
 
-/** The person's own ratings. */
 export async function listRatings(
   { store }: Context,
   { organizationId, userId }: UserPrincipal,

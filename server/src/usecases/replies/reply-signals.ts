@@ -39,7 +39,6 @@ export class ReplySignals {
   #taker: ReplyTaker = { wake() {}, reserve: () => undefined };
   #tell: (notice: ReplyNotice) => void = () => {};
 
-  /** Signals that a reply is pending. */
   replyWaiting(): void {
     this.#taker.wake();
     this.#tell({ waiting: true, ended: [] });

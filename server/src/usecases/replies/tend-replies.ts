@@ -112,7 +112,6 @@ const tendEveryMs = 200;
 const clockEveryRounds = 25;
 
 interface Tending {
-  /** The worker of this process, if it has one. */
   readonly worker: { renewIfLate(): Promise<void> } | undefined;
   readonly leaseMs: number;
   readonly log: Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;

@@ -1,16 +1,10 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
-import {
-  type AssistantMessage,
-  deriveThreadStatus,
-  type Message,
-  type ThreadStatus,
-} from '../../domain/message.ts';
+import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domain/message.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { ReplyDetails, Store, ThreadHead } from '../../storage/store.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
-import type { Timers } from '../timers.ts';
-import { Wakeup } from '../timers.ts';
+import { type Timers, Wakeup } from '../timers.ts';
 
 /** How often a thread is read. Other processes write, too, and do not always send a signal. */
 export interface FollowPace {
@@ -75,8 +69,7 @@ interface SharedPart {
 class ThreadPoller {
   readonly followers = new Set<() => void>();
   readonly #sources: Sources;
-  readonly #organizationId: OrganizationId;
-  readonly #threadId: ThreadId;
+  readonly #name: readonly [OrganizationId, ThreadId];
   readonly #stopping = new AbortController();
   readonly #wakeup: Wakeup;
   readonly #unfollow: () => void;
@@ -86,12 +79,11 @@ class ThreadPoller {
   /** Parts that a follower is sending. Others that need them meanwhile do not load and render them again. */
   readonly #parts = new Map<string, SharedPart>();
 
-  constructor(sources: Sources, organizationId: OrganizationId, threadId: ThreadId) {
+  constructor(sources: Sources, ...name: readonly [OrganizationId, ThreadId]) {
     this.#sources = sources;
-    this.#organizationId = organizationId;
-    this.#threadId = threadId;
+    this.#name = name;
     this.#wakeup = new Wakeup(this.#stopping.signal, sources.timers);
-    this.#unfollow = sources.threadSignals.follow(threadId, this.#wakeup.wake);
+    this.#unfollow = sources.threadSignals.follow(name[1], this.#wakeup.wake);
   }
 
   /** Null once the thread was deleted. */
@@ -156,15 +148,15 @@ class ThreadPoller {
   async #look(): Promise<void> {
     if (!this.#state) return;
     const creator = { userId: this.#state.thread.userId };
-    await this.reach(await this.#sources.store.threadVersion(this.#organizationId, this.#threadId, creator));
+    await this.reach(await this.#sources.store.threadVersion(...this.#name, creator));
   }
 
   async #load(): Promise<void> {
-    const { store } = this.#sources;
-    const found = await store.getThreadHead(this.#organizationId, this.#threadId);
+    const found = await this.#sources.store.getThreadHead(...this.#name);
     if (found === undefined || found.thread.deletedAt !== null) return this.#change(null);
     const status = deriveThreadStatus([found.latest]);
-    const latest = isRunning(found.latest.status) ? found.latest : withoutText(found.latest);
+    const withoutText = { content: '', steps: [], sources: null };
+    const latest = { ...found.latest, ...(!isRunning(found.latest.status) && withoutText) };
     this.#change({ ...found, latest, status });
   }
 
@@ -180,22 +172,13 @@ class ThreadPoller {
   }
 
   async #loadEnded(skip: number, ended: number): Promise<MessagesView> {
-    const limit = Math.min(partSize.limit, ended - skip);
-    const part = { ...partSize, skip, limit };
-    return this.#withDetails(
-      await this.#sources.store.listMessages(this.#organizationId, this.#threadId, part),
-    );
+    const part = { ...partSize, skip, limit: Math.min(partSize.limit, ended - skip) };
+    return this.#withDetails(await this.#sources.store.listMessages(...this.#name, part));
   }
 
   async #withDetails(messages: readonly Message[]): Promise<MessagesView> {
     const replies = messages.filter(({ role }) => role === 'assistant').map(({ id }) => id);
-    const details = await loadReplyDetails(
-      this.#sources.store,
-      this.#organizationId,
-      this.#threadId,
-      replies,
-    );
-    return { messages, details };
+    return { messages, details: await loadReplyDetails(this.#sources.store, ...this.#name, replies) };
   }
 
   #change(state: FollowedState | null): void {
@@ -211,17 +194,14 @@ class ThreadPoller {
   /** The end of a reply is signalled at once, also when another node wrote it. */
   #watchReply(messageId: ThreadStatus['activeMessageId']): () => void {
     if (messageId === null) return () => {};
-    const reply = { organizationId: this.#organizationId, threadId: this.#threadId, messageId };
+    const [organizationId, threadId] = this.#name;
+    const reply = { organizationId, threadId, messageId };
     return this.#sources.replySignals.watch(reply, this.#wakeup.wake);
   }
 }
 
 function runs(state: FollowedState | null | undefined): boolean {
-  return state !== null && state !== undefined && isRunning(state.latest.status);
-}
-
-function withoutText(reply: AssistantMessage): AssistantMessage {
-  return { ...reply, content: '', steps: [], sources: null };
+  return state ? isRunning(state.latest.status) : false;
 }
 
 /** Up to a quarter shorter or longer, so that pollers that started together do not keep reading together. */
@@ -240,11 +220,9 @@ export interface MessagesView {
 
 export async function loadReplyDetails(
   store: Store,
-  organizationId: OrganizationId,
-  threadId: ThreadId,
-  ids?: readonly MessageId[],
+  ...asked: Parameters<Store['listReplyDetails']>
 ): Promise<DetailsByReply> {
-  const details = await store.listReplyDetails(organizationId, threadId, ids);
+  const details = await store.listReplyDetails(...asked);
   return new Map(details.map((one) => [one.messageId, one]));
 }
 
