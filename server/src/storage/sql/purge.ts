@@ -178,7 +178,11 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       }),
 
     anonymizeAudit: (organizationId, person, after) =>
-      write(() => anonymizeAudit(organizationId, person, after)),
+      write(function* () {
+        const { changes, next } = yield* auditOf(organizationId, person, after);
+        for (const change of changes) yield* run(rewriteAudit, { ...change, organizationId });
+        return { changed: changes.length, next };
+      }),
   };
 }
 
@@ -279,14 +283,4 @@ function* auditOf(
   });
   const last = entries.at(-1);
   return { changes, next: last && entries.length === auditRows ? { at: last.at, id: last.id } : null };
-}
-
-function* anonymizeAudit(
-  organizationId: OrganizationId,
-  person: PurgedPerson,
-  after: LogPosition | null,
-): Work<{ changed: number; next: LogPosition | null }> {
-  const { changes, next } = yield* auditOf(organizationId, person, after);
-  for (const change of changes) yield* run(rewriteAudit, { ...change, organizationId });
-  return { changed: changes.length, next };
 }

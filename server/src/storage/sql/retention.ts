@@ -134,60 +134,23 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
   const statements = retentionStatements(removal);
   const removeThreads = threadRemoval(removal);
 
-  interface Batch {
-    readonly removed: number;
-    /** Like `removed`, with the messages of threads. */
-    readonly rows: number;
-    /** Whether more rows of the organization may be due. */
-    readonly more: boolean;
-  }
-
-  function* removeRows(
+  /** Removes due rows of an organization and counts them in `total`. Returns whether more may be due. */
+  function* removeOf(
+    organizationId: OrganizationId,
     kind: RetentionKind,
-    organizationId: OrganizationId,
     keepMs: number,
-    limit: number,
-  ): Work<Batch> {
-    const removed = yield* count(statements.remove[kind], { organizationId, keepMs, limit });
-    return { removed, rows: removed, more: removed === limit };
-  }
-
-  /** Removes at most `limit` expired threads, or messages of them. */
-  function* removeExpiredThreads(
-    organizationId: OrganizationId,
-    keepMs: number,
-    limit: number,
+    total: { removed: number; rows: number },
     isLate: () => boolean,
-  ): Work<Batch> {
-    const values = { organizationId, keepMs, limit };
-    const threads = yield* rows<{ id: ThreadId }>(statements.remove.deleted_threads, values);
-    const gone = yield* removeThreads(organizationId, threads, limit, isLate);
-    const more = gone.threads < threads.length || threads.length === limit;
-    return { removed: gone.threads, rows: gone.threads + gone.messages, more };
-  }
-
-  /** Removes due rows of one organization after the other, until `limit` is reached or the transaction should end. */
-  function* removeOfOwners(
-    kind: RetentionKind,
-    keepMs: number,
-    owners: readonly Owner[],
-    limit: number,
-  ): Work<Batch & { readonly done: number }> {
-    const isLate = deadline(removal);
-    let [removed, taken, done] = [0, 0, 0];
-    for (const { id } of owners) {
-      const left = limit - taken;
-      const batch =
-        kind === 'deleted_threads'
-          ? yield* removeExpiredThreads(id, keepMs, left, isLate)
-          : yield* removeRows(kind, id, keepMs, left);
-      removed += batch.removed;
-      taken += batch.rows;
-      if (batch.more) return { removed, rows: taken, done, more: true };
-      done += 1;
-      if (taken >= limit || isLate()) break;
-    }
-    return { removed, rows: taken, done, more: false };
+  ): Work<boolean> {
+    const limit = batchRows - total.rows;
+    const due = yield* rows<{ id: ThreadId }>(statements.remove[kind], { organizationId, keepMs, limit });
+    const gone =
+      kind === 'deleted_threads'
+        ? yield* removeThreads(organizationId, due, limit, isLate)
+        : { threads: due.length, messages: 0 };
+    total.removed += gone.threads;
+    total.rows += gone.threads + gone.messages;
+    return gone.threads < due.length || due.length === limit;
   }
 
   return {
@@ -202,17 +165,20 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
         const values = { place, pageEnd: pageEnd ?? end, keepMs };
         return { pageEnd, owners: yield* rows<Owner>(statements.findOwners[kind], values) };
       });
-      let [removed, taken, done] = [0, 0, 0];
+      const total = { removed: 0, rows: 0 };
+      let done = 0;
       while (done < owners.length) {
-        const [rest, left] = [owners.slice(done), batchRows - taken];
-        const batch = await writeUnsynced(() => removeOfOwners(kind, keepMs, rest, left));
-        removed += batch.removed;
-        taken += batch.rows;
-        done += batch.done;
-        if (batch.more || taken >= batchRows)
-          return { removed, rows: taken, next: owners[done - 1]?.id ?? place };
+        const more = await writeUnsynced(function* () {
+          const isLate = deadline(removal);
+          do {
+            if (yield* removeOf(owners[done]!.id, kind, keepMs, total, isLate)) return true;
+            done += 1;
+          } while (done < owners.length && total.rows < batchRows && !isLate());
+          return false;
+        });
+        if (more || total.rows >= batchRows) return { ...total, next: owners[done - 1]?.id ?? place };
       }
-      return { removed, rows: taken, next: pageEnd };
+      return { ...total, next: pageEnd };
     },
 
     async countExpired(kind, keepMs) {
