@@ -1,7 +1,7 @@
 import { type Document, type IndexedPassage, storableTitle, storableUrl } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
-import type { AuditNote, DocumentBudget, DocumentNote, Documents, NewDocument } from '../store.ts';
+import type { DocumentBudget, DocumentNote, Documents, NewDocument } from '../store.ts';
 import { writeNote } from './audit.ts';
 import { type Sql, type Statement, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
@@ -95,9 +95,11 @@ const claimForQuestions = statement('claim-document-for-questions')`UPDATE docum
   RETURNING organization_id AS "organizationId", ${documentColumns}`;
 const setQuestions = statement('set-document-questions')`UPDATE document SET questions = :questions
   WHERE organization_id = :organizationId AND coalesce(kept_id, id) = :id AND added_at = :addedAt AND state = 'ready'`;
+// The key of an account sorts after that of the general documents, which is empty.
 const questionsOf = statement('list-document-questions')`SELECT questions FROM document
-  WHERE organization_id = :organizationId AND account_key = :accountKey AND state = 'ready' AND questions <> '[]'
-  ORDER BY name LIMIT :limit`;
+  WHERE organization_id = :organizationId AND account_key IN ('', :accountKey) AND state = 'ready'
+    AND questions <> '[]'
+  ORDER BY account_key DESC, name LIMIT :limit`;
 
 /** Writes and removes documents in several commits: see `putDocument` in the port. */
 export function documents(
@@ -118,9 +120,9 @@ export function documents(
     if ((yield* count(lockDocuments, { organizationId })) === 0) return 'organization-missing';
     const values = { ...document, organizationId, accountKey: accountKey(document.accountId) };
     const replaced = yield* row<ReadyRow>(findByName, values);
-    const taken = yield* row<Taken>(readTaken, { organizationId, replacedId: replaced?.id ?? '' });
-    const fault = budgetFault(budget, taken!, document);
-    if (fault !== undefined) return fault;
+    const taken = (yield* row<Taken>(readTaken, { organizationId, replacedId: replaced?.id ?? '' }))!;
+    if (taken.documents + 1 > budget.documentsMax) return 'too-many-documents';
+    if (taken.bytes + document.bytes > budget.bytesMax) return 'too-many-bytes';
     yield* run(insert, { ...values, passages: document.passages.length });
     return yield* grow(organizationId, values.accountKey, 0);
   }
@@ -134,7 +136,9 @@ export function documents(
     const keptId = replaced?.knownId ?? null;
     if ((yield* count(show, { ...values, keptId })) === 0) throw abandoned(document.id);
     yield* grow(organizationId, values.accountKey, document.passages.length);
-    yield* writeNote(organizationId, noteOf(note, keptId));
+    const { replacedAction, ...added } = note;
+    const noted = keptId === null ? added : { ...added, action: replacedAction, subject: keptId };
+    yield* writeNote(organizationId, noted);
     return replaced;
   }
 
@@ -229,17 +233,9 @@ export function documents(
     },
 
     async listDocumentQuestions(organizationId, accountId, limit) {
-      const keys = [...new Set([accountKey(accountId), accountKey(null)])];
-      const found = await read(function* () {
-        const parts: { questions: string }[] = [];
-        for (const key of keys) {
-          parts.push(
-            ...(yield* rows<{ questions: string }>(questionsOf, { organizationId, accountKey: key, limit })),
-          );
-        }
-        return parts;
-      });
-      return found.slice(0, limit).map(({ questions }) => JSON.parse(questions) as string[]);
+      const values = { organizationId, accountKey: accountKey(accountId), limit };
+      const found = await read(() => rows<{ questions: string }>(questionsOf, values));
+      return found.map(({ questions }) => JSON.parse(questions) as string[]);
     },
 
     listPassages: (organizationId, documentId, { after = 0, skip = 0, limit }) =>
@@ -258,18 +254,7 @@ interface Taken {
   readonly bytes: number;
 }
 
-/** Which limit of the budget the document would exceed together with the others. */
-function budgetFault({ documentsMax, bytesMax }: DocumentBudget, taken: Taken, { bytes }: NewDocument) {
-  if (taken.documents + 1 > documentsMax) return 'too-many-documents';
-  return taken.bytes + bytes > bytesMax ? 'too-many-bytes' : undefined;
-}
-
 /** For a writer that paused for so long that its document was removed. */
 function abandoned(id: DocumentId): Error {
   return new Error(`the document ${id} was removed as abandoned while it was being written`);
-}
-
-/** The note of a document; `keptId` is the id of the document that it replaces, if any. */
-function noteOf({ replacedAction, ...note }: DocumentNote, keptId: DocumentId | null): AuditNote {
-  return keptId === null ? note : { ...note, action: replacedAction, subject: keptId };
 }
