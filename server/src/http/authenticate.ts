@@ -49,12 +49,15 @@ export function admitCaller(context: SurfaceContext) {
 }
 
 function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: FastifyReply): void {
+  const { limit, remaining, granted, resetSeconds } = admitted;
   request.principal = admitted.principal;
   request.credentialId = admitted.credentialId;
-  describeQuota(reply, admitted);
-  if (!admitted.granted) {
-    const sentence = `The limit of ${admitted.limit} requests a day was exceeded.`;
-    throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: admitted.resetSeconds });
+  // The RateLimit fields of draft-ietf-httpapi-ratelimit-headers.
+  reply.header('ratelimit-policy', `"day";q=${limit};w=86400`);
+  reply.header('ratelimit', `"day";r=${remaining};t=${resetSeconds}`);
+  if (!granted) {
+    const sentence = `The limit of ${limit} requests a day was exceeded.`;
+    throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: resetSeconds });
   }
 }
 
@@ -77,10 +80,4 @@ function bearerCredential(request: IncomingMessage): string | undefined {
   // Node keeps the first of two Authorization headers. Two are rejected instead of guessing.
   if (countHeader(request, 'authorization') > 1) return '';
   return /^bearer +(\S+) *$/i.exec(header)?.[1] ?? '';
-}
-
-/** The RateLimit fields of draft-ietf-httpapi-ratelimit-headers. */
-function describeQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: Admitted): void {
-  reply.header('ratelimit-policy', `"day";q=${limit};w=86400`);
-  reply.header('ratelimit', `"day";r=${remaining};t=${resetSeconds}`);
 }

@@ -39,8 +39,9 @@ export async function sendError(
   const error = await firstFault(fault, request);
   const known = toServiceError(error as FastifyError);
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
+  const unexpected = `Something went wrong on our side. Please try again, and quote ${request.id} if it persists.`;
   const { code, message, logMessage, retryAfterSeconds } =
-    known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
+    known ?? new ServiceError('INTERNAL_ERROR', unexpected);
   request.sentError = { code, message: logMessage };
   if (code === 'UNAUTHORIZED' && challenges) reply.header('www-authenticate', challengeFor(request));
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
@@ -64,10 +65,6 @@ async function firstFault(fault: unknown, { admission }: FastifyRequest): Promis
 function challengeFor({ headers: { authorization } }: FastifyRequest): string {
   const realm = 'Bearer realm="skein"';
   return /^bearer\b/i.test(authorization ?? '') ? `${realm}, error="invalid_token"` : realm;
-}
-
-function unexpected(traceId: string): string {
-  return `Something went wrong on our side. Please try again, and quote ${traceId} if it persists.`;
 }
 
 /** Client errors of the framework. INVALID_PARAMS is the only code that fits them. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { MIMEType } from 'node:util';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { invalid, type ServiceError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 
@@ -11,8 +11,10 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (request.method === 'DELETE' || body.length === 0) return done(null, undefined);
-    if (isEncoded(request)) return done(invalid('Content-Encoding: is not supported.'), undefined);
-    if (!isJson(request.headers['content-type'])) {
+    const { 'content-encoding': encoding = 'identity', 'content-type': contentType } = request.headers;
+    if (encoding.toLowerCase() !== 'identity')
+      return done(invalid('Content-Encoding: is not supported.'), undefined);
+    if (!isJson(contentType)) {
       return done(invalid('Content-Type: must be application/json, in UTF-8.'), undefined);
     }
     const text = body.toString();
@@ -41,10 +43,6 @@ function isJson(contentType = ''): boolean {
   } catch {
     return false;
   }
-}
-
-function isEncoded({ headers }: FastifyRequest): boolean {
-  return (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
 }
 
 function withoutKey(fault: string): { logMessage: string } | undefined {

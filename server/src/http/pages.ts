@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendOptions } from '@fastify/send';
@@ -57,7 +57,8 @@ function serveWebApplication(app: FastifyInstance, { webFolder, secure }: PageOp
 
 async function serveDocumentation(docs: FastifyInstance, { siteFolder, secure }: PageOptions): Promise<void> {
   const sendPart = async (reply: FastifyReply, file: string) => {
-    const policy = readPolicy(siteFolder);
+    // Built with the pages: it contains the hashes of their scripts. Read each time because the pages may be rebuilt.
+    const policy = await readFile(join(siteFolder, '.policy'), 'utf8').catch(() => undefined);
     if (policy === undefined) return sendBuildingPage(reply, secure());
     reply.header('cache-control', 'no-cache').header('content-security-policy', policy);
     return sendFile(reply, secure(), siteFolder, file, { cacheControl: false });
@@ -75,15 +76,6 @@ async function serveDocumentation(docs: FastifyInstance, { siteFolder, secure }:
     const isFolder = /^[\w/-]+$/.test(path) && existsSync(join(siteFolder, path, 'index.html'));
     return isFolder ? reply.redirect(`/docs/${encodeURI(path)}/`, 308) : sendPart(reply, path);
   });
-}
-
-/** Built with the pages: it contains the hashes of their scripts. Read for each request because the pages may be rebuilt. */
-function readPolicy(siteFolder: string): string | undefined {
-  try {
-    return readFileSync(join(siteFolder, '.policy'), 'utf8');
-  } catch {
-    return undefined;
-  }
 }
 
 /** The security headers of every page and asset, in addition to the page's own policy. */

@@ -45,7 +45,7 @@ const buildValidator = ((schemas: object): Compile => {
     if (acceptsEveryText(part)) return () => true;
     let validate: Validate | undefined;
     const lazily: Validate = (value) => {
-      compile ??= ajvCompiler()(schemas, validatorOptions);
+      compile ??= require('@fastify/ajv-compiler')()(schemas, validatorOptions) as Compile;
       validate ??= compile(part);
       const isValid = validate(value);
       lazily.errors = validate.errors;
@@ -69,10 +69,6 @@ export const compilersFactory: Compilers = {
   // Responses are strings already: a compiled serializer is slower on nullable fields than JSON.stringify.
   buildSerializer: () => () => JSON.stringify,
 };
-
-function ajvCompiler(): (schemas: object, options: object) => Compile {
-  return require('@fastify/ajv-compiler')();
-}
 
 /** One sentence that names the first invalid field. Never its value, which may be a prompt. */
 export const formatFaults: SchemaErrorFormatter = ([fault], part) => {

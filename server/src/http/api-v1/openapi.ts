@@ -68,6 +68,7 @@ function successHeaders({ success, headers: accepted }: Route) {
 }
 
 function failures({ errors }: Route): Record<number, object> {
+  const trace_id = '7d1f5c7e-0a56-4a58-9a0c-5f0b1c6f3f7a';
   const described = Object.entries({ ...commonErrors, ...errors }) as [ErrorCode, string][];
   return Object.fromEntries(
     described.map(([code, description]) => [
@@ -75,14 +76,15 @@ function failures({ errors }: Route): Record<number, object> {
       {
         description: `${code}: ${description}`,
         headers: failureHeaders[code] ?? headers,
-        content: { 'application/json': { schema: errorSchema, example: exampleFailure(code, description) } },
+        content: {
+          'application/json': {
+            schema: errorSchema,
+            example: { error: { code, message: description, trace_id } },
+          },
+        },
       },
     ]),
   );
-}
-
-function exampleFailure(code: ErrorCode, message: string): object {
-  return { error: { code, message, trace_id: '7d1f5c7e-0a56-4a58-9a0c-5f0b1c6f3f7a' } };
 }
 
 /** An example exchange, rendered by the same code as a real one. */
@@ -200,10 +202,8 @@ async function openApiDocument(api: FastifyPluginAsync): Promise<string> {
   });
   await app.register(api, { prefix: apiPrefix });
   await app.ready();
+  // Strict validators refuse a format that they do not know.
+  const withoutOwnFormat = (key: string, value: unknown) =>
+    key === 'format' && value === textFormat ? undefined : value;
   return `${JSON.stringify(app.swagger(), withoutOwnFormat, 2)}\n`;
-}
-
-/** Strict validators refuse a format that they do not know. */
-function withoutOwnFormat(key: string, value: unknown): unknown {
-  return key === 'format' && value === textFormat ? undefined : value;
 }

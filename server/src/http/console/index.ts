@@ -65,6 +65,8 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
   };
 }
 
+const organizationUrl = '/organizations/:organizationId';
+
 /** Registers the route: its checks, validation and response derive from the value. */
 function mount(
   app: FastifyInstance,
@@ -78,7 +80,7 @@ function mount(
   const recheck = recheckCaller(context, options, route);
   app.route({
     method: route.method,
-    url: addressOf(route),
+    url: route.caller === 'member' || route.caller === 'admin' ? `${organizationUrl}${route.url}` : route.url,
     exposeHeadRoute: false,
     schema: {
       ...(query && { querystring: query }),
@@ -155,10 +157,6 @@ function checkOf(context: SurfaceContext, options: ConsoleOptions, route: Consol
     else reply.raw.once('close', leave);
     allowSlowBody(request.raw);
   };
-}
-
-function addressOf({ caller, url }: ConsoleRoute): string {
-  return caller === 'member' || caller === 'admin' ? `/organizations/:organizationId${url}` : url;
 }
 
 function callOf(

@@ -28,7 +28,10 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
 
     const tokenOptions = {
       bodyLimit: limits.openBodyBytesMax.default,
-      onRequest: forbidCaching,
+      // First, so that errors of the token endpoint are not cached either (RFC 6749 §5.1).
+      onRequest: async (_request: FastifyRequest, reply: FastifyReply) => {
+        reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
+      },
     };
     const token = async (request: FastifyRequest, reply: FastifyReply) => {
       const issued = await exchange(context, request);
@@ -56,11 +59,6 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
       app.get(`${metadataPath}${path}`, async () => authorizationServerMetadata(authUrl()));
     }
   };
-}
-
-/** Runs first, so that errors of the token endpoint are not cached either (RFC 6749 §5.1). */
-async function forbidCaching(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
 }
 
 async function exchange(

@@ -77,7 +77,7 @@ export function postgresAdmissions(database: Database): Admissions {
     const known = knownCount(credential.organizationId ?? owners.get(keyHash), day);
     const [row] = await batchAdmissions({ ...credential, known });
     if (row === undefined) return undefined;
-    const { organizationId, apiEnabled, dailyQuota, number } = row;
+    const { organizationId, userId, credentialId, apiEnabled, dailyQuota, number } = row;
     if (keyHash !== null) remember(owners, keyHash, organizationId);
     if (number === null && apiEnabled) {
       // The organization's first request of the day.
@@ -86,7 +86,8 @@ export function postgresAdmissions(database: Database): Admissions {
     }
     if (number !== null && number <= dailyQuota)
       remember(counts, organizationId, { day, number: Math.max(number, knownCount(organizationId, day)) });
-    return toAdmission(row);
+    const use = apiEnabled && number !== null ? quotaUse(dailyQuota, number) : undefined;
+    return { organizationId, userId, credentialId, use };
   }
 
   const none = { keyHash: null, applicationId: null, organizationId: null, epoch: null };
@@ -100,10 +101,4 @@ export function postgresAdmissions(database: Database): Admissions {
 function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   if (map.size >= rememberedMax && !map.has(key)) map.delete(map.keys().next().value as Key);
   map.set(key, value);
-}
-
-function toAdmission(row: AdmissionRow): Admission {
-  const { organizationId, userId, credentialId, apiEnabled, dailyQuota, number } = row;
-  const use = apiEnabled && number !== null ? quotaUse(dailyQuota, number) : undefined;
-  return { organizationId, userId, credentialId, use };
 }

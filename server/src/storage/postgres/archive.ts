@@ -7,7 +7,6 @@ import {
   archiveTables,
   assertAllKnown,
   type ColumnKind,
-  type Marks,
   type Row,
   readText,
   StoreInUse,
@@ -154,7 +153,11 @@ function writer(client: pg.Client): ArchiveTarget {
     async finish(marks) {
       await client.query('SET synchronous_commit = on');
       await transaction(async () => {
-        await raiseMarks(client, marks);
+        await client.query('UPDATE store_clock SET latest_at = $1', [marks.latestAt]);
+        for (const table of ['passage', 'corpus'] as const) {
+          if (marks[table] > 0)
+            await client.query('SELECT setval($1, $2)', [`${table}_number`, marks[table]]);
+        }
         await client.query(`DROP TABLE ${unfinishedCopyTable}`);
       });
       // Without statistics the planner would scan the tables until the server analyzes them by itself.
@@ -182,11 +185,4 @@ function insertion(table: ArchiveTable, rows: readonly Row[], terms: Terms | und
   )`INSERT INTO ${identifier(table.name)} (${join(names, comma)}) SELECT ${join(selected, comma)}
     FROM unnest(${join(arrays, comma)}) AS part (${join(names, comma)})`;
   return query(insert, values);
-}
-
-async function raiseMarks(client: pg.Client, marks: Marks): Promise<void> {
-  await client.query('UPDATE store_clock SET latest_at = $1', [marks.latestAt]);
-  for (const table of ['passage', 'corpus'] as const) {
-    if (marks[table] > 0) await client.query('SELECT setval($1, $2)', [`${table}_number`, marks[table]]);
-  }
 }

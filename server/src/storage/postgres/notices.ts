@@ -31,14 +31,6 @@ export function postgresNotices(
   let connection: pg.Client | undefined;
   let closed = false;
 
-  async function listen(listener: (notice: ReplyNotice) => void): Promise<void> {
-    while (!closed) {
-      // Not logged: other queries fail as well and are reported.
-      await listenOnce(listener).catch(() => {});
-      if (!closed) await pause(reconnectMs, undefined, { ref: false });
-    }
-  }
-
   /** Resolves or rejects when the connection ends. */
   async function listenOnce(listener: (notice: ReplyNotice) => void): Promise<void> {
     const client = new pg.Client({
@@ -81,7 +73,13 @@ export function postgresNotices(
       }
     },
 
-    onNotice: (listener) => void listen(listener),
+    async onNotice(listener) {
+      while (!closed) {
+        // Not logged: other queries fail as well and are reported.
+        await listenOnce(listener).catch(() => {});
+        if (!closed) await pause(reconnectMs, undefined, { ref: false });
+      }
+    },
 
     async close() {
       closed = true;

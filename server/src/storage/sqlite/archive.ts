@@ -44,7 +44,8 @@ export function openSqliteTarget(file: string): ArchiveTarget {
 
     begin: async () =>
       database.transaction(() => {
-        empty(database);
+        database.exec("INSERT INTO passage_term (passage_term) VALUES ('delete-all')");
+        for (const { name } of archiveTables.toReversed()) database.exec(`DELETE FROM "${name}"`);
         database.exec(`CREATE TABLE IF NOT EXISTS ${unfinishedCopyTable} (mark INTEGER) STRICT`);
       })(),
 
@@ -100,7 +101,9 @@ function reader(database: Database): Archive {
     async read(table, after, limit) {
       const { first, next } = statements(table);
       const rows = after === null ? first.all(limit) : next.all(...after, limit);
-      return rows.map((row) => withFlags(table, row));
+      const flags = Object.values(table.columns).flatMap((kind, index) => (kind === 'flag' ? [index] : []));
+      for (const row of rows) for (const index of flags) row[index] = row[index] === 1;
+      return rows;
     },
     readMarks: async () => database.prepare<[], Marks>(readSequences).get()!,
     isAlone: async () => true,
@@ -108,13 +111,6 @@ function reader(database: Database): Archive {
       database.close();
     },
   };
-}
-
-function withFlags({ columns }: ArchiveTable, row: Value[]): Row {
-  for (const [index, kind] of Object.values(columns).entries()) {
-    if (kind === 'flag') row[index] = row[index] === 1;
-  }
-  return row;
 }
 
 function prepareInsert(database: Database, { name, columns }: ArchiveTable) {
@@ -131,11 +127,6 @@ function entriesOf({ columns }: ArchiveTable, row: Row) {
     const value = row[index];
     return [column, typeof value === 'boolean' ? Number(value) : value];
   });
-}
-
-function empty(database: Database): void {
-  database.exec("INSERT INTO passage_term (passage_term) VALUES ('delete-all')");
-  for (const { name } of archiveTables.toReversed()) database.exec(`DELETE FROM "${name}"`);
 }
 
 const readSequences = `SELECT latest_at AS latestAt, move_sequence AS move,

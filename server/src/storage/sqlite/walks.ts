@@ -1,5 +1,6 @@
 import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import { memoized } from '../../domain/memoized.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, cut, isExpired, kindOf, type ListingKind, readStart, writeStart } from '../listings.ts';
 import { join, type Sql, sql, type Values } from '../sql/sql.ts';
@@ -86,7 +87,8 @@ export function sqliteWalks(
     };
   });
 
-  const memory = new WeakMap<Thread, number>();
+  /** Its texts, its JSON and the JSON of a page that contains it, at two bytes a character. */
+  const memoryOf = memoized((thread: Thread) => listedMemory + 6 * JSON.stringify(thread).length);
 
   /** Returns the same object for an unchanged thread, so that its JSON can be cached with it. */
   function toListed(row: readonly [...ListedRow, ...unknown[]]): ListedThread {
@@ -98,15 +100,12 @@ export function sqliteWalks(
     const kept = cache.peek<Thread>(name);
     if (kept !== undefined && isSame(kept, row)) return kept;
     const thread = toThread(row);
-    // Its texts, its JSON and the JSON of a page that contains it, at two bytes a character.
-    const bytes = listedMemory + 6 * JSON.stringify(thread).length;
-    memory.set(thread, bytes);
-    return cache.keep(name, thread, bytes);
+    return cache.keep(name, thread, memoryOf(thread));
   }
 
   function keep<Page extends ThreadPage>(name: string, kept: KeptPage<Page>): Page {
     // Every page holds its threads, also those that others hold, because it may outlive them.
-    const bytes = kept.page.rows.reduce((sum, { thread }) => sum + (memory.get(thread) ?? 0), listedMemory);
+    const bytes = kept.page.rows.reduce((sum, { thread }) => sum + memoryOf(thread), listedMemory);
     return cache.keep(name, kept, bytes + 2 * name.length).page;
   }
 

@@ -34,7 +34,12 @@ export async function addDocument(
 ): Promise<AddedDocument> {
   const { context, organizationId, initiator } = change;
   const name = withoutInvisible(path);
-  rejectLongNames(name, accountId);
+  if ([...name].length > nameLengthMax) {
+    throw new UnreadableDocument(`has a path of more than ${nameLengthMax} characters`);
+  }
+  if (accountId !== null && [...accountId].length > nameLengthMax) {
+    throw invalid(`An account id has at most ${nameLengthMax} characters.`);
+  }
   const { store, ids, library, limits } = context;
   const read = await library.read(organizationId, name, source);
   // A title may consist of nothing visible.
@@ -70,15 +75,6 @@ function overBudget(most: string): UnreadableDocument {
 
 /** Fits into an index key of either store. */
 const nameLengthMax = fixed.documentNameLengthMax.default;
-
-function rejectLongNames(name: string, accountId: string | null): void {
-  if ([...name].length > nameLengthMax) {
-    throw new UnreadableDocument(`has a path of more than ${nameLengthMax} characters`);
-  }
-  if (accountId !== null && [...accountId].length > nameLengthMax) {
-    throw invalid(`An account id has at most ${nameLengthMax} characters.`);
-  }
-}
 
 /** The documents in order of their names, and how much the organization stores and may store. Bytes are of text. */
 export async function listDocuments({ store, limits }: Context, organizationId: OrganizationId) {

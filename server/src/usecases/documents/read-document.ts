@@ -22,7 +22,8 @@ export async function openDocument(
   citedTexts: readonly string[],
 ) {
   const document = await findDocument(store, organizationId, documentId);
-  const fragments = citedTexts.map(fragmentOf);
+  // A source joins parts of a passage with ellipses: the first one is searched for.
+  const fragments = citedTexts.map((text) => inOneLine(text).split('…')[0]!.trim());
   const found = fragments.map((): number | undefined => undefined);
   const headings: { heading: string; position: number }[] = [];
   let position = 0;
@@ -62,11 +63,6 @@ async function findDocument(
   const document = await store.findDocument(organizationId, documentId);
   if (document === undefined) throw notFound('There is no such document.');
   return document;
-}
-
-/** A source joins parts of a passage with ellipses: the first one is searched for. */
-function fragmentOf(text: string): string {
-  return inOneLine(text).split('…')[0]!.trim();
 }
 
 /** As in the snippets of sources. */

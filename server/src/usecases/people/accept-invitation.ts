@@ -15,8 +15,9 @@ export async function readInvitation(
   { token, address }: { token: string; address: string },
   traceId: string,
 ): Promise<Invitation> {
-  const invitation = await attempt(context, { person: undefined, address, traceId }, () =>
-    findInvitation(context, token),
+  const { store, sha256 } = context;
+  const invitation = await attempt(context, { person: undefined, address, traceId }, async () =>
+    isInvitationToken(token) ? store.findInvitation(sha256(token)) : undefined,
   );
   if (invitation === undefined) throw gone();
   return invitation;
@@ -68,10 +69,6 @@ export async function acceptMembership(
   if (outcome === 'missing') throw notFound('There is no invitation to accept.');
 }
 
-async function findInvitation({ store, sha256 }: Context, token: string): Promise<Invitation | undefined> {
-  return isInvitationToken(token) ? store.findInvitation(sha256(token)) : undefined;
-}
-
 /**
  * A person with a proven password must enter it. Without one they may choose a password, including the one they set
  * through another organization's link. That comparison counts as an attempt: otherwise links would allow unlimited
@@ -100,18 +97,14 @@ async function acceptanceOf(
       throw invalid('password: is not the one you sign in with.');
     }
   }
-  const hash = await passwords.hash(checked(password, email), resets ? undefined : hashes[0]);
+  const fault = passwordFault(password, email);
+  if (fault !== undefined) throw invalid(`password: ${fault}.`);
+  const hash = await passwords.hash(password, resets ? undefined : hashes[0]);
   return { kind: 'chosen', password: { id: ids.password(), hash } };
 }
 
 function hashOf({ hash }: Password): string {
   return hash;
-}
-
-function checked(password: string, email: string): string {
-  const fault = passwordFault(password, email);
-  if (fault !== undefined) throw invalid(`password: ${fault}.`);
-  return password;
 }
 
 function gone(): ServiceError {

@@ -4,7 +4,7 @@ import { normalizeEmail } from '../../domain/organization.ts';
 import { passwordFault } from '../../domain/sign-in.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
-import { type Attempt, attempt, type Origin } from './attempt-password.ts';
+import { attempt, type Origin } from './attempt-password.ts';
 import { type SignedIn, type StartedSession, startSession } from './sessions.ts';
 
 /**
@@ -51,7 +51,16 @@ export async function changePassword(
   const fault = passwordFault(next, email);
   if (fault !== undefined) throw invalid(`next: ${fault}.`);
   const siblings = all.filter(({ id }) => id !== own.id).map(({ hash }) => hash);
-  if (siblings.length > 0) await rejectSibling(context, attempted, siblings, next);
+  if (siblings.length > 0) {
+    // Another password of the person, set through another organization's link and possibly by somebody else. Choosing the
+    // same one is a guess at it and counts as an attempt. A known device may only prove its own password.
+    const found = await attempt(context, { ...attempted, device: undefined }, () =>
+      passwords.find(siblings, next),
+    );
+    if (found !== undefined) {
+      throw invalid('next: choose a password that you do not use for another organization here.');
+    }
+  }
   const outcome = await store.changePassword(
     userId,
     { current: own.hash, next: await passwords.hash(next, siblings[0]), keptTokenHash: tokenHash },
@@ -59,25 +68,5 @@ export async function changePassword(
   );
   if (outcome === 'refused') {
     throw invalid('current: the password was changed in the meantime.');
-  }
-}
-
-/**
- * A sibling is another password of the person, set through another organization's link and possibly by somebody else.
- * Choosing the same one is a guess at it and counts as an attempt: otherwise repeated changes would allow unlimited
- * guessing.
- */
-async function rejectSibling(
-  context: Context,
-  attempted: Attempt,
-  siblings: readonly string[],
-  next: string,
-): Promise<void> {
-  // A known device may only prove its own password.
-  const found = await attempt(context, { ...attempted, device: undefined }, () =>
-    context.passwords.find(siblings, next),
-  );
-  if (found !== undefined) {
-    throw invalid('next: choose a password that you do not use for another organization here.');
   }
 }

@@ -1,6 +1,6 @@
 import { invalid, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
-import { formatBytes, type Limits } from '../../domain/limits.ts';
+import { formatBytes } from '../../domain/limits.ts';
 import { changeRefused, isCreator } from '../../domain/principal.ts';
 import type { NewReply } from '../../storage/store.ts';
 import type { UserChange } from '../organization/audit-log.ts';
@@ -50,21 +50,16 @@ async function addReply(
       throw invalid('A reply is still running: wait until it ends, or stop it.');
     case 'outdated':
       throw invalid('Only the last prompt of a thread can be edited.');
-    case 'full':
-      throw invalid(fullText(result.exceeded, limits));
+    case 'full': {
+      const messages = `${limits.threadMessagesMax.toLocaleString('en')} messages`;
+      const limit = result.exceeded === 'messages' ? messages : formatBytes(limits.threadBytesMax);
+      throw invalid(`This would take the thread beyond its limit of ${limit}. Start a new thread.`);
+    }
     case 'missing':
       throw threadNotFound();
     case 'refused':
       throw changeRefused(principal, result.thread, 'add prompts to it');
   }
-}
-
-function fullText(exceeded: 'messages' | 'bytes', { threadMessagesMax, threadBytesMax }: Limits): string {
-  const limit =
-    exceeded === 'messages'
-      ? `${threadMessagesMax.toLocaleString('en')} messages`
-      : formatBytes(threadBytesMax);
-  return `This would take the thread beyond its limit of ${limit}. Start a new thread.`;
 }
 
 /**

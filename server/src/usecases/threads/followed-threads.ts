@@ -131,7 +131,9 @@ class ThreadPoller {
   async poll({ atMostEveryMs, whileRunningMs, whileIdleMs }: FollowPace): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await this.#wakeup.wait(spread(runs(this.#state) ? whileRunningMs : whileIdleMs, this.#sources.timers));
+      // Up to a quarter shorter or longer, so that pollers that started together do not keep reading together.
+      const spread = 0.75 + this.#sources.timers.random() / 2;
+      await this.#wakeup.wait(spread * (runs(this.#state) ? whileRunningMs : whileIdleMs));
       if (signal.aborted) return;
       // A store that does not answer is asked again the next time.
       await this.#look().catch(() => {});
@@ -202,11 +204,6 @@ class ThreadPoller {
 
 function runs(state: FollowedState | null | undefined): boolean {
   return state ? isRunning(state.latest.status) : false;
-}
-
-/** Up to a quarter shorter or longer, so that pollers that started together do not keep reading together. */
-function spread(ms: number, { random }: Timers): number {
-  return ms * (0.75 + random() / 2);
 }
 
 /** What the console shows of each reply besides its message. `traceId` and `failure` are for the thread's creator only. */
