@@ -24,10 +24,6 @@ export class Rendered<_Body = unknown> {
   constructor(json: string) {
     this.json = json;
   }
-
-  static from<Body>(body: Body): Rendered<Body> {
-    return new Rendered(JSON.stringify(body));
-  }
 }
 
 export interface Answer<Body = unknown> {

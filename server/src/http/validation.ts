@@ -11,11 +11,7 @@ type ValidationFault = Parameters<SchemaErrorFormatter>[0][number];
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 type BuildValidator = NonNullable<Compilers['buildValidator']>;
 type Validate = ((value: unknown) => boolean) & { errors?: unknown };
-interface RoutePart {
-  readonly httpPart?: string;
-  readonly schema: { readonly properties?: Record<string, object>; readonly required?: readonly string[] };
-}
-type Compile = (part: RoutePart) => Validate;
+type Compile = (routePart: object) => Validate;
 
 /** No coercion, no removed properties, no defaults: a request is either valid or rejected. */
 const validatorOptions = {
@@ -42,7 +38,6 @@ const require = createRequire(import.meta.url);
 const buildValidator = ((schemas: object): Compile => {
   let compile: Compile | undefined;
   return (part) => {
-    if (acceptsEveryText(part)) return () => true;
     let validate: Validate | undefined;
     const lazily: Validate = (value) => {
       compile ??= require('@fastify/ajv-compiler')()(schemas, validatorOptions) as Compile;
@@ -54,15 +49,6 @@ const buildValidator = ((schemas: object): Compile => {
     return lazily;
   };
 }) as unknown as BuildValidator;
-
-/** Parts of the path and headers are always texts, and most schemas do not limit them. */
-function acceptsEveryText({ httpPart, schema }: RoutePart): boolean {
-  if (httpPart !== 'params' && (httpPart !== 'headers' || schema.required?.length)) return false;
-  const described = ['type', 'description', 'examples'];
-  return Object.values(schema.properties ?? {}).every(
-    (property) => 'type' in property && Object.keys(property).every((name) => described.includes(name)),
-  );
-}
 
 export const compilersFactory: Compilers = {
   buildValidator,

@@ -30,13 +30,14 @@ export function presentThread(thread: Thread, threadUrl: string | null): ThreadJ
 export function wholeThreadRenderer(
   threadUrl: (id: string) => string,
 ): (found: WholeThread) => Rendered<WholeThreadJson> {
-  return memoized(({ thread, messages }) =>
-    Rendered.from({
+  return memoized(({ thread, messages }) => {
+    const body: WholeThreadJson = {
       thread: presentThread(thread, threadUrl(thread.id)),
       messages: messages.map(presentMessage),
       status: deriveThreadStatus(messages),
-    }),
-  );
+    };
+    return new Rendered(JSON.stringify(body));
+  });
 }
 
 /**
