@@ -71,4 +71,14 @@ describe('A fair queue', () => {
     assert.deepEqual(served, ['first', 'second left', 'third']);
     await assert.rejects(queue.acquire('late', gaveUp.signal));
   });
+
+  it('frees the place of work that fails, and takes a place only if one is free', async () => {
+    const queue = new FairQueue<string>(1);
+    const fails = queue.run('a', async () => {
+      assert.equal(queue.take('b'), false);
+      throw new Error('failed');
+    });
+    await assert.rejects(fails, /failed/);
+    assert.equal(queue.take('b'), true);
+  });
 });

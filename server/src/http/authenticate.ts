@@ -64,8 +64,7 @@ function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: Fast
 /** Authenticates the caller again: 401 for an invalid credential, 404 outside the beta. Does not count a request. */
 export async function identify(context: SurfaceContext, request: FastifyRequest): Promise<Principal> {
   const credential = await readCredential(context, bearerCredential(request.raw));
-  const { principal } = await authenticate(context, credential);
-  return principal;
+  return authenticate(context, credential);
 }
 
 /** A part of a string keeps the whole string in memory, here a header that may be long. */

@@ -213,9 +213,7 @@ export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[
       },
     }),
     defineConsoleRoute('GET /unanswered', 'admin', {
-      query: Type.Object({
-        ...pageQuery(limits),
-      }),
+      query: Type.Object(pageQuery(limits)),
       response: unansweredPageSchema,
       async handle({ context, principal, query: { limit = 20, ...query } }) {
         const { replies, nextCursor } = await listUnanswered(context, principal, { limit, ...query });

@@ -5,11 +5,6 @@ import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import { type QuotaUse, secondsUntilReset, utcDay } from '../../domain/quota.ts';
 import type { Context } from '../context.ts';
 
-export interface Authenticated {
-  readonly principal: Principal;
-  readonly credentialId: KeyId | ApplicationId;
-}
-
 /** A credential that is well formed and, if it is a token, signed by us. It may have been revoked. */
 export type Credential =
   | { readonly kind: 'key'; readonly hash: string }
@@ -32,19 +27,18 @@ export async function readCredential(context: Context, text: string | undefined)
  * valid one of an organization outside the beta is `NOT_FOUND` (§7). It reads the store on every call, so revocation
  * takes effect at once.
  */
-export async function authenticate({ store }: Context, credential: Credential): Promise<Authenticated> {
+export async function authenticate({ store }: Context, credential: Credential): Promise<Principal> {
   if (credential.kind === 'key') {
     const grant = await store.findKeyGrant(credential.hash);
     if (grant === undefined) throw revoked(credential);
     if (!grant.apiEnabled) throw outsideTheBeta();
-    const principal = principalOf(grant.organizationId, grant.userId, credential.hash);
-    return { principal, credentialId: grant.keyId };
+    return principalOf(grant.organizationId, grant.userId, credential.hash);
   }
   const { applicationId, organizationId, epoch } = credential;
   const grant = await store.findApplicationGrant(applicationId);
   if (grant?.organizationId !== organizationId || grant.epoch !== epoch) throw revoked(credential);
   if (!grant.apiEnabled) throw outsideTheBeta();
-  return { principal: servicePrincipal(organizationId), credentialId: applicationId };
+  return servicePrincipal(organizationId);
 }
 
 function principalOf(organizationId: OrganizationId, userId: UserId | null, keyHash: string): Principal {
@@ -86,7 +80,9 @@ function unauthorized(message: string): ServiceError {
   return new ServiceError('UNAUTHORIZED', message);
 }
 
-export interface Admitted extends Authenticated, QuotaUse {
+export interface Admitted extends QuotaUse {
+  readonly principal: Principal;
+  readonly credentialId: KeyId | ApplicationId;
   readonly resetSeconds: number;
 }
 
