@@ -1,15 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The numbered SQL files of one adapter. `007-name.sql` brings the schema to version 7; numbers may have gaps. */
-export interface Migrations {
-  /** The highest number: the schema version of a store that has all of them. */
-  readonly version: number;
-  /** The SQL texts that a store of this version lacks, in order. Throws if a newer release wrote the store. */
-  after(version: number): string[];
-}
+export type Migrations = ReturnType<typeof readMigrations>;
 
-export function readMigrations(folder: string): Migrations {
+/** The numbered SQL files of one adapter. `007-name.sql` brings the schema to version 7; numbers may have gaps. */
+export function readMigrations(folder: string) {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .map((name) => ({ name, version: numberOf(name) }))
@@ -20,8 +15,10 @@ export function readMigrations(folder: string): Migrations {
   }
   const newest = files.at(-1)?.version ?? 0;
   return {
+    /** The highest number: the schema version of a store that has all of them. */
     version: newest,
-    after(version) {
+    /** The SQL texts that a store of this version lacks, in order. Throws if a newer release wrote the store. */
+    after(version: number): string[] {
       if (version > newest) {
         throw new Error(
           `The store was written by a newer release (schema ${version}, this one knows ${newest}): install that release.`,

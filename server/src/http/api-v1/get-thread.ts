@@ -1,10 +1,9 @@
 import { deriveThreadStatus, type Message } from '../../domain/message.ts';
-import type { Principal } from '../../domain/principal.ts';
 import { findRunningReply, waitForReply } from '../../usecases/replies/wait-for-reply.ts';
 import { getThread, getThreadVersion, type LargeThread } from '../../usecases/threads/get-thread.ts';
 import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../headers.ts';
 import type { Piece } from '../pieces.ts';
-import { type Call, defineRoute } from '../route.ts';
+import { defineRoute } from '../route.ts';
 import { Type } from '../schema.ts';
 import { presentThread, renderMessages, wholeThreadRenderer } from './presentation.ts';
 import {
@@ -39,13 +38,18 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
       const waitSeconds = preferredWaitSeconds(call.headers.prefer);
       const applied = waitSeconds === undefined ? undefined : { 'preference-applied': `wait=${waitSeconds}` };
       const headers = applied && { headers: applied };
-      const principal = await waitForEnd(call, waitSeconds ?? 0);
+      const { context, path } = call;
+      let { principal } = call;
+      // Waits until no reply is running in the thread, or the time is up. Loads no message.
+      const reply = waitSeconds ? await findRunningReply(context, principal, path.id) : undefined;
+      if (reply !== undefined)
+        principal = await call.hold(waitSeconds! * 1000, (until) => waitForReply(context, reply, until));
       const known = call.headers['if-none-match'];
       if (known !== undefined) {
-        const etag = etagOf(await getThreadVersion(call.context, principal, call.path.id));
+        const etag = etagOf(await getThreadVersion(context, principal, path.id));
         if (matchesEntityTag(known, etag)) return { body: undefined, etag, ...headers };
       }
-      const found = await getThread(call.context, principal, call.path.id);
+      const found = await getThread(context, principal, path.id);
       const etag = etagOf(found.version);
       if (!('parts' in found)) return { body: render(found), etag, ...headers };
       const thread = presentThread(found.thread, threadUrl(found.thread.id));
@@ -98,17 +102,3 @@ const getThreadHeaders = Type.Object({
     }),
   ),
 });
-
-/** Resolves with the caller once no reply is running in the thread, or the time is up. Loads no message. */
-async function waitForEnd(call: GetThreadCall, waitSeconds: number): Promise<Principal> {
-  const { context, principal, path, hold } = call;
-  if (waitSeconds === 0) return principal;
-  const reply = await findRunningReply(context, principal, path.id);
-  if (reply === undefined) return principal;
-  return hold(waitSeconds * 1000, (until) => waitForReply(context, reply, until));
-}
-
-type GetThreadCall = Pick<
-  Call<Principal, { id: string }, unknown, unknown, unknown>,
-  'context' | 'principal' | 'path' | 'hold'
->;

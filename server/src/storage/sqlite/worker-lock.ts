@@ -4,21 +4,18 @@ import Sqlite from 'better-sqlite3';
 
 const retryMs = 20;
 
-/** Shows a starting worker whether another worker uses the same store. A killed process loses its lock. */
-export interface WorkerLock {
-  /** Counts this process among the running workers until `release`. If it is the only one, `alone` runs first. */
-  join(alone: () => Promise<void>): Promise<void>;
-  release(): void;
-}
+export type WorkerLock = ReturnType<typeof createWorkerLock>;
 
 /**
- * A SQLite lock on a file next to the store: Node.js has no other lock that the kernel releases when a process dies.
- * Running workers share the lock; a worker that gets it exclusively is alone. Nothing is ever written to the file.
+ * Shows a starting worker whether another worker uses the same store, by a SQLite lock on a file next to it: Node.js has no
+ * other lock that the kernel releases when a process dies. Running workers share the lock; a worker that gets it
+ * exclusively is alone. Nothing is ever written to the file.
  */
-export function createWorkerLock(storeFile: string): WorkerLock {
+export function createWorkerLock(storeFile: string) {
   let holder: Sqlite.Database | undefined;
   return {
-    async join(alone) {
+    /** Counts this process among the running workers until `release`. If it is the only one, `alone` runs first. */
+    async join(alone: () => Promise<void>): Promise<void> {
       if (holder !== undefined) return;
       const file = `${storeFile}-worker`;
       closeSync(openSync(file, 'a', 0o600));
