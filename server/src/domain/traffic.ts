@@ -33,6 +33,12 @@ export function percentile(counts: readonly number[], share: number): number | n
   return bucketMs.at(-1)!;
 }
 
+/** When the request with this trace id, a UUID of version 7, arrived; undefined if it is not such an id. */
+export function traceStart(traceId: string): number | undefined {
+  const [, high, low] = /^([\da-f]{8})-([\da-f]{4})-7/.exec(traceId) ?? [];
+  return high && low ? Number.parseInt(high + low, 16) : undefined;
+}
+
 /** What the request log says of a request. */
 export interface AnsweredRequest {
   readonly traceId: string;

@@ -16,7 +16,7 @@ export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
   deleted_threads: { table: 'thread', column: 'deleted_at', unitMs: 1 },
   audit_events: { table: 'audit_event', column: 'at', unitMs: 1 },
   usage_days: { table: 'usage_day', column: 'day', unitMs: dayMs },
-  requests: { table: 'request', column: 'at', unitMs: 1 },
+  requests: { table: 'request_block', column: 'at', unitMs: 1 },
   traffic_hours: { table: 'traffic_hour', column: 'hour', unitMs: hourMs },
   traffic_days: { table: 'traffic_day', column: 'day', unitMs: dayMs },
   quota_days: { table: 'quota_use', column: 'day', unitMs: dayMs },
@@ -66,7 +66,7 @@ export const purgeRules: Readonly<Record<TableName, PurgeRule>> = {
   credential_use: { organization: 'remove', person: 'remove' },
   usage_day: { organization: 'remove', person: 'keep' },
   // Credentials are named by their ids only.
-  request: { organization: 'remove', person: 'keep' },
+  request_block: { organization: 'remove', person: 'keep' },
   traffic_hour: { organization: 'remove', person: 'keep' },
   traffic_day: { organization: 'remove', person: 'keep' },
   quota_use: { organization: 'remove', person: 'keep' },

@@ -34,6 +34,15 @@ export interface RequestQuery extends RequestFilter {
   readonly limit: number;
 }
 
+/**
+ * Newest first. A filter searches about 5,000 entries, so the cost of a page does not grow with the log: `searched` is where
+ * it stopped, and null if there is nothing older.
+ */
+export interface RequestPage {
+  readonly requests: LoggedRequest[];
+  readonly searched: LogPosition | null;
+}
+
 /** Requests or replies with the same operation, outcome and bucket of duration (`domain/traffic.ts`). */
 export interface TrafficCount {
   /** Hours or days since 1970, UTC. */
@@ -55,23 +64,16 @@ export interface TrafficReport extends TrafficCount {
 /** The log of API requests, and statistics of it. It survives a killed process, but not always a power cut. */
 export interface Requests {
   /**
-   * Adds entries and counts, in one transaction. An entry that is already there is kept as it is. What belongs to an
-   * organization that no longer exists is dropped. If the database rejects the values of an entry, the others are added
-   * one by one. Returns how many entries were rejected.
+   * Adds entries and counts, in one transaction. Entries are stored in blocks of up to 100. If the same entries are added
+   * again, they are kept once. What belongs to an organization that no longer exists is dropped.
    */
-  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<number>;
-  /**
-   * Newest first. A filter searches at most 5,000 entries, so the cost of a page does not grow with the log: `searched` is
-   * where it stopped, and null if there is nothing older.
-   */
-  listRequests(
-    organizationId: OrganizationId,
-    query: RequestQuery,
-  ): Promise<{ readonly requests: LoggedRequest[]; readonly searched: LogPosition | null }>;
+  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<void>;
+  listRequests(organizationId: OrganizationId, query: RequestQuery): Promise<RequestPage>;
+  /** A trace id contains the time at which the request arrived, which bounds the search. */
   findRequest(organizationId: OrganizationId, traceId: string): Promise<LoggedRequest | undefined>;
-  /** The newest entry beyond the newest `keep` ones. The cost grows with `keep`. */
+  /** The newest block without any of the newest `keep` entries. The cost grows with the number of blocks. */
   findOldRequest(organizationId: OrganizationId, keep: number): Promise<LogPosition | undefined>;
-  /** Removes at most 500 entries up to and including this one, oldest first. Returns how many. */
+  /** Removes at most 20 blocks up to and including this one, oldest first. Returns how many. */
   removeRequests(organizationId: OrganizationId, upTo: LogPosition): Promise<number>;
   /** Of these hours or days, both included. The cost grows with their number, not with requests. */
   listTraffic(

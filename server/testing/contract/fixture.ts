@@ -45,11 +45,17 @@ export interface Conversation {
 }
 
 /** A finished request for the request log. */
+/** A trace id as the service creates them: it contains the time at which the request arrived. */
+export function traceIdAt(at: number, last = 0): string {
+  const time = at.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(last).padStart(12, '0')}`;
+}
+
 export function loggedRequest(
   change: Pick<LoggedRequest, 'organizationId' | 'at'> & Partial<LoggedRequest>,
 ): LoggedRequest {
   return {
-    traceId: 'trace',
+    traceId: traceIdAt(change.at),
     method: 'GET',
     operation: 'getThread',
     status: 200,

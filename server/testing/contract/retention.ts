@@ -4,7 +4,7 @@ import type { OrganizationId, ThreadId } from '../../src/domain/id.ts';
 import { type RetentionKind, retentionKinds } from '../../src/domain/retention.ts';
 import type { RetentionPlace, Store } from '../../src/storage/store.ts';
 import { Accounting, day, newInvitation, newSession } from './account-fixture.ts';
-import { by, newFollowUp, newThread, note, type World } from './fixture.ts';
+import { by, loggedRequest, newFollowUp, newThread, note, traceIdAt, type World } from './fixture.ts';
 
 export function describeRetention(world: () => World): void {
   describe('retention', () => {
@@ -108,14 +108,6 @@ export function describeRetention(world: () => World): void {
         await world().use(organization, today());
         const report = { organizationId: organization, operation: 'getThread', outcome: 'OK', requests: 1 };
         await store.addUsage([{ ...report, credentialId: 'key_1', day: today(), lastUsedAt: clock.ms }]);
-        const entry = {
-          method: 'GET',
-          status: 200,
-          latencyUs: 1,
-          credentialId: 'key_1',
-          code: null,
-          message: null,
-        };
         const hours = {
           ...report,
           unit: 'hour',
@@ -123,7 +115,7 @@ export function describeRetention(world: () => World): void {
           bucket: 0,
         } as const;
         await store.addRequests(
-          [{ ...report, ...entry, at: clock.ms, traceId: `t${today()}` }],
+          [loggedRequest({ organizationId: organization, at: clock.ms })],
           [hours, { ...hours, unit: 'day', period: today() }],
         );
       };
@@ -144,8 +136,8 @@ export function describeRetention(world: () => World): void {
         [-2, -1],
       );
       assert.equal((await removeAll('requests', 2.5 * day)).removed, 2);
-      assert.ok(await store.findRequest(organization, `t${today() - 2}`));
-      assert.equal(await store.findRequest(organization, `t${today() - 3}`), undefined);
+      assert.ok(await store.findRequest(organization, traceIdAt(clock.ms - 2 * day)));
+      assert.equal(await store.findRequest(organization, traceIdAt(clock.ms - 3 * day)), undefined);
       assert.equal((await removeAll('traffic_hours', day)).removed, 3);
       assert.equal((await removeAll('traffic_days', 2 * day)).removed, 2);
       assert.equal((await removeAll('quota_days', day)).removed, 3);

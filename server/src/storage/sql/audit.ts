@@ -74,7 +74,7 @@ const searchAudit = statement('search-audit')`
   )}`;
 
 /** Searches the newest `searchMax` entries of a log before a position. `end` is the last of them if there are more. */
-export function* searchLog<Row>(
+function* searchLog<Row>(
   findEnd: Statement,
   search: Statement,
   values: Values,

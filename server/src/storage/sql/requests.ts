@@ -1,26 +1,63 @@
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { LoggedRequest, Requests, TrafficCount, TrafficReport, UsageCount, Usages } from '../store.ts';
-import { searchLog, searchMax } from './audit.ts';
+import { traceStart } from '../../domain/traffic.ts';
+import type {
+  LoggedRequest,
+  RequestPage,
+  RequestQuery,
+  Requests,
+  TrafficCount,
+  UsageCount,
+  Usages,
+} from '../store.ts';
+import { newest, searchMax } from './audit.ts';
 import { identifier, jsonRows, sql, statement, type Values } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
-/** One removal removes at most this many entries. */
-const removalMax = 500;
+/** A block has at most this many requests, so that a removal or a page does not take long. */
+const blockMax = 100;
+/** No block spans two minutes: retention removes a block when its newest request is too old. */
+const blockMs = 60_000;
+/** One removal removes at most this many blocks. */
+const removalMax = 20;
+/** A page reads a few blocks at first, then twice as many each time, up to this many. */
+const firstBlocks = 8;
+const blocksAtOnceMax = 128;
+/** A request that took longer is not found by its trace id. */
+const requestMsMax = 600_000;
+
+interface Block extends LogPosition {
+  readonly organizationId: OrganizationId;
+  readonly firstAt: number;
+  readonly entries: number;
+  /** A JSON array of `LoggedRequest`. */
+  readonly requests: string;
+}
+
+/** A row for each request would take four times as long. The same requests become the same blocks, with the same ids. */
+function blocksOf(requests: readonly LoggedRequest[]): Block[] {
+  const blocks = Map.groupBy(
+    requests,
+    ({ organizationId, at }, place) =>
+      `${organizationId} ${Math.floor(at / blockMs)} ${Math.floor(place / blockMax)}`,
+  );
+  return [...blocks.values()].map((block) => {
+    const { organizationId, traceId: id } = block[0]!;
+    const times = block.map(({ at }) => at);
+    const [firstAt, at] = [Math.min(...times), Math.max(...times)];
+    return { organizationId, at, id, firstAt, entries: block.length, requests: JSON.stringify(block) };
+  });
+}
 
 // Rows of an organization that was purged are dropped, without losing those of the others.
-const insert = sql`INSERT INTO request
-  (organization_id, at, id, method, operation, status, latency_us, credential_id, code, message)`;
-const addOne = statement('add-request')`
-  ${insert} VALUES (:organizationId, :at, :traceId, :method, :operation, :status,
-  :latencyUs, :credentialId, :code, :message) ON CONFLICT DO NOTHING`;
-const findOrganization = statement('find-organization-of-requests')`
-  SELECT 1 FROM organization WHERE id = :organizationId`;
-const addMany = statement('add-requests')`${insert}
-  SELECT organization.id, CAST(value ->> 'at' AS bigint), value ->> 'traceId', value ->> 'method', value ->> 'operation',
-    CAST(value ->> 'status' AS bigint), CAST(value ->> 'latencyUs' AS bigint), value ->> 'credentialId',
-    value ->> 'code', value ->> 'message'
-  FROM json_each(:requests) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
+const insert = sql`INSERT INTO request_block (organization_id, at, id, first_at, entries, requests)`;
+const addBlock = statement('add-request-block')`${insert}
+  SELECT id, :at, :id, :firstAt, :entries, :requests FROM organization WHERE id = :organizationId
+  ON CONFLICT DO NOTHING`;
+const addBlocks = statement('add-request-blocks')`${insert}
+  SELECT organization.id, CAST(value ->> 'at' AS bigint), value ->> 'id', CAST(value ->> 'firstAt' AS bigint),
+    CAST(value ->> 'entries' AS bigint), value ->> 'requests'
+  FROM json_each(:blocks) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
   WHERE true ON CONFLICT DO NOTHING`;
 
 // In the order of the keys, so that two nodes that add to the same rows cannot deadlock.
@@ -43,90 +80,83 @@ const listTraffic = (unit: 'hour' | 'day') => statement(`list-traffic-${unit}`)`
   ORDER BY ${identifier(unit)}, operation, outcome, bucket`;
 const listTrafficOf = { hour: listTraffic('hour'), day: listTraffic('day') };
 
-const columns = sql`organization_id AS "organizationId", at, id AS "traceId", method, operation, status,
-  latency_us AS "latencyUs", credential_id AS "credentialId", code, message`;
-const older = sql`organization_id = :organizationId AND (at, id) < (:beforeAt, :beforeId)`;
-const range = sql`${older} AND at >= :since`;
 const newestFirst = sql`ORDER BY at DESC, id DESC`;
-const list = statement('list-requests')`
-  SELECT ${columns} FROM request WHERE ${range} ${newestFirst} LIMIT :limit`;
-const findSearchEnd = statement('find-end-of-request-search')`
-  SELECT at, id FROM request WHERE ${range} ${newestFirst} LIMIT 1 OFFSET ${searchMax - 1}`;
-// `at >= :endAt` bounds the scan of the index; SQLite uses only one lower bound, and not the one of a pair.
-const search = statement('search-requests')`
-  SELECT ${columns} FROM request WHERE ${older} AND at >= :endAt AND (at, id) >= (:endAt, :endId)
-    AND (:operation = '' OR operation = :operation) AND (:credentialId = '' OR credential_id = :credentialId)
-    AND (:statusClass = 0 OR status / 100 = :statusClass) AND (:code = '' OR code = :code)
+const list = statement('list-request-blocks')`
+  SELECT at, id, requests FROM request_block WHERE organization_id = :organizationId
+    AND (at, id) < (:endAt, :endId) AND at >= :since AND first_at <= :beforeAt
   ${newestFirst} LIMIT :limit`;
-const find = statement('find-request')`
-  SELECT ${columns} FROM request WHERE organization_id = :organizationId AND id = :traceId`;
-const findOld = statement('find-old-request')`
-  SELECT at, id FROM request WHERE organization_id = :organizationId ${newestFirst} LIMIT 1 OFFSET :keep`;
+const find = statement('find-request-block')`
+  SELECT requests FROM request_block WHERE organization_id = :organizationId
+    AND at BETWEEN :first AND :last AND strpos(requests, :traceId) > 0
+  ORDER BY at, id LIMIT 1`;
+const findOld = statement('find-old-request-block')`
+  SELECT at, id FROM (
+    SELECT at, id, entries, sum(entries) OVER (${newestFirst}) AS total FROM request_block
+    WHERE organization_id = :organizationId) AS block
+  WHERE total - entries >= :keep ${newestFirst} LIMIT 1`;
 const upTo = sql`organization_id = :organizationId AND (at, id) <= (:at, :id)`;
 const findRemovalEnd = statement('find-end-of-request-removal')`
-  SELECT at, id FROM request WHERE ${upTo} ORDER BY at, id LIMIT 1 OFFSET ${removalMax - 1}`;
-const remove = statement('remove-requests')`DELETE FROM request WHERE ${upTo} RETURNING 1`;
+  SELECT at, id FROM request_block WHERE ${upTo} ORDER BY at, id LIMIT 1 OFFSET ${removalMax - 1}`;
+const remove = statement('remove-request-blocks')`DELETE FROM request_block WHERE ${upTo} RETURNING 1`;
 
-/** SQLSTATE 22 (data) and 23 (constraints), and the same of SQLite: the values fail again however often they are sent. */
-function rejectsValues(error: unknown): boolean {
-  return /^(2[23]|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG))/.test((error as { code?: string }).code ?? '');
-}
+const compare = (a: LogPosition, b: LogPosition) => a.at - b.at || (a.id < b.id ? -1 : Number(a.id > b.id));
+const positionOf = ({ at, traceId: id }: LoggedRequest): LogPosition => ({ at, id });
+const parse = ({ requests }: Pick<Block, 'requests'>) => JSON.parse(requests) as LoggedRequest[];
 
-function* addEach(entries: readonly LoggedRequest[]): Work<void> {
-  const known = new Map<OrganizationId, boolean>();
-  for (const entry of entries) {
-    const { organizationId } = entry;
-    if (!known.has(organizationId))
-      known.set(organizationId, (yield* count(findOrganization, { organizationId })) > 0);
-    if (known.get(organizationId)) yield { statement: addOne, values: entry as unknown as Values };
+/** Reads blocks, newest first, until the page is full or enough requests were searched. */
+function* search(organizationId: OrganizationId, query: RequestQuery): Work<RequestPage> {
+  const { before, since, limit, operation, credentialId, statusClass, code } = query;
+  const matches = (request: LoggedRequest) =>
+    (operation === undefined || request.operation === operation) &&
+    (credentialId === undefined || request.credentialId === credentialId) &&
+    (statusClass === undefined || Math.floor(request.status / 100) === statusClass) &&
+    (code === undefined || request.code === code);
+  const found: LoggedRequest[] = [];
+  let end: LogPosition = { at: Math.min(before.at + blockMs, newest.at), id: '' };
+  let searched = 0;
+  for (let most = firstBlocks; ; most = Math.min(2 * most, blocksAtOnceMax)) {
+    const values = { organizationId, since, beforeAt: before.at, endAt: end.at, endId: end.id, limit: most };
+    const blocks = yield* rows<Block>(list, values);
+    const inRange = blocks
+      .flatMap(parse)
+      .filter((request) => request.at >= since && compare(positionOf(request), before) < 0);
+    searched += inRange.length;
+    found.push(...inRange.filter(matches));
+    const isLast = blocks.length < most;
+    end = blocks.at(-1) ?? end;
+    // The blocks that were not read may contain requests up to the time of the last block, from other nodes.
+    const sure = isLast ? found : found.filter(({ at }) => at > end.at);
+    const isEnough = sure.length >= limit || (searched >= searchMax && end.at < before.at);
+    if (!isLast && !isEnough) continue;
+    const requests = sure.sort((a, b) => compare(positionOf(b), positionOf(a))).slice(0, limit);
+    const rest = isLast ? null : { at: end.at + 1, id: '' };
+    return { requests, searched: requests.length === limit ? positionOf(requests.at(-1)!) : rest };
   }
 }
 
 export function requests({ runsLocally, read, write, writeUnsynced }: Transactions): Requests {
-  const addAll = (entries: readonly LoggedRequest[], traffic: readonly TrafficReport[]) =>
-    writeUnsynced(function* () {
-      if (runsLocally) yield* addEach(entries);
-      else if (entries.length > 0) yield* run(addMany, { requests: jsonRows(entries) });
-      for (const unit of ['hour', 'day'] as const) {
-        const counts = traffic.filter((count) => count.unit === unit);
-        if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: jsonRows(counts) });
-      }
-    });
-
   return {
-    async addRequests(entries, traffic) {
-      try {
-        await addAll(entries, traffic);
-        return 0;
-      } catch (error) {
-        if (entries.length === 0 || !rejectsValues(error)) throw error;
-      }
-      let rejected = 0;
-      for (const entry of entries) {
-        await addAll([entry], []).catch((error) => {
-          if (!rejectsValues(error)) throw error;
-          rejected += 1;
-        });
-      }
-      // Last, because a repeated call would count it again.
-      await addAll([], traffic);
-      return rejected;
-    },
+    addRequests: (entries, traffic) =>
+      writeUnsynced(function* () {
+        const blocks = blocksOf(entries);
+        if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });
+        else if (blocks.length > 0) yield* run(addBlocks, { blocks: jsonRows(blocks) });
+        for (const unit of ['hour', 'day'] as const) {
+          const counts = traffic.filter((count) => count.unit === unit);
+          if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: jsonRows(counts) });
+        }
+      }),
 
-    async listRequests(organizationId, { before, since, limit, ...filter }) {
-      const { operation = '', credentialId = '', statusClass = 0, code = '' } = filter;
-      const page = { organizationId, beforeAt: before.at, beforeId: before.id, since, limit };
-      const values = { ...page, operation, credentialId, statusClass, code };
-      const isFiltered = operation !== '' || credentialId !== '' || statusClass !== 0 || code !== '';
-      const { found, end } = isFiltered
-        ? await read(() => searchLog<LoggedRequest>(findSearchEnd, search, values))
-        : { found: await read(() => rows<LoggedRequest>(list, page)), end: undefined };
-      const last = found.length === limit ? found.at(-1) : undefined;
-      return { requests: found, searched: last ? { at: last.at, id: last.traceId } : (end ?? null) };
-    },
+    listRequests: (organizationId, query) => read(() => search(organizationId, query)),
 
-    findRequest: (organizationId, traceId) =>
-      read(() => row<LoggedRequest>(find, { organizationId, traceId })),
+    async findRequest(organizationId, traceId) {
+      const startedAt = traceStart(traceId);
+      if (startedAt === undefined) return undefined;
+      // The clock may have been set back by a little in the meantime.
+      const values = { first: startedAt - blockMs, last: startedAt + requestMsMax + blockMs, traceId };
+      const block = await read(() => row<Block>(find, { organizationId, ...values }));
+      return block && parse(block).find((request) => request.traceId === traceId);
+    },
 
     findOldRequest: (organizationId, keep) => read(() => row<LogPosition>(findOld, { organizationId, keep })),
 

@@ -64,7 +64,7 @@ export function askedOnce(columns: CallColumns): Sql {
  * A text with a name: each database parses and plans it once per connection. `:now` is the store's time. The shared texts
  * of this folder are in the common subset of both dialects, with two exceptions that one of them leaves out: SQLite has no
  * row locks (`FOR UPDATE` at the end of a text), because it has one writer, and PostgreSQL no hints (`INDEXED BY`). SQLite's
- * name for `greatest` is `max`.
+ * names for `greatest` and `strpos` are `max` and `instr`.
  */
 export interface Statement {
   readonly name: string;

@@ -55,6 +55,7 @@ function runAll<T>(run: Run, work: Work<T>, clock: Clock): T {
 export function sqliteText({ sql }: Statement): Sql {
   return sql
     .replace(/\bgreatest\(/g, 'max(')
+    .replace(/\bstrpos\(/g, 'instr(')
     .replace(/ FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: SKIP LOCKED)?$/, '') as Sql;
 }
 

@@ -509,24 +509,21 @@ CREATE TRIGGER thread_due_removed AFTER DELETE ON thread FOR EACH ROW EXECUTE FU
 CREATE TRIGGER thread_due_answered AFTER UPDATE ON message FOR EACH ROW
   WHEN (OLD.completed_at IS DISTINCT FROM NEW.completed_at) EXECUTE FUNCTION thread_of_message_due();
 
--- The log of API requests. No foreign key to credentials, because the log outlives them.
-CREATE TABLE request (
+-- The log of API requests, in blocks. No foreign key to credentials, because the log outlives them.
+CREATE TABLE request_block (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  -- When the request was answered, by the clock of the node that answered it.
+  -- When its newest request was answered, by the clock of the node that answered it.
   at bigint NOT NULL,
-  -- The trace id.
+  -- The trace id of a request in it.
   id text COLLATE "C" NOT NULL,
-  method text COLLATE "C" NOT NULL,
-  operation text COLLATE "C" NOT NULL,
-  status bigint NOT NULL,
-  latency_us bigint NOT NULL,
-  credential_id text COLLATE "C" NOT NULL,
-  -- The error envelope; null for a request that succeeded.
-  code text COLLATE "C",
-  message text,
+  -- When its oldest request was answered.
+  first_at bigint NOT NULL,
+  -- The number of its requests.
+  entries bigint NOT NULL,
+  -- A JSON array.
+  requests text NOT NULL,
   PRIMARY KEY (organization_id, at, id)
 );
-CREATE INDEX request_trace ON request (organization_id, id);
 
 -- Requests and replies by hour and by day, in buckets of their duration: percentiles without reading the log.
 CREATE TABLE traffic_hour (

@@ -482,24 +482,21 @@ CREATE TRIGGER thread_due_answered AFTER UPDATE OF completed_at ON message
   ON CONFLICT DO UPDATE SET stamp = excluded.stamp;
 END;
 
--- The log of API requests. No foreign key to credentials, because the log outlives them.
-CREATE TABLE request (
+-- The log of API requests, in blocks. No foreign key to credentials, because the log outlives them.
+CREATE TABLE request_block (
   organization_id TEXT NOT NULL REFERENCES organization (id),
-  -- When the request was answered, by the clock of the node that answered it.
+  -- When its newest request was answered, by the clock of the node that answered it.
   at INTEGER NOT NULL,
-  -- The trace id.
+  -- The trace id of a request in it.
   id TEXT NOT NULL,
-  method TEXT NOT NULL,
-  operation TEXT NOT NULL,
-  status INTEGER NOT NULL,
-  latency_us INTEGER NOT NULL,
-  credential_id TEXT NOT NULL,
-  -- The error envelope; null for a request that succeeded.
-  code TEXT,
-  message TEXT,
+  -- When its oldest request was answered.
+  first_at INTEGER NOT NULL,
+  -- The number of its requests.
+  entries INTEGER NOT NULL,
+  -- A JSON array.
+  requests TEXT NOT NULL,
   PRIMARY KEY (organization_id, at, id)
 ) STRICT;
-CREATE INDEX request_trace ON request (organization_id, id);
 
 -- Requests and replies by hour and by day, in buckets of their duration: percentiles without reading the log.
 CREATE TABLE traffic_hour (
