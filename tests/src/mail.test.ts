@@ -84,7 +84,7 @@ describe('Invitations by mail', () => {
     assert.match(to, /^jörg@(bücher|xn--bcher-kva)\.example$/);
   });
 
-  it('never puts an address into a mail that could be read as several', async () => {
+  it('never puts an address into an email that could be read as several', async () => {
     for (const email of ['a,b@example.org', 'x>@example.org', '"dee"@example.org', 'dee@[127.0.0.1]']) {
       await invite(email);
       await untilState(email, 'failed');
@@ -123,7 +123,7 @@ describe('Invitations by mail', () => {
     assert.equal((await listed('fred@example.org')).state, 'invited', 'the operator can still create a link');
   });
 
-  it('limits the mails to one person', async () => {
+  it('limits the emails to one person', async () => {
     const { id } = await invite('gus@example.org');
     for (let count = 2; count <= 5; count += 1) {
       assertDone(await admin.post(`/members/${id}/invitation`), 201);
@@ -137,7 +137,10 @@ describe('Invitations by mail', () => {
   it('sends links that the operator creates, and also shows them', async () => {
     const words = ['member', 'add', 'Müller & <Söhne>', 'hans@example.org'];
     const { stdout } = await runCommand(folder, words, environment);
-    assert.match(stdout, /\n\s+https?:\S+\/invitation#inv_\S+\n.*also sends it to hans@example\.org by mail/);
+    assert.match(
+      stdout,
+      /\n\s+https?:\S+\/invitation#inv_\S+\n.*also sends it to hans@example\.org by email/,
+    );
     const { link } = await server.mailTo('hans@example.org');
     assert.ok(stdout.includes(link.split('#')[1]!));
     await Visitor.accept(organizationId, `${service.baseUrl}/#${link.split('#')[1]}`);
@@ -148,7 +151,7 @@ describe('Invitations by mail', () => {
     ]);
     const { raw } = await server.mailTo('hans@example.org', 2);
     assert.match(raw, /Subject: =\?UTF-8\?Q\?Set_a_new_password/);
-    assert.match(raw, /If you did not expect this mail, tell the operator\./);
+    assert.match(raw, /If you did not expect this email, tell the operator\./);
   });
 
   const ask = (email: string) => new ConsoleClient(service.baseUrl).post('/password-link', { email });
@@ -194,7 +197,7 @@ describe('Invitations by mail', () => {
     assertRefused(await new ConsoleClient(service.baseUrl).acceptInvitation(link, testPassword), 404);
   });
 
-  it('creates one link for concurrent requests, and another if its mail was not delivered', async () => {
+  it('creates one link for concurrent requests, and another if its email was not delivered', async () => {
     const { id } = await invite('nora@example.org');
     await Visitor.accept(organizationId, (await server.mailTo('nora@example.org')).link);
     answers.set('nora@example.org', [550]);
@@ -214,7 +217,7 @@ describe('Invitations by mail', () => {
     assertDone(await new ConsoleClient(service.baseUrl).acceptInvitation(link, 'a quite different harbour'));
   });
 
-  it('skein purge --user also removes the counts of mails to the person', async () => {
+  it('skein purge --user also removes the counts of emails to the person', async () => {
     await invite('pia@example.org');
     await Visitor.accept(organizationId, (await server.mailTo('pia@example.org')).link);
     assertDone(await ask('pia@example.org'));
@@ -232,7 +235,7 @@ describe('Invitations by mail', () => {
     assertRefused(refused!, 429, /^Too many requests\. Try again in \d+ seconds\.$/);
   });
 
-  it('loses no mail when the service stops while the server hangs', async () => {
+  it('loses no email when the service stops while the server hangs', async () => {
     await invite('ida@example.org', 'hang');
     await attempted('ida@example.org');
     assert.equal(await service.end('SIGTERM'), 0);
@@ -240,7 +243,7 @@ describe('Invitations by mail', () => {
     await server.mailTo('ida@example.org');
   });
 
-  it('loses no mail when the service is killed between the commit and the mail', async () => {
+  it('loses no email when the service is killed between the commit and the email', async () => {
     admin = new Visitor(
       await signedInMember(service, organizationId, 'jo@example.org', 'admin'),
       organizationId,
@@ -272,10 +275,10 @@ describe('skein mail test', () => {
     assert.ok(!stdout.includes('p%40ss') && !stdout.includes('p@ss'), stdout);
   }
 
-  it('sends a mail over STARTTLS', async () => {
+  it('sends an email over STARTTLS', async () => {
     const { exitCode, stdout } = await test(server.environment());
-    assert.deepEqual([exitCode, stdout], [0, 'ok    localhost accepted a mail to ada@example.org\n']);
-    assert.match((await server.mailTo('ada@example.org')).raw, /Subject: Test mail from Skein/);
+    assert.deepEqual([exitCode, stdout], [0, 'ok    localhost accepted an email to ada@example.org\n']);
+    assert.match((await server.mailTo('ada@example.org')).raw, /Subject: Test email from Skein/);
   });
 
   it('says why the server cannot be used', async () => {

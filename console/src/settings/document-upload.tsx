@@ -46,7 +46,7 @@ export function DocumentUpload({ endings }: DocumentUploadProps) {
         p="lg"
       >
         <Group justify="center" gap="sm" wrap="nowrap" style={{ pointerEvents: 'none' }}>
-          <IconFileUpload size={28} aria-hidden />
+          <IconFileUpload size={28} style={{ flex: 'none' }} aria-hidden />
           <div>
             <Text fw={500}>Drop files here or click to choose</Text>
             <Text size="sm" c="dimmed">

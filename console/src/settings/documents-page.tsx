@@ -34,6 +34,7 @@ export function DocumentsPage() {
     (document) => (account === 'all' || account === accountKey(document)) && hasWords(document, words),
   );
   const selected = shown?.filter((document) => chosen.has(document.id)) ?? [];
+  const areAllSelected = selected.length === shown?.length;
 
   async function remove(): Promise<void> {
     for (const document of removed)
@@ -66,6 +67,15 @@ export function DocumentsPage() {
           />
           {data.documents.some(({ accountId }) => accountId !== null) && (
             <AccountFilter documents={data.documents} value={account} onChange={setAccount} />
+          )}
+          {isAdmin && shown !== undefined && shown.length > 1 && (
+            <Checkbox
+              label={`Select all ${shown.length.toLocaleString()}`}
+              checked={areAllSelected}
+              indeterminate={selected.length > 0 && !areAllSelected}
+              onChange={() => setChosen(new Set(areAllSelected ? [] : shown.map((document) => document.id)))}
+              my="xs"
+            />
           )}
           {selected.length > 0 && (
             <Button color="red" variant="light" onClick={() => setRemoved(selected)}>

@@ -10,6 +10,7 @@ import { Page } from '../app/page.tsx';
 import { secretDialog } from '../app/secret-shown-once.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { momentOf } from '../app/time-words.ts';
+import classes from './data-table.module.css';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { NewKey, RotateKey } from './key-forms.tsx';
@@ -121,17 +122,28 @@ function columns(revoke: (key: KeyJson) => void, rotate: (key: KeyJson) => void)
         ),
     },
     { heading: 'Key', cell: ({ hint }) => <Code>{hint}</Code> },
-    { heading: 'Scope', cell: ({ scope }) => (scope === 'personal' ? 'Personal' : 'Org-wide') },
+    {
+      heading: 'Scope',
+      cell: ({ scope }) => (
+        <span className={classes.whole}>{scope === 'personal' ? 'Personal' : 'Org-wide'}</span>
+      ),
+    },
     {
       heading: 'Owner',
       cell: ({ owner }) => (owner === null ? 'The organization' : <Email address={owner} />),
     },
     {
-      heading: 'Created by',
+      heading: 'Created',
       secondary: true,
-      cell: ({ createdBy }) => (createdBy === null ? 'Operator' : <Email address={createdBy} />),
+      cell: ({ createdAt, createdBy }) => (
+        <div>
+          <When iso={createdAt} />
+          <Text size="xs" c="dimmed">
+            by {createdBy === null ? 'the operator' : <Email address={createdBy} />}
+          </Text>
+        </div>
+      ),
     },
-    { heading: 'Created', secondary: true, cell: ({ createdAt }) => <When iso={createdAt} /> },
     { heading: 'Last used', cell: ({ lastUsedAt }) => <When iso={lastUsedAt} /> },
     { heading: 'State', cell: (key) => <State {...key} /> },
     {
@@ -139,7 +151,7 @@ function columns(revoke: (key: KeyJson) => void, rotate: (key: KeyJson) => void)
       headingHidden: true,
       cell: (key) =>
         isLive(key) && (
-          <Group gap="xs" justify="flex-end">
+          <Group gap="xs" wrap="nowrap" justify="flex-end">
             {key.rotatable && (
               <RowButton aria-label={`Rotate ${nameOf(key)}`} onClick={() => rotate(key)}>
                 Rotate

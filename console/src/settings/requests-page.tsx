@@ -34,7 +34,6 @@ export function RequestsPage() {
       actions={
         <Button
           variant="default"
-          size="xs"
           loading={list.isFetching && !list.isFetchingNextPage}
           onClick={() => list.refetch()}
         >

@@ -36,7 +36,6 @@ export function UnansweredPage() {
         <Button
           component={Link}
           to="/settings/documents"
-          size="xs"
           leftSection={<IconFilePlus size={16} aria-hidden />}
         >
           Add a document

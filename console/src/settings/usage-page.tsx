@@ -74,7 +74,7 @@ function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
   const taken = Math.min(used, limit);
   const part = limit === 0 ? 100 : (taken / limit) * 100;
   return (
-    <Paper withBorder p="lg" component="section" aria-labelledby="quota">
+    <Paper withBorder p={{ base: 'sm', xs: 'lg' }} component="section" aria-labelledby="quota">
       <Group justify="space-between" align="baseline" mb="xs">
         <Title order={2} id="quota">
           Today’s quota

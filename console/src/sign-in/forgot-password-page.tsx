@@ -48,7 +48,7 @@ function RequestLink() {
         icon={<IconMailCheck aria-hidden />}
         title="If the address belongs to an account, we’ve sent a link."
       >
-        The link works for 30 minutes. If no mail arrives, check your spam folder. People who sign in with an
+        The link works for 30 minutes. If no email arrives, check your spam folder. People who sign in with an
         identity provider get no link.
       </Alert>
     );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { safeLink, webLink } from './safe-link.ts';
 
-test('a link in text may open web and mail addresses', () => {
+test('a link in text may open web and email addresses', () => {
   for (const url of ['https://skein.example/a?b#c', 'http://localhost:1/', 'mailto:ada@skein.example']) {
     assert.equal(safeLink(url), url);
   }

@@ -72,7 +72,7 @@ export function startBackgroundWork(
       )
     : undefined;
   const mailing = context.mailer
-    ? repeat(log, mailEveryMs, 'mails could not be read from the store', (signal) =>
+    ? repeat(log, mailEveryMs, 'emails could not be read from the store', (signal) =>
         sendMails(context, log, signal),
       )
     : undefined;

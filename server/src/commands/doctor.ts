@@ -56,17 +56,23 @@ export const modelTest: BareCommand = {
 
 export const mailTest: BareCommand = {
   name: 'mail test',
-  arguments: { '<ADDRESS>': 'E-mail address to send to' },
-  summary: 'Send a test mail to an address; shows the error if the mail server does not accept it',
+  arguments: { '<ADDRESS>': 'Email address to send to' },
+  summary: 'Send a test email to an address; shows the error if the mail server does not accept it',
   examples: ['mail test you@example.com'],
   async runAlone({ positionals: [to = ''] }, { mail }) {
-    if (mail === undefined) throw invalid('No mail is sent: set SKEIN_SMTP_URL and SKEIN_MAIL_FROM.');
-    const text = 'Skein can send mail from this address.';
+    if (mail === undefined) throw invalid('No email is sent: set SKEIN_SMTP_URL and SKEIN_MAIL_FROM.');
+    const text = 'Skein can send email from this address.';
     const { createMailer } = await import('../compose.ts');
     try {
-      const message = { to, id: randomUUID(), subject: 'Test mail from Skein', text, html: `<p>${text}</p>` };
+      const message = {
+        to,
+        id: randomUUID(),
+        subject: 'Test email from Skein',
+        text,
+        html: `<p>${text}</p>`,
+      };
       await createMailer(mail).send(message);
-      return { json: { ok: true }, text: `ok    ${mail.host} accepted a mail to ${to}` };
+      return { json: { ok: true }, text: `ok    ${mail.host} accepted an email to ${to}` };
     } catch (error) {
       const { message } = error as Error;
       return { json: { ok: false, error: message }, text: `FAIL  ${mail.host}: ${message}`, exitCode: 1 };

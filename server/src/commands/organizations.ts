@@ -82,7 +82,7 @@ export const organizationCommands: readonly StoreCommand[] = [
   },
   onOrganization({
     name: 'member add',
-    arguments: { '<EMAIL>': 'E-mail address of the new member' },
+    arguments: { '<EMAIL>': 'Email address of the new member' },
     options: [
       new Option('--role <ROLE>', 'Role in the organization; member by default').choices(['admin', 'member']),
       new Option('--service', 'Add an account for automation, which cannot sign in'),
@@ -102,7 +102,7 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'member invite',
-    arguments: { '<EMAIL>': 'E-mail address of the member' },
+    arguments: { '<EMAIL>': 'Email address of the member' },
     summary:
       'Create a new sign-in link for a member; it resets the password of one who has joined, and earlier links become invalid',
     examples: ['member invite Acme ada@example.com'],
@@ -113,7 +113,7 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'member remove',
-    arguments: { '<EMAIL>': 'E-mail address of the member to remove' },
+    arguments: { '<EMAIL>': 'Email address of the member to remove' },
     summary: 'Remove a member and revoke their personal keys',
     examples: ['member remove Acme ada@example.com'],
     async run(call, email = '') {
@@ -152,7 +152,7 @@ function showLink(
   email: string,
   { link: invitation, mailed }: IssuedInvitation,
 ): Result & { text: string } {
-  const sent = mailed ? `\nThe service also sends it to ${email} by mail.` : '';
+  const sent = mailed ? `\nThe service also sends it to ${email} by email.` : '';
   const text = `This link signs them in once, within 7 days. Do not share it with anyone else:\n  ${invitation}`;
   return { json: { id, invitation }, text: text + sent };
 }

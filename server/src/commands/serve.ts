@@ -98,7 +98,7 @@ async function warnOfRisks(config: Config, role: Role, log: Log): Promise<void> 
     log.warn(`the connection to PostgreSQL ${risk}: add sslmode=verify-full to SKEIN_DATABASE_URL`);
   }
   if (config.mail !== undefined && config.baseUrl === undefined) {
-    log.warn('SKEIN_BASE_URL is not set: links in mails contain the listening address');
+    log.warn('SKEIN_BASE_URL is not set: links in emails contain the listening address');
   }
   if (config.otlp?.unsupportedProtocol !== undefined) {
     log.warn(

@@ -118,7 +118,7 @@ export const variables = {
   ),
   SKEIN_MAIL_FROM: unset(
     mailSender,
-    'Sender of these mails, as in `Skein <skein@example.org>`; required with `SKEIN_SMTP_URL`',
+    'Sender of these emails, as in `Skein <skein@example.org>`; required with `SKEIN_SMTP_URL`',
   ),
   SKEIN_RETENTION_DELETED_THREADS_DAYS: variable(
     'forever',

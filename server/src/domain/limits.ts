@@ -210,11 +210,11 @@ export const limits = {
   mailsPerDay: {
     default: 200,
     variable: 'SKEIN_MAILS_PER_DAY',
-    sentence: 'Invitations by mail per organization and day',
+    sentence: 'Invitations by email per organization and day',
   },
   mailsPerPerson: {
     default: 5,
-    sentence: 'Invitations by mail to one person per organization and day, and as many password links',
+    sentence: 'Invitations by email to one person per organization and day, and as many password links',
   },
   personFailuresMax: {
     default: 10,

@@ -103,7 +103,7 @@ export function invitationMail({
       ]
     : [`Join ${name}`, `You are invited to join ${name} on Skein as ${email}.`, 'Accept the invitation'];
   const note = `The link works once, until ${until}. Do not forward it: anyone who uses it first can sign in as you.`;
-  const unexpected = `If you did not expect this mail, ${resets && byOperator ? 'tell the operator' : 'you can ignore it'}.`;
+  const unexpected = `If you did not expect this email, ${resets && byOperator ? 'tell the operator' : 'you can ignore it'}.`;
   return {
     to: email,
     id,

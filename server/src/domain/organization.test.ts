@@ -15,7 +15,7 @@ test('never turns a non-ASCII address into an ASCII one', () => {
   }
 });
 
-test('rejects a domain in letters or dots that a mail program replaces', () => {
+test('rejects a domain in letters or dots that an email program replaces', () => {
   for (const domain of ['ｅxample.org', 'example。org', 'example．org', 'example｡org', 'ⓔxample.org'])
     assert.equal(normalizeEmail(`ada@${domain}`), undefined, domain);
   assert.equal(normalizeEmail('ada@bücher.example'), 'ada@bücher.example');

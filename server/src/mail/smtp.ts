@@ -23,7 +23,7 @@ export function createSmtpMailer({ from, tls, ...server }: MailServer & { from: 
   return {
     async send({ to, id, subject, text, html }, signal) {
       if (/[\s\p{C}<>()[\]\\,;:"]/u.test(to))
-        throw new MailError('the address cannot be used in a mail', true);
+        throw new MailError('the address cannot be used in an email', true);
       const domain = from.address.split('@').at(-1);
       const messageId = `<${id}@${domain}>`;
       const headers = { 'Auto-Submitted': 'auto-generated' };

@@ -181,7 +181,7 @@ function countMaintenance(
     'skein_request_log_dropped_total',
     'Requests missing in the request log of the console because the store was slow or unavailable.',
   );
-  const mails = make.counter('skein_mail_attempts_total', 'Attempts to send a mail, by outcome.', [
+  const mails = make.counter('skein_mail_attempts_total', 'Attempts to send an email, by outcome.', [
     'outcome',
   ]);
   for (const outcome of ['sent', 'retried', 'failed']) mails.inc({ outcome }, 0);

@@ -22,7 +22,7 @@ describe('Members, with a mail server', () => {
     await server?.close();
   });
 
-  it('invites a person, who joins through the link in the mail, and shows what was not delivered', async () => {
+  it('invites a person, who joins through the link in the email, and shows what was not delivered', async () => {
     const [dora, nobody] = [world.email('dora'), world.email('nobody')];
     server.answer = (recipient) => (recipient === nobody ? 550 : 'accept');
     const window = await openAs(browser, world.ada.client);

@@ -94,6 +94,10 @@ describe('Settings in the console', () => {
     const { page } = window;
     const old = assertDone(await world.ada.post('/keys', { name: 'Rotating', scope: 'personal' }), 201);
     await page.goto('/settings/keys');
+    const boxes = await Promise.all(
+      ['Rotate', 'Revoke'].map((action) => button(`${action} Rotating`).boundingBox()),
+    );
+    assert.equal(boxes[0]!.y, boxes[1]!.y, 'the buttons of a row are side by side');
     await button('Rotate Rotating').click();
     await lookAt(page, 'rotate-key');
     await dialog().getByLabel('Revoke the old key').first().click();
@@ -283,9 +287,17 @@ describe('Settings in the console', () => {
     await untilAnnounced(page, '1 passage found');
     await lookAt(page, 'documents-tested');
 
+    const selectAll = page.getByRole('checkbox', { name: 'Select all 2' });
+    await page.getByRole('checkbox', { name: 'Select returns.md' }).check();
+    await shown(button('Remove 1 selected'));
+    await selectAll.check();
+    await shown(button('Remove 2 selected'));
+    await selectAll.uncheck();
+    await gone(button('Remove 2 selected'));
     for (const name of ['returns.md', 'hours.md']) {
       await page.getByRole('checkbox', { name: `Select ${name}` }).check();
     }
+    assert.ok(await selectAll.isChecked());
     await button('Remove 2 selected').click();
     await shown(dialog().getByText('New replies won’t use them'));
     await button('Remove', dialog()).click();

@@ -12,7 +12,7 @@ export interface SettingsWorld {
   readonly ben: Visitor;
   readonly eve: Visitor;
   readonly robotId: string;
-  /** The e-mail address of a person in this world. Several worlds may share a service, so each has its own domain. */
+  /** The email address of a person in this world. Several worlds may share a service, so each has its own domain. */
   email(name: string): string;
   end(): Promise<unknown>;
 }

@@ -88,7 +88,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     defineConsoleRoute('POST /password-link', 'anyone', {
       body: passwordLinkBody,
       async handle({ context, body, address, traceId }) {
-        if (context.mailer === undefined) throw notFound('No mail is configured.');
+        if (context.mailer === undefined) throw notFound('No email is configured.');
         countRequest(context, address);
         await requestPasswordLink(context, body.email, traceId);
       },

@@ -97,7 +97,7 @@ export async function listApiKeys(
   return owners === 'all' ? keys : keys.filter(({ userId }) => userId === owners);
 }
 
-/** A key with e-mail addresses in place of user ids. */
+/** A key with email addresses in place of user ids. */
 export interface AddressedApiKey extends ApiKey {
   /** Null for an org-wide key. */
   readonly owner: string | null;

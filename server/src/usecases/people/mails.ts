@@ -47,7 +47,7 @@ export async function limitMails(
   const sent =
     outcome === 'person-limit'
       ? `This person was sent ${personMax} invitations today`
-      : `This organization has sent ${organizationMax} invitations by mail today`;
+      : `This organization has sent ${organizationMax} invitations by email today`;
   const retryAfterSeconds = secondsUntilReset(now());
   throw new ServiceError('RATE_LIMITED', `${sent}, which is the limit. It resets at 00:00 UTC.`, {
     retryAfterSeconds,
@@ -90,19 +90,19 @@ async function sendMail(context: Context, mail: ClaimedMail, log: Log, signal: A
   } catch (error) {
     const { message, permanent } = error as MailError;
     if (permanent || attempts >= mailAttemptsMax) {
-      log.warn({ ...fields, reason: message }, 'a mail could not be delivered, and was given up');
+      log.warn({ ...fields, reason: message }, 'an email could not be delivered, and was given up');
       telemetry.mailAttempted('failed');
       // The reason of another failure would show the operator's network to the organization.
-      return giveUp(context, mail, permanent ? message : 'The mail could not be sent for a day.');
+      return giveUp(context, mail, permanent ? message : 'The email could not be sent for a day.');
     }
     if (!signal.aborted) {
-      log.warn({ ...fields, reason: message }, 'a mail could not be sent; trying again later');
+      log.warn({ ...fields, reason: message }, 'an email could not be sent; trying again later');
       telemetry.mailAttempted('retried');
     }
     return store.settleMail(mail, { state: 'waiting', retryMs: signal.aborted ? 0 : mailRetryMs(attempts) });
   }
   telemetry.mailAttempted('sent');
-  log.info(fields, 'mail sent');
+  log.info(fields, 'email sent');
   await store.settleMail(mail, { state: 'sent' });
 }
 
