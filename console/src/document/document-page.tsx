@@ -5,6 +5,7 @@ import { Link, useParams, useRouterState, useSearch } from '@tanstack/react-rout
 import { useEffect, useMemo, useRef } from 'react';
 import type { OpenedDocumentJson } from '../api/contract.ts';
 import { type Citation, documentOptions } from '../api/queries.ts';
+import { counted } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
@@ -52,7 +53,7 @@ function About({
           Account {accountId}
         </Badge>
       )}
-      <span>{passages === 1 ? '1 passage' : `${passages.toLocaleString('en')} passages`}</span>
+      <span>{counted(passages, 'passage')}</span>
       <span>
         Added <RelativeTime at={addedAt} />
       </span>

@@ -1,3 +1,4 @@
+import { counted } from '../app/count-words.ts';
 import { momentOf } from '../app/time-words.ts';
 
 /** The actions of the audit log in words. An unknown action is shown as it is. */
@@ -46,19 +47,19 @@ type Value = string | number | boolean | null;
 const details: Record<string, (value: Value) => string> = {
   accountId: (id) => `Account ${id}`,
   apiEnabled: (enabled) => (enabled ? 'API on' : 'API off'),
-  dailyQuota: (quota) => `${counted(quota, 'request')} per day`,
+  dailyQuota: (quota) => `${counted(Number(quota), 'request')} per day`,
   email: (email) => `${email}`,
-  failures: (failures) => counted(failures, 'attempt'),
+  failures: (failures) => counted(Number(failures), 'attempt'),
   hint: (hint) => `Key ${hint}`,
-  keysRevoked: (keys) => `${counted(keys, 'API key')} revoked`,
+  keysRevoked: (keys) => `${counted(Number(keys), 'API key')} revoked`,
   mailed: (mailed) => (mailed ? 'Sent by email' : ''),
   message: (id) => `Message ${id}`,
   name: (name) => `Name: ${name}`,
   oldValidUntil: (time) => `Old key valid until ${momentOf(new Date(String(time)))}`,
   owner: (owner) => `Owner: ${owner}`,
-  passages: (passages) => counted(passages, 'passage'),
+  passages: (passages) => counted(Number(passages), 'passage'),
   password: (kind) => passwords[String(kind)] ?? `Password: ${kind}`,
-  places: (places) => `From ${counted(places, 'address', 'addresses')}`,
+  places: (places) => `From ${counted(Number(places), 'address', 'addresses')}`,
   proof: (proof) => (proof === 'sso' ? 'With single sign-on' : 'With a password'),
   reason: (reason) => `${reason}`,
   request: (id) => `Request ${id}`,
@@ -83,8 +84,4 @@ export function describeDetail(detail: Readonly<Record<string, Value>>, target: 
     .map(([name, value]) => details[name]?.(value) ?? `${name}: ${value}`)
     .filter((text) => text !== '')
     .join(' · ');
-}
-
-function counted(count: Value, one: string, many = `${one}s`): string {
-  return `${count?.toLocaleString()} ${count === 1 ? one : many}`;
 }

@@ -10,6 +10,7 @@ import { accountsOptions } from '../api/queries.ts';
 import { inOrganization, query, upload } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
 import { bytesInWords } from '../app/byte-words.ts';
+import { counted } from '../app/count-words.ts';
 import { failureText } from '../app/failure.tsx';
 import { useLimits, useOrganization } from '../app/session.tsx';
 import { useRefresh } from './use-change.ts';
@@ -124,7 +125,7 @@ function useUploads(account: string) {
     const path = inOrganization(id, `/documents${query({ name: file.name, accountId: account })}`);
     try {
       const added = await upload<AddedDocumentJson>(path, file, (part) => change(uploadId, { part }));
-      const text = `${added.replaced ? 'Replaced' : 'Added'}, ${added.passages} ${added.passages === 1 ? 'passage' : 'passages'}`;
+      const text = `${added.replaced ? 'Replaced' : 'Added'}, ${counted(added.passages, 'passage')}`;
       change(uploadId, { outcome: { ok: true, text } });
       announce(`${file.name}: ${text}`);
       await refresh();

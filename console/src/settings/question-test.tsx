@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react';
 import type { FoundPassagesJson } from '../api/contract.ts';
 import { type ApiError, inOrganization, request } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
+import { counted } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
 import { useOrganization } from '../app/session.tsx';
 import classes from './data-table.module.css';
@@ -18,8 +19,7 @@ export function QuestionTest({ accountId }: { accountId: string | undefined }) {
       request('POST', inOrganization(id, '/documents/search'), {
         body: { question: asked, ...(accountId !== undefined && { accountId }) },
       }),
-    onSuccess: ({ passages }) =>
-      announce(`${passages.length} ${passages.length === 1 ? 'passage' : 'passages'} found`),
+    onSuccess: ({ passages }) => announce(`${counted(passages.length, 'passage')} found`),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -4,6 +4,7 @@ import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { RequestJson } from '../api/contract.ts';
 import { requestsOptions } from '../api/queries.ts';
+import { counted } from '../app/count-words.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { momentOf } from '../app/time-words.ts';
@@ -29,7 +30,7 @@ export function RequestsPage() {
       title="Requests"
       width="wide"
       description={`API requests of the organization, newest first${
-        keptDays === null ? '' : `, kept for ${keptDays} ${keptDays === 1 ? 'day' : 'days'}`
+        keptDays === null ? '' : `, kept for ${counted(keptDays, 'day')}`
       }. A request appears here within a second or two.`}
       actions={
         <Button

@@ -1,11 +1,12 @@
 import { Badge, Button, Collapse, Group, Loader, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconChevronRight, IconFilePlus, IconMessage } from '@tabler/icons-react';
+import { IconFilePlus, IconMessage } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useId } from 'react';
 import type { UnansweredJson } from '../api/contract.ts';
 import { closestPassagesOptions, unansweredOptions } from '../api/queries.ts';
+import { Chevron } from '../app/chevron.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
@@ -110,14 +111,7 @@ function Actions({ row, threadId }: { row: UnansweredJson; threadId: string }) {
         <Button
           size="compact-sm"
           variant="default"
-          leftSection={
-            <IconChevronRight
-              size={14}
-              aria-hidden
-              className={classes.chevron}
-              data-opened={isOpened || undefined}
-            />
-          }
+          leftSection={<Chevron opened={isOpened} size={14} />}
           aria-expanded={isOpened}
           aria-controls={passages}
           onClick={toggle}

@@ -1,4 +1,4 @@
-import { Group, Paper, Progress, SegmentedControl, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
+import { Progress, SegmentedControl, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
@@ -8,6 +8,7 @@ import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { EmptyState } from './empty-state.tsx';
+import { Section } from './section.tsx';
 import classes from './usage-page.module.css';
 import { type Dimension, dimensions, type Series, toSeries } from './usage-series.ts';
 import { TableHead, Traffic } from './usage-traffic.tsx';
@@ -74,15 +75,14 @@ function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
   const taken = Math.min(used, limit);
   const part = limit === 0 ? 100 : (taken / limit) * 100;
   return (
-    <Paper withBorder p={{ base: 'sm', xs: 'lg' }} component="section" aria-labelledby="quota">
-      <Group justify="space-between" align="baseline" mb="xs">
-        <Title order={2} id="quota">
-          Today’s quota
-        </Title>
+    <Section
+      title="Today’s quota"
+      aside={
         <Text size="sm" c="dimmed">
           Resets {untilReset(resetsAt)}, at midnight UTC
         </Text>
-      </Group>
+      }
+    >
       <Text mb={6}>
         <Text span fw={650} size="xl">
           {taken.toLocaleString()}
@@ -100,7 +100,7 @@ function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
           {part >= 100 ? 'Quota used up. Requests are rejected until it resets.' : 'Less than 10% left.'}
         </Text>
       )}
-    </Paper>
+    </Section>
   );
 }
 
@@ -123,11 +123,9 @@ function Requests({ usage, range }: { usage: UsageJson; range: Range }) {
   const dimension = offered.includes(chosen) ? chosen : 'outcome';
   const series = toSeries(usage, dimension);
   return (
-    <Paper withBorder p={{ base: 'sm', xs: 'lg' }} component="section" aria-labelledby="requests">
-      <Group justify="space-between" mb="md">
-        <Title order={2} id="requests">
-          Requests
-        </Title>
+    <Section
+      title="Requests"
+      aside={
         <SegmentedControl
           size="xs"
           aria-label="Group requests by"
@@ -135,7 +133,8 @@ function Requests({ usage, range }: { usage: UsageJson; range: Range }) {
           value={dimension}
           onChange={(value) => setDimension(value as Dimension)}
         />
-      </Group>
+      }
+    >
       {series.length === 0 ? (
         <EmptyState title="No requests yet">
           Requests with an API key or an application token appear here within a second.
@@ -152,7 +151,7 @@ function Requests({ usage, range }: { usage: UsageJson; range: Range }) {
           />
         </>
       )}
-    </Paper>
+    </Section>
   );
 }
 

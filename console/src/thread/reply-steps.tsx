@@ -1,7 +1,9 @@
 import { Collapse, Loader, UnstyledButton } from '@mantine/core';
-import { IconCheck, IconChevronRight, IconMinus } from '@tabler/icons-react';
+import { IconCheck, IconMinus } from '@tabler/icons-react';
 import { useEffect, useId, useState } from 'react';
 import type { ReplyJson } from '../api/contract.ts';
+import { Chevron } from '../app/chevron.tsx';
+import { counted } from '../app/count-words.ts';
 import { durationText, longDurationText, stepDurationsMs, totalMs } from './elapsed.ts';
 import classes from './reply.module.css';
 import { isRunning } from './thread-state.ts';
@@ -27,12 +29,7 @@ export function ReplySteps({ reply, clockAheadMs }: ReplyStepsProps) {
         aria-expanded={opened}
         aria-controls={list}
       >
-        <IconChevronRight
-          size={16}
-          aria-hidden
-          className={classes.chevron}
-          data-opened={opened || undefined}
-        />
+        <Chevron opened={opened} />
         <span>{summaryOf(reply)}</span>
         {running && !opened && <Loader size={16} aria-hidden />}
       </UnstyledButton>
@@ -106,7 +103,7 @@ function StepIcon({ isCurrent, isBroken }: { isCurrent: boolean; isBroken: boole
 
 /** `4 steps · 3.2 s` */
 function summaryOf(reply: ReplyJson): string {
-  const count = reply.steps.length === 1 ? '1 step' : `${reply.steps.length} steps`;
+  const count = counted(reply.steps.length, 'step');
   const endMs = totalMs(reply);
   return endMs === null ? count : `${count} · ${durationText(endMs)}`;
 }

@@ -1,6 +1,7 @@
 import { IconAlertCircle, IconCircleCheck, IconListCheck } from '@tabler/icons-react';
 import { type ComponentType, lazy, memo, useMemo, useState } from 'react';
 import type { ReplyJson, SourceJson, VerdictJson } from '../api/contract.ts';
+import { counted } from '../app/count-words.ts';
 import { DocumentLink, WrittenAt } from './document-link.tsx';
 import classes from './reply.module.css';
 import { ReplyActions } from './reply-actions.tsx';
@@ -113,9 +114,7 @@ function Corroborating() {
 function ReplySources({ sources }: { sources: readonly SourceJson[] }) {
   return (
     <div className={classes.sources}>
-      <h3 className={classes.smallHeading}>
-        {sources.length === 1 ? '1 source' : `${sources.length} sources`}
-      </h3>
+      <h3 className={classes.smallHeading}>{counted(sources.length, 'source')}</h3>
       <ol className={classes.sourceList}>
         {sources.map((source, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a source is identified by its number.
