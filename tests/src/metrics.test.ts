@@ -13,6 +13,7 @@ import { startPostgres } from './postgres/server.ts';
 import { RawConnection } from './raw-http.ts';
 import { metricsUrlOf, type Scrape, scrape, untilScraped } from './scrape.ts';
 import { root, Service, temporaryFolder } from './service.ts';
+import { sharedService } from './shared-service.ts';
 import { createThread, prepareStore, startWorld, type World } from './world.ts';
 
 const onFreePort = { SKEIN_METRICS_PORT: '0' };
@@ -249,18 +250,14 @@ describe('Metrics of other processes', () => {
   });
 
   it('are not served by default', async () => {
-    const service = await Service.start();
-    assert.equal(metricsUrlOf(service), undefined);
-    assert.equal(await service.end(), 0);
+    assert.equal(metricsUrlOf(await sharedService()), undefined);
   });
 
   it('require a separate port', async () => {
-    const service = await Service.start({ environment: onFreePort });
-    const { port } = new URL(service.baseUrl);
+    const { port } = new URL((await sharedService()).baseUrl);
     const { exitCode, stderr } = await serveInVain(temporaryFolder(), { SKEIN_METRICS_PORT: port });
     assert.equal(exitCode, 1);
     assert.match(stderr, /^skein: SKEIN_METRICS_PORT is \d+, which is in use on 127\.0\.0\.1: [^\n]+\n$/);
-    await service.end();
   });
 });
 

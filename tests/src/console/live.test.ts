@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { eventually } from '../eventually.ts';
 import { Nodes } from '../nodes/nodes.ts';
 import { Service } from '../service.ts';
+import { sharedService } from '../shared-service.ts';
 import { makeOrganization } from '../tenants.ts';
 import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld, startSettingsWorld } from './settings-world.ts';
@@ -286,10 +287,10 @@ const stores = {
     return { services, organization: nodes.organization, end: () => nodes.end() };
   },
   'two processes on one SQLite file': async () => {
-    const first = await Service.start();
-    const services = [first, await Service.start({ folder: first.folder })];
-    const end = async () => void (await Promise.all(services.map((service) => service.end())));
-    return { services, organization: await makeOrganization(first, 'Acme'), end };
+    const first = await sharedService();
+    const second = await Service.start({ folder: first.folder, environment: { SKEIN_MODEL: 'scripted' } });
+    const organization = await makeOrganization(first, 'Acme');
+    return { services: [first, second], organization, end: async () => void (await second.end()) };
   },
 };
 for (const [name, start] of Object.entries(stores)) {
