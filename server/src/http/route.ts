@@ -17,7 +17,6 @@ interface CallerKinds {
 
 export type Caller = keyof CallerKinds;
 
-/** A body as JSON. */
 export class Rendered<_Body = unknown> {
   readonly json: string;
 

@@ -60,7 +60,6 @@ export const count = Type.Integer({ minimum: 0 });
 /** The response of a change that has nothing to report. */
 export const nothing = object({});
 
-/** The query parameters of a listing in pages. */
 export const pageQuery = ({ pageSizeMax }: { readonly pageSizeMax: number }) => ({
   cursor: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSizeMax })),

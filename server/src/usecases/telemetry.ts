@@ -26,7 +26,6 @@ export interface Telemetry {
   /** A request is missing in the request log, because the store was slow. */
   requestNotLogged(): void;
   retentionRemoved(kind: RetentionKind, count: number): void;
-  /** A retention pass has finished. */
   retentionPassed(): void;
 }
 

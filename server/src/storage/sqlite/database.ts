@@ -11,7 +11,6 @@ export const migrationsFolder = join(import.meta.dirname, 'migrations');
 export interface OpenOptions {
   /** Fails with SQLITE_BUSY if another process has the file open, and keeps all others out. */
   readonly alone?: boolean;
-  /** Whether an unfinished copy is accepted. */
   readonly unfinished?: boolean;
   readonly migrations?: Migrations;
 }

@@ -107,7 +107,6 @@ function sqlitePassages(database: Database): Passages {
 
 /** What searches have read of the documents of one organization. */
 interface Known {
-  /** The ids of the documents. */
   readonly documents: string | null;
   /** By account key. */
   readonly passageCounts: Map<string, number>;
@@ -169,7 +168,6 @@ class KnownDocuments {
     return known;
   }
 
-  /** To be called when something was added. */
   grew(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes < bytesMax) return;

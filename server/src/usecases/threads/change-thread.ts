@@ -43,7 +43,6 @@ export async function deleteThread(change: UserChange, threadId: string): Promis
   throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'delete it');
 }
 
-/** How long a deletion can be undone. */
 export const undoMs = 600_000;
 
 /** Undoes a deletion. Only the thread's creator can, and only for a limited time; otherwise the thread is not found. */

@@ -209,7 +209,6 @@ function runs(state: FollowedState | null | undefined): boolean {
 /** What the console shows of each reply besides its message. `traceId` and `failure` are for the thread's creator only. */
 type DetailsByReply = ReadonlyMap<MessageId, Partial<ReplyDetails>>;
 
-/** Messages, and what the console shows besides them. */
 export interface MessagesView {
   readonly messages: readonly Message[];
   readonly details: DetailsByReply;
@@ -253,7 +252,6 @@ export class ThreadSignals {
     };
   }
 
-  /** How many threads somebody follows. */
   get followed(): number {
     return this.#followers.size;
   }

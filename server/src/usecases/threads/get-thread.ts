@@ -142,7 +142,6 @@ export async function* visibleParts(
   for await (const { messages, details } of parts) yield { messages, details: visibleDetails(mine, details) };
 }
 
-/** The address of the thread's creator; null once they have left. */
 export async function loadCreator(
   { store }: Context,
   { organizationId, userId }: Thread,

@@ -85,7 +85,6 @@ export function listAccounts(
   return store.listAccounts(organizationId, userId, prefix, suggestionsMax);
 }
 
-/** Selects among the threads that the principal may see. */
 export interface ThreadSelection {
   /** `mine`: the user's own threads, published or not. `published`: all published ones. Undefined: both. */
   readonly scope?: 'mine' | 'published';
