@@ -167,15 +167,9 @@ async function presentSession(
     csrfToken: csrfTokenOf(context, own),
     proof: access.proof,
     limits: Object.fromEntries(limitNames.map((name) => [name, context.limits[name]])) as LimitsJson,
-    organizations: entered.map(({ organizationId, organizationName, role, apiEnabled }) => ({
-      id: organizationId,
-      name: organizationName,
-      role,
-      apiEnabled,
-    })),
-    invitations: pending.map(({ organizationId, organizationName }) => ({
-      id: organizationId,
-      name: organizationName,
-    })),
+    organizations: entered.map(({ organizationId: id, organizationName: name, role, apiEnabled }) => {
+      return { id, name, role, apiEnabled };
+    }),
+    invitations: pending.map(({ organizationId: id, organizationName: name }) => ({ id, name })),
   };
 }

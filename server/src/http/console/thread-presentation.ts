@@ -27,25 +27,15 @@ import type {
 } from './thread-schemas.ts';
 
 export function presentThread(thread: Thread, mine: boolean): ThreadJson {
-  return {
-    id: thread.id,
-    title: thread.title,
-    createdAt: iso(thread.createdAt),
-    updatedAt: isoOrNull(thread.updatedAt),
-    accountId: thread.accountId,
-    published: thread.published,
-    mine,
-  };
+  const { id, title, accountId, published } = thread;
+  const times = { createdAt: iso(thread.createdAt), updatedAt: isoOrNull(thread.updatedAt) };
+  return { id, title, ...times, accountId, published, mine };
 }
 
 export function presentRow({ thread, summary, found }: ThreadRow, mine: boolean): ThreadRowJson {
-  return {
-    ...presentThread(thread, mine),
-    state: summary.state,
-    createdBy: summary.author ?? formerMember,
-    line: summary.line,
-    found: found ?? null,
-  };
+  const { state, author, line } = summary;
+  const createdBy = author ?? formerMember;
+  return { ...presentThread(thread, mine), state, createdBy, line, found: found ?? null };
 }
 
 /** The JSON of a thread and its messages. A large thread is loaded as the peer takes it. */

@@ -88,12 +88,7 @@ export function postgresWalks(database: Database): Pick<Threads, 'beginWalk' | '
       const rows = await firstPage(pageValues(organizationId, listing, limit));
       const threads = rows.map((row) => toListedThread(organizationId, row));
       // An empty listing has no second page, so its start is never used.
-      const { lastSequence, lastMove, now, size } = rows[0] ?? {
-        lastSequence: 0,
-        lastMove: 0,
-        now: 0,
-        size: 0,
-      };
+      const { lastSequence = 0, lastMove = 0, now = 0, size = 0 } = rows[0] ?? {};
       return { ...cut(threads, limit), start: writeStart({ lastSequence, lastMove, at: now }), size };
     },
 
