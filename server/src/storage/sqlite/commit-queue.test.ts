@@ -39,7 +39,8 @@ describe('The commit queue', () => {
   let database: Database;
   let commits: CommitQueue;
   let wall: number;
-  const clock = { wall: () => wall, steady: () => 0 };
+  let steady: number;
+  const clock = { wall: () => wall, steady: () => steady };
   const kept = () => database.prepare<[], string>('SELECT name FROM secret ORDER BY name').pluck().all();
   const keep = (name: string) => {
     database.prepare('INSERT INTO secret (name, value) VALUES (?, ?)').run(name, Buffer.alloc(1));
@@ -50,6 +51,7 @@ describe('The commit queue', () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-commits-'));
     database = openDatabase(join(folder, 'x.db'));
     wall = 1000;
+    steady = 0;
     commits = new CommitQueue(database, clock, async () => {});
   });
   afterEach(() => {
@@ -255,6 +257,47 @@ describe('The commit queue', () => {
     });
   });
 
+  describe('while another process holds the write lock', () => {
+    let other: Database;
+
+    beforeEach(() => {
+      other = openDatabase(join(folder, 'x.db'));
+      other.exec('BEGIN IMMEDIATE');
+    });
+    afterEach(() => other.close());
+
+    it('does not block the event loop, and commits when the lock is free', async () => {
+      const write = commits.durable(() => keep('a'));
+      let isAnswered = false;
+      void write.then(() => {
+        isAnswered = true;
+      });
+      await nextTurn();
+      assert.equal(isAnswered, false);
+      assert.doesNotThrow(() => commits.assertWritable());
+      other.exec('ROLLBACK');
+      assert.equal(await write, 'a');
+      assert.deepEqual(kept(), ['a']);
+    });
+
+    it('reports it after a second, and fails writes after five until the lock is free', async () => {
+      commits.assertWritable();
+      steady += 1000;
+      assert.throws(() => commits.assertWritable(), /another process/);
+      const write = commits.durable(() => keep('a'));
+      steady += 4000;
+      await assert.rejects(write, { code: 'SQLITE_BUSY' });
+      await assert.rejects(
+        commits.unsynced(() => keep('b')),
+        { code: 'SQLITE_BUSY' },
+      );
+      other.exec('ROLLBACK');
+      commits.assertWritable();
+      assert.equal(await commits.durable(() => keep('c')), 'c');
+      assert.deepEqual(kept(), ['c']);
+    });
+  });
+
   it('rolls back only the write that fails', async () => {
     const results = await Promise.allSettled([
       commits.durable(() => keep('a')),
@@ -273,9 +316,11 @@ describe('The commit queue', () => {
 
   it('rejects every write of a commit that fails, keeps none of them, and works again afterwards', async () => {
     const blocker = openDatabase(join(folder, 'x.db'));
-    database.pragma('busy_timeout = 1');
     blocker.exec('BEGIN IMMEDIATE');
-    const results = await Promise.allSettled(['a', 'b'].map((name) => commits.durable(() => keep(name))));
+    const writes = Promise.allSettled(['a', 'b'].map((name) => commits.durable(() => keep(name))));
+    await nextTurn();
+    steady += 5000;
+    const results = await writes;
     assert.deepEqual(
       results.map(({ status }) => status),
       ['rejected', 'rejected'],

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ClockReading } from '../clock-jumps.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
@@ -50,6 +51,15 @@ const commitsPerSync = 16;
 /** How many durable writes are answered in one turn of the event loop. */
 const answersPerTurn = 8;
 
+/** Writes wait this long for another process to finish its transaction. Then they fail at once until it has. */
+const lockWaitMs = 5000;
+/** Transactions of the operator's commands take a few milliseconds. A longer one is reported. */
+const lockReportMs = 1000;
+const lockRetryMs = 10;
+
+/** Another process has the write lock, and the writes may still wait. */
+class LockIsTaken extends Error {}
+
 /** Syncs the journal to the disk without blocking the event loop. */
 export type Sync = () => Promise<void>;
 
@@ -80,6 +90,8 @@ export class CommitQueue {
   /** Committed, but not synced yet. */
   #unsynced: SyncGroup | undefined;
   #syncFailure: Error | undefined;
+  /** Since when another process has had the write lock, on the steady clock. */
+  #lockedSinceMs: number | undefined;
   #scope: Scope | undefined;
   /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
   #seen: { committed: number; steadyMs: number };
@@ -92,6 +104,11 @@ export class CommitQueue {
     this.#seen = { committed: 0, steadyMs: machineClock.steady() };
     this.#statements = {
       begin: database.prepare('BEGIN IMMEDIATE'),
+      // Without waiting for the lock: that would block the event loop, and with it the reads of everyone.
+      waitForNoLock: database.prepare('PRAGMA busy_timeout = 0'),
+      waitForLocks: database.prepare(
+        `PRAGMA busy_timeout = ${database.pragma('busy_timeout', { simple: true })}`,
+      ),
       commit: database.prepare('COMMIT'),
       rollback: database.prepare('ROLLBACK'),
       savepoint: database.prepare('SAVEPOINT one_write'),
@@ -143,8 +160,16 @@ export class CommitQueue {
   async drain(): Promise<void> {
     while (this.#waiting.length > 0 || this.#unsynced !== undefined) {
       if (this.#unsynced?.isSyncing) await this.#unsynced.synced.promise.catch(() => {});
+      else if (this.#lockedSinceMs !== undefined && this.#isScheduled) await pause(lockRetryMs);
       else this.#commitReady();
     }
+  }
+
+  /** Throws if another process has held the write lock for more than a second. */
+  assertWritable(): void {
+    if (this.#waiting.length === 0) this.#tryLock();
+    const lockedMs = this.#machineClock.steady() - (this.#lockedSinceMs ?? Number.POSITIVE_INFINITY);
+    if (lockedMs >= lockReportMs) throw new Error('another process has not finished its transaction');
   }
 
   /** The store's time for a read: not earlier than anything committed so far. */
@@ -185,7 +210,46 @@ export class CommitQueue {
   #commitOthers(): void {
     const others = this.#waiting.filter((write) => !write.durable);
     this.#waiting = this.#waiting.filter((write) => write.durable);
-    if (others.length > 0) this.#commit(others);
+    if (others.length > 0) this.#waiting.push(...this.#commit(others));
+  }
+
+  /** Writes that arrive meanwhile wait, too. If nothing waits, it still finds out when the lock is free. */
+  #retryLater(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setTimeout(() => {
+      this.#isScheduled = false;
+      if (!this.#database.open || this.#isHeld) return;
+      if (this.#waiting.length > 0) this.#commitReady();
+      else this.#tryLock();
+    }, lockRetryMs);
+  }
+
+  #tryLock(): void {
+    try {
+      this.#begin();
+      this.#statements.rollback.run();
+    } catch (error) {
+      if (this.#lockedSinceMs === undefined) throw error;
+      this.#retryLater();
+    }
+  }
+
+  /** Throws `LockIsTaken` as long as the writes may wait for the lock, and then SQLite's error. */
+  #begin(): void {
+    const { begin, waitForNoLock, waitForLocks } = this.#statements;
+    waitForNoLock.get();
+    try {
+      begin.run();
+      this.#lockedSinceMs = undefined;
+    } catch (error) {
+      if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw error;
+      const nowMs = this.#machineClock.steady();
+      this.#lockedSinceMs ??= nowMs;
+      throw nowMs - this.#lockedSinceMs < lockWaitMs ? new LockIsTaken() : error;
+    } finally {
+      waitForLocks.get();
+    }
   }
 
   /** Other writes go first. Durable writes wait while a sync runs, and beyond `commitMs`. */
@@ -196,9 +260,11 @@ export class CommitQueue {
     const batch = isSyncing ? others : [...others, ...durable];
     this.#waiting = isSyncing ? durable : [];
     if (batch.length > 0) this.#waiting.push(...this.#commit(batch));
+    if (this.#lockedSinceMs !== undefined) this.#retryLater();
     const unsynced = this.#unsynced;
     if (unsynced === undefined || unsynced.isSyncing) return;
-    unsynced.isSyncing = this.#waiting.length === 0 || unsynced.commits >= commitsPerSync;
+    const isLocked = this.#lockedSinceMs !== undefined;
+    unsynced.isSyncing = this.#waiting.length === 0 || isLocked || unsynced.commits >= commitsPerSync;
     if (unsynced.isSyncing) void this.#syncThenAnswer(unsynced);
     else this.#schedule();
   }
@@ -211,6 +277,7 @@ export class CommitQueue {
       if (isDurable && this.#syncFailure !== undefined) throw this.#syncFailure;
       answers = this.#runAll(batch);
     } catch (error) {
+      if (error instanceof LockIsTaken) return batch;
       this.#watch.guard?.failed(error as Error);
       if (this.#database.inTransaction) tryTo(() => this.#statements.rollback.run());
       for (const { reject } of batch) reject(error);
@@ -232,7 +299,7 @@ export class CommitQueue {
     const { steady } = this.#machineClock;
     this.#watch.guard?.beforeCommit();
     const startedMs = steady();
-    statements.begin.run();
+    this.#begin();
     const clock = new StoreClock(
       () => this.#committedTime(),
       (committed) => this.#nextTime(committed),

@@ -2,8 +2,8 @@ import { closeSync, fdatasync, openSync, readSync, realpathSync, statSync } from
 import { promisify } from 'node:util';
 import type { WriteHealth } from '../write-health.ts';
 
-/** SQLite errors about the disk or the file rather than the statement. */
-const diskErrors = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/;
+/** SQLite errors about the disk, the file or its lock rather than the statement. */
+const storeErrors = /^SQLITE_(?:BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/;
 
 const checkEveryMs = 1000;
 /** See https://www.sqlite.org/fileformat.html#the_database_header. */
@@ -51,9 +51,9 @@ export class DiskGuard {
     this.#health.succeeded();
   }
 
-  /** Reports a disk error, unless a lost file explains it. */
+  /** Reports an error that concerns all writes, unless a lost file explains it. */
   failed(error: Error & { code?: string }): void {
-    if (diskErrors.test(error.code ?? '') && !this.#isLost()) this.#health.failed(error);
+    if (storeErrors.test(error.code ?? '') && !this.#isLost()) this.#health.failed(error);
   }
 
   /** Throws unless the files are the opened ones. It takes 4 µs; a sync takes 300 µs or more. */

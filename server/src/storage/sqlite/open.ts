@@ -60,6 +60,7 @@ export function openSqliteStore(
 
     async ping() {
       guard.assertInPlace();
+      commits.assertWritable();
       // Any change will do, but it has to be one: SQLite does not write unchanged pages.
       if (health.failure !== undefined) await commits.durable((clock) => clock.after());
       else ping.get();
