@@ -13,7 +13,7 @@ import { DiskGuard } from './disk-guard.ts';
 import { sqliteDocuments } from './documents.ts';
 import { ObjectCache } from './object-cache.ts';
 import { sqlitePurges, sqliteRemoval } from './purge.ts';
-import { ReadThread } from './read-thread.ts';
+import { ReadThreads } from './read-thread.ts';
 import { sqliteReplies } from './replies.ts';
 import { syncedReads } from './synced-reads.ts';
 import { sqliteThreadSearch } from './thread-search.ts';
@@ -42,7 +42,7 @@ export function openSqliteStore(
   });
   const cache = new ObjectCache(database, cacheBytes);
   const workerLock = createWorkerLock(file);
-  const reads = new ReadThread(file);
+  const reads = new ReadThreads(file);
   const ping = database.prepare('SELECT latest_at FROM store_clock');
 
   const transactions = sqliteTransactions(database, commits);

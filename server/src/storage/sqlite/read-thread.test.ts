@@ -4,20 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { ReadThread } from './read-thread.ts';
+import { ReadThreads } from './read-thread.ts';
 
 /** Takes far longer than to close the thread. */
 const long = `WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted LIMIT 2000000)
   SELECT max(n) FROM counted`;
 
-describe('The read thread', () => {
+describe('The read threads', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-reads-'));
   const file = join(folder, 'x.db');
   before(() => new Sqlite(file).exec('CREATE TABLE t (n)').close());
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('continues after a query that fails, and rejects all that wait when it is closed', async () => {
-    const reads = new ReadThread(file);
+    const reads = new ReadThreads(file);
     const failing = reads.all('SELECT missing', {});
     const next = reads.all('SELECT 1', {});
     await assert.rejects(failing, /missing/);
@@ -26,5 +26,17 @@ describe('The read thread', () => {
     await reads.close();
     for (const { status } of await asked) assert.equal(status, 'rejected');
     await assert.rejects(reads.all('SELECT 1', {}), /was closed/);
+  });
+
+  it('answer a query while a longer one runs', async () => {
+    const reads = new ReadThreads(file);
+    await Promise.all([1, 2].map(() => reads.all('SELECT 1', {})));
+    const answered: string[] = [];
+    await Promise.all([
+      reads.all(long, {}).then(() => answered.push('long')),
+      reads.all('SELECT 1', {}).then(() => answered.push('short')),
+    ]);
+    assert.deepEqual(answered, ['short', 'long']);
+    await reads.close();
   });
 });

@@ -20,10 +20,38 @@ interface Waiting {
 }
 
 /**
- * Runs queries in a thread with a connection of its own, so that a long one does not block the process, one at a time.
- * Started on first use; it keeps the process alive only while somebody waits for it.
+ * Runs queries in two threads, so that a long one blocks neither the process nor a query of another organization: the queue
+ * of searches runs one of each organization at a time.
  */
-export class ReadThread {
+export class ReadThreads {
+  readonly #threads: readonly ReadThread[];
+
+  constructor(file: string) {
+    this.#threads = [new ReadThread(file), new ReadThread(file)];
+  }
+
+  /** Starts a thread before it is needed, so that the first query does not wait for it. */
+  start(): void {
+    this.#threads[0]!.start();
+  }
+
+  /** The rows as arrays. */
+  all<Row>(text: string, values: Values): Promise<Row[]> {
+    const [one, other] = this.#threads as [ReadThread, ReadThread];
+    return (other.waiting < one.waiting ? other : one).all(text, values);
+  }
+
+  /** To be called before the database is closed. */
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+}
+
+/**
+ * Runs queries with a connection of its own, one at a time. Started on first use; it keeps the process alive only while
+ * somebody waits for it.
+ */
+class ReadThread {
   readonly #file: string;
   readonly #waiting = new Map<number, Waiting>();
   #isClosed = false;
@@ -34,14 +62,17 @@ export class ReadThread {
     this.#file = file;
   }
 
-  /** Starts the thread before it is needed, so that the first query does not wait for it. */
+  /** How many queries it has not answered. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   start(): void {
     if (this.#thread !== undefined) return;
     this.#thread = this.#start();
     this.#thread.unref();
   }
 
-  /** The rows as arrays. */
   all<Row>(text: string, values: Values): Promise<Row[]> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new Error('the store was closed'));
@@ -54,7 +85,6 @@ export class ReadThread {
     });
   }
 
-  /** To be called before the database is closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#thread?.terminate();

@@ -13,7 +13,7 @@ import type { IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { prepareMergeStep } from './document-writer.ts';
-import type { ReadThread } from './read-thread.ts';
+import type { ReadThreads } from './read-thread.ts';
 import { type ThreadRow, threadColumnCount, toThread } from './walks.ts';
 
 /** The numbers of one millisecond. The highest are safe integers until the year 2109. */
@@ -48,7 +48,7 @@ export function sqliteThreadSearch(
   database: Database,
   commits: CommitQueue,
   transactions: Transactions,
-  reads: ReadThread,
+  reads: ReadThreads,
 ): ThreadSearch {
   const listDue = database.prepare<[object], UnindexedThread>(
     `SELECT organization_id AS organizationId, thread_id AS threadId, stamp FROM search_due
