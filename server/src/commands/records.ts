@@ -37,7 +37,7 @@ export const recordCommands: readonly StoreCommand[] = [
     examples: ['usage Acme --days 7'],
     async run({ context, options, organizationId }) {
       const days = optionNumber({ options }, 'days') ?? 30;
-      const { quota, counts } = await readUsage(context, organizationId, 'all', days);
+      const { quota, counts, isCut } = await readUsage(context, organizationId, 'all', days);
       const resetsAt = iso(quota.resetsAt);
       const requests = counts.map(({ day, credentialId: _, ...count }) => ({ day: utcDate(day), ...count }));
       const rows = requests.map(({ day, credential, operation, outcome, requests: number }) => [
@@ -52,7 +52,11 @@ export const recordCommands: readonly StoreCommand[] = [
       const taken = `${quota.used} of ${counted(quota.limit, 'request')} used today, resets at ${resetsAt}`;
       return {
         json: { quota: { ...quota, resetsAt }, requests },
-        text: [`${taken}\n`, table(headings, rows, `No requests in ${counted(days, 'day')}.`)],
+        text: [
+          `${taken}\n`,
+          table(headings, rows, `No requests in ${counted(days, 'day')}.`),
+          ...(isCut ? ['\nEarlier days are left out: use fewer --days.'] : []),
+        ],
       };
     },
   }),

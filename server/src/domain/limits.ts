@@ -202,6 +202,11 @@ export const limits = {
     variable: 'SKEIN_ORGANIZATION_DOCUMENTS_MAX',
     sentence: 'Documents of an organization',
   },
+  organizationMembersMax: {
+    default: 2_000,
+    variable: 'SKEIN_ORGANIZATION_MEMBERS_MAX',
+    sentence: 'Members of an organization, including service accounts',
+  },
   organizationBytesMax: {
     default: 1_073_741_824,
     variable: 'SKEIN_ORGANIZATION_BYTES_MAX',
@@ -225,6 +230,12 @@ export const limits = {
     default: 50,
     sentence: 'Failed sign-ins of one person from all places in 15 minutes, unless the device is known',
   },
+  organizationKeysMax: {
+    default: 1_000,
+    sentence: 'API keys of an organization that are not revoked',
+  },
+  revokedKeysListedMax: { default: 200, sentence: 'Revoked keys that a list of keys shows, latest first' },
+  organizationApplicationsMax: { default: 100, sentence: 'Applications of an organization' },
   keyRequestsMax: { default: 3, sentence: 'Open key requests of one member' },
   headerBytesMax: { default: 16_384, sentence: 'Bytes of the request line and headers' },
   openBodyBytesMax: {

@@ -25,19 +25,28 @@ export interface KeyGrant {
   readonly apiEnabled: boolean;
 }
 
+export interface CredentialName {
+  readonly id: string;
+  /** The hint of a key that has no name. */
+  readonly name: string;
+  /** Null for an application and an org-wide key. */
+  readonly userId: UserId | null;
+}
+
 /** A key is live until the store's time reaches `revokedAt`, which a rotation may set in the future. */
 export interface ApiKeys {
-  /** Refused, in the same transaction, outside the beta and for a user who is not a member. */
+  /** Refused, in the same transaction, outside the beta, for a user who is not a member, and above the limit of live keys. */
   createApiKey(
     organizationId: OrganizationId,
     key: NewApiKey,
     note: AuditNote,
-  ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'not-a-member'>;
+  ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'not-a-member' | 'too-many'>;
   /** Revoking a revoked key changes nothing and returns `revoked` again. A key that was to end later ends now. */
   revokeApiKey(organizationId: OrganizationId, keyId: KeyId, note: AuditNote): Promise<'revoked' | 'missing'>;
   /**
    * Creates a key with the name and owner of this one, which ends after `oldValidMs`, together. `revoked` also for a key
-   * that was rotated before, `missing` also if its owner is no longer a member. Refused outside the beta.
+   * that was rotated before, `missing` also if its owner is no longer a member. Refused outside the beta, and above the
+   * limit of live keys if the old key stays valid.
    */
   rotateApiKey(
     organizationId: OrganizationId,
@@ -48,18 +57,23 @@ export interface ApiKeys {
       readonly oldValidMs: number;
     },
     note: AuditNote,
-  ): Promise<'rotated' | 'missing' | 'revoked' | 'api-disabled'>;
-  /** In order of creation, revoked ones included. */
+  ): Promise<'rotated' | 'missing' | 'revoked' | 'api-disabled' | 'too-many'>;
+  /** Live keys and the latest 200 revoked ones, in order of creation. */
   listApiKeys(organizationId: OrganizationId): Promise<ApiKey[]>;
   /** Also finds a revoked key. */
   findApiKey(organizationId: OrganizationId, keyId: string): Promise<ApiKey | undefined>;
+  /** Those that exist, in any order: keys, also revoked ones, and applications that are not deleted. */
+  nameCredentials(organizationId: OrganizationId, ids: readonly string[]): Promise<CredentialName[]>;
   /** Reads committed state every time: a revocation by another process takes effect with its commit. */
   findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
 }
 
 /** Members' requests for keys. They expire by the store's clock and are removed with the membership. */
 export interface KeyRequests {
-  /** `too-many`: the member has `waitingMax` requests that are pending or approved. Refused outside the beta. */
+  /**
+   * Removes the member's requests that have expired or were declined. `too-many`: the member has `waitingMax` requests that
+   * are pending or approved. Refused outside the beta.
+   */
   createKeyRequest(
     organizationId: OrganizationId,
     request: {
@@ -82,7 +96,7 @@ export interface KeyRequests {
   ): Promise<'decided' | 'missing'>;
   /**
    * Creates the approved key, for this user only, and uses up the request. `missing` for everything that is not an
-   * approved request of this user. Refused outside the beta.
+   * approved request of this user. Refused outside the beta and above the limit of live keys.
    */
   redeemKeyRequest(
     organizationId: OrganizationId,
@@ -90,5 +104,5 @@ export interface KeyRequests {
     userId: UserId,
     secret: KeySecret,
     note: AuditNote,
-  ): Promise<'created' | 'missing' | 'api-disabled'>;
+  ): Promise<'created' | 'missing' | 'api-disabled' | 'too-many'>;
 }

@@ -113,8 +113,13 @@ export interface PromptLimit {
 export interface Usages {
   /** Adds to the counts in one transaction. It survives a killed process, but not always a power cut. */
   addUsage(reports: readonly UsageReport[]): Promise<void>;
-  /** Of these days, both included. The cost grows with days and credentials, not with requests. */
-  listUsage(organizationId: OrganizationId, firstDay: number, lastDay: number): Promise<UsageCount[]>;
+  /** The latest `limit` counts of these days, both included, oldest first. */
+  listUsage(
+    organizationId: OrganizationId,
+    firstDay: number,
+    lastDay: number,
+    limit: number,
+  ): Promise<UsageCount[]>;
   /** How many requests were counted against the organization's quota on this day, and the quota. */
   readQuota(
     organizationId: OrganizationId,

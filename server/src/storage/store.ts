@@ -113,6 +113,8 @@ export interface NewMember {
   readonly email: string;
   readonly role: MemberRole;
   readonly service: boolean;
+  /** How many members the organization may have. */
+  readonly membersMax: number;
   /** Rejects a user who has threads in this organization: those of a former member would be shown to others. */
   readonly withoutThreads?: boolean;
 }
@@ -125,7 +127,7 @@ export interface Members {
     note: AuditNote,
   ): Promise<
     | { outcome: 'added'; userId: UserId }
-    | { outcome: 'already-member' | 'has-threads' | 'organization-missing' }
+    | { outcome: 'already-member' | 'has-threads' | 'organization-missing' | 'too-many' }
   >;
   /**
    * Ends the membership and revokes the member's personal keys in this organization, together. `keepAdmin`: changes
@@ -168,7 +170,7 @@ export interface Applications {
     organizationId: OrganizationId,
     application: NewApplication,
     note: AuditNote,
-  ): Promise<'created' | 'organization-missing' | 'api-disabled'>;
+  ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'too-many'>;
   /** Replaces the secret and ends every token issued under the old one, together. Refused outside the beta. */
   rotateApplication(
     organizationId: OrganizationId,

@@ -33,8 +33,15 @@ export function freshHash(): string {
   return hashes.toString(16).padStart(64, '0');
 }
 
-export function newMember(email: string, change: { role?: MemberRole; service?: boolean } = {}): NewMember {
-  return { candidateUserId: strangers.user(), email, role: 'member', service: false, ...change };
+export function newMember(email: string, change: Partial<NewMember> = {}): NewMember {
+  return {
+    candidateUserId: strangers.user(),
+    email,
+    role: 'member',
+    service: false,
+    membersMax: 10,
+    ...change,
+  };
 }
 
 export function newInvitation(userId: UserId, change: Partial<NewInvitation> = {}): NewInvitation {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { UserId } from '../../src/domain/id.ts';
-import { hashOf, note, strangers, type World } from './fixture.ts';
+import { defaultLimits } from '../../src/domain/limits.ts';
+import { hashOf, newApplication, note, strangers, type World } from './fixture.ts';
 
 const newKey = (userId: UserId | null, byte = 1, createdBy: UserId | null = null) => ({
   id: strangers.key(),
@@ -11,6 +13,8 @@ const newKey = (userId: UserId | null, byte = 1, createdBy: UserId | null = null
   hint: 'eak_abcd…wxyz',
   createdBy,
 });
+
+const keyNumber = (number: number) => ({ ...newKey(null), hash: hash('sha256', `key ${number}`) });
 
 export function describeApiKeys(world: () => World): void {
   describe('API keys', () => {
@@ -81,6 +85,77 @@ export function describeApiKeys(world: () => World): void {
       assert.equal(await store.revokeApiKey(organizationId, key.id, note()), 'revoked');
       assert.equal((await store.listApiKeys(organizationId))[0]?.revokedAt, revokedAt);
       assert.equal(await store.revokeApiKey(organizationId, strangers.key(), note()), 'missing');
+    });
+
+    it('limits live keys, also when many are created at once on two nodes', async () => {
+      const { store } = world();
+      const nodes = [store, await world().node()];
+      const organizationId = await world().organization();
+      const max = defaultLimits.organizationKeysMax;
+      const keys = Array.from({ length: max + 2 }, (_, index) => keyNumber(index));
+      const outcomes = await Promise.all(
+        keys.map((key, index) => nodes[index % 2]!.createApiKey(organizationId, key, note())),
+      );
+      assert.equal(outcomes.filter((outcome) => outcome === 'created').length, max);
+      assert.equal(outcomes.filter((outcome) => outcome === 'too-many').length, 2);
+      const listed = await store.listApiKeys(organizationId);
+      assert.equal(listed.length, max);
+      const [first, second] = listed.map(({ id }) => id);
+      const rotate = (number: number, oldValidMs: number) =>
+        store.rotateApiKey(
+          organizationId,
+          first!,
+          { next: keyNumber(number), createdBy: null, oldValidMs },
+          note(),
+        );
+      assert.equal(await rotate(5000, 1000), 'too-many', 'the old key would stay valid');
+      assert.equal(await rotate(5001, 0), 'rotated');
+      assert.equal(await store.createApiKey(organizationId, keyNumber(5002), note()), 'too-many');
+      await store.revokeApiKey(organizationId, second!, note());
+      assert.equal(await store.createApiKey(organizationId, keyNumber(5003), note()), 'created');
+      const other = await world().organization();
+      assert.equal(await store.createApiKey(other, keyNumber(5004), note()), 'created');
+    });
+
+    it('lists live keys with the latest revoked ones', async () => {
+      const { store, clock } = world();
+      const organizationId = await world().organization();
+      const live = keyNumber(0);
+      await store.createApiKey(organizationId, live, note());
+      const revoked = Array.from({ length: defaultLimits.revokedKeysListedMax + 2 }, (_, index) =>
+        keyNumber(index + 1),
+      );
+      for (const key of revoked) {
+        clock.pass(1);
+        await store.createApiKey(organizationId, key, note());
+        await store.revokeApiKey(organizationId, key.id, note());
+      }
+      const listed = (await store.listApiKeys(organizationId)).map(({ id }) => id);
+      assert.deepEqual(listed, [live.id, ...revoked.slice(2).map(({ id }) => id)]);
+      assert.equal((await store.findApiKey(organizationId, revoked[0]!.id))?.id, revoked[0]!.id);
+    });
+
+    it('names credentials by their ids', async () => {
+      const { store } = world();
+      const organizationId = await world().organization();
+      const userId = await world().member(organizationId);
+      const [named, unnamed] = [newKey(userId), { ...newKey(null, 2), name: '' }];
+      const [application, deleted] = [newApplication(), newApplication()];
+      for (const key of [named, unnamed]) await store.createApiKey(organizationId, key, note());
+      for (const each of [application, deleted]) await store.createApplication(organizationId, each, note());
+      await store.revokeApiKey(organizationId, named.id, note());
+      await store.deleteApplication(organizationId, deleted.id, note());
+      const ids = [named, unnamed, application, deleted].map(({ id }) => id);
+      const found = await store.nameCredentials(organizationId, [...ids, strangers.key()]);
+      assert.deepEqual(
+        new Map(found.map(({ id, ...name }) => [id, name])),
+        new Map<string, object>([
+          [named.id, { name: named.name, userId }],
+          [unnamed.id, { name: unnamed.hint, userId: null }],
+          [application.id, { name: application.name, userId: null }],
+        ]),
+      );
+      assert.deepEqual(await store.nameCredentials(await world().organization(), ids), []);
     });
   });
 }

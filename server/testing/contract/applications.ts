@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApplicationId } from '../../src/domain/id.ts';
+import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { hashOf, newApplication, newSigningKey, note, strangers, type World } from './fixture.ts';
 
@@ -106,6 +107,21 @@ export function describeApplications(world: () => World): void {
       );
       assert.deepEqual(new Set(outcomes), new Set(['rotated']));
       assert.ok((await epochOf(store, application.id)) >= first + 10);
+    });
+
+    it('are limited, without deleted ones', async () => {
+      const { store } = world();
+      const organizationId = await world().organization();
+      const created = Array.from({ length: defaultLimits.organizationApplicationsMax }, () =>
+        newApplication(),
+      );
+      const create = (application = newApplication()) =>
+        store.createApplication(organizationId, application, note());
+      const outcomes = await Promise.all(created.map(create));
+      assert.deepEqual(new Set(outcomes), new Set(['created']));
+      assert.equal(await create(), 'too-many');
+      await store.deleteApplication(organizationId, created[0]!.id, note());
+      assert.equal(await create(), 'created');
     });
 
     it('deletes for good, also outside the beta', async () => {

@@ -143,7 +143,7 @@ export class World {
   async member(organizationId: OrganizationId, email = `${ids.user()}@example.org`): Promise<UserId> {
     const added = await this.store.addMember(
       organizationId,
-      { candidateUserId: ids.user(), email, role: 'member', service: false },
+      { candidateUserId: ids.user(), email, role: 'member', service: false, membersMax: 10_000 },
       note('member.added'),
     );
     if (added.outcome !== 'added') throw new Error(added.outcome);

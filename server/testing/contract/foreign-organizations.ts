@@ -95,7 +95,7 @@ export function describeForeignOrganizations(world: () => World): void {
         seen.map(({ action }) => action),
         ['organization.created', 'document.added'].toReversed(),
       );
-      assert.deepEqual(await store.listUsage(foreign, 0, 1), []);
+      assert.deepEqual(await store.listUsage(foreign, 0, 1, 100), []);
       await store.addUsage([{ ...use, organizationId: foreign, lastUsedAt: 2 }]);
       await store.writeAudit(foreign, note());
       for (const listing of [
@@ -148,7 +148,7 @@ export function describeForeignOrganizations(world: () => World): void {
           documents: await store.listDocuments(home),
           passages: await store.readPassages(home, holders[0] ?? []),
           audit: await store.listAudit(home, { limit: 100 }),
-          usage: await store.listUsage(home, 0, 1),
+          usage: await store.listUsage(home, 0, 1, 100),
         };
       }
     });

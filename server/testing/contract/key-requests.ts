@@ -109,6 +109,8 @@ export function describeKeyRequests(world: () => World): void {
       assert.equal((await ask(organization, userId)).outcome, 'too-many', 'approved requests count');
       await decide(organization, created[1]!.id, admin, 'declined');
       assert.equal((await ask(organization, userId)).outcome, 'created');
+      const states = (await store.listKeyRequests(organization)).map(({ state }) => state);
+      assert.ok(!states.includes('declined'), 'a new request replaces declined ones');
       clock.pass(day);
       assert.equal((await ask(organization, userId)).outcome, 'created', 'expired requests do not count');
     });
@@ -119,7 +121,13 @@ export function describeKeyRequests(world: () => World): void {
       const foreign = await world().organization();
       const robot = await store.addMember(
         organization,
-        { candidateUserId: strangers.user(), email: 'r@example.org', role: 'member', service: true },
+        {
+          candidateUserId: strangers.user(),
+          email: 'r@example.org',
+          role: 'member',
+          service: true,
+          membersMax: 10,
+        },
         note(),
       );
       assert.ok(robot.outcome === 'added');

@@ -7,6 +7,18 @@ const email = 'ada@example.org';
 
 export function describeMembers(world: () => World): void {
   describe('members', () => {
+    it('limits how many members an organization has', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const add = (name: string) =>
+        store.addMember(organization, newMember(`${name}@example.org`, { membersMax: 2 }), note());
+      const outcomes = (await Promise.all(['a', 'b', 'c'].map(add))).map(({ outcome }) => outcome);
+      assert.deepEqual(outcomes.toSorted(), ['added', 'added', 'too-many']);
+      const [first] = await store.listMembers(organization);
+      await store.removeMember(organization, first!.email, false, note());
+      assert.equal((await add('d')).outcome, 'added');
+    });
+
     it('returns exactly what was stored', async () => {
       const { store, clock } = world();
       const organization = await world().organization();

@@ -274,8 +274,8 @@ export function describePurges(world: () => World): void {
         lastUsedAt: 1,
       };
       await store.addUsage([acme, globex].map((organizationId) => ({ ...use, organizationId })));
-      assert.equal((await store.listUsage(globex, 0, 2)).length, 1);
-      assert.equal((await store.listUsage(acme, 0, 2)).length, 0);
+      assert.equal((await store.listUsage(globex, 0, 2, 100)).length, 1);
+      assert.equal((await store.listUsage(acme, 0, 2, 100)).length, 0);
     });
   });
 }

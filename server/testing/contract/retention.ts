@@ -130,7 +130,7 @@ export function describeRetention(world: () => World): void {
       assert.equal(kept.length, before - old);
       assert.ok(kept.every(({ at }) => at >= clock.ms - 2.5 * day));
       assert.equal((await removeAll('usage_days', 2 * day)).removed, 2);
-      const counts = await store.listUsage(organization, 0, today());
+      const counts = await store.listUsage(organization, 0, today(), 100);
       assert.deepEqual(
         counts.map((count) => count.day - today()),
         [-2, -1],

@@ -33,7 +33,7 @@ export function describeUsages(world: () => World): void {
       ];
       await store.addUsage(kinds);
       await store.addUsage([...kinds, report(organization, { requests: 40 })]);
-      const listed = await store.listUsage(organization, day, day + 1);
+      const listed = await store.listUsage(organization, day, day + 1, 100);
       assert.deepEqual(
         listed,
         [
@@ -47,13 +47,23 @@ export function describeUsages(world: () => World): void {
       );
     });
 
+    it('is listed up to a limit, without the oldest', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const counts = ['key_1', 'key_2', 'key_3'].map((credentialId) =>
+        report(organization, { credentialId }),
+      );
+      await store.addUsage(counts);
+      assert.deepEqual(await store.listUsage(organization, day, day, 2), counts.slice(1).map(count));
+    });
+
     it('is listed for the given days, including the first and the last', async () => {
       const { store } = world();
       const organization = await world().organization();
       for (const offset of [0, 1, 2, 3, 4])
         await store.addUsage([report(organization, { day: day + offset })]);
       const days = async (first: number, last: number) =>
-        (await store.listUsage(organization, first, last)).map((counted) => counted.day - day);
+        (await store.listUsage(organization, first, last, 100)).map((counted) => counted.day - day);
       assert.deepEqual(await days(day + 1, day + 3), [1, 2, 3]);
       assert.deepEqual(await days(day + 2, day + 2), [2]);
       assert.deepEqual(await days(0, day - 1), []);
@@ -70,7 +80,7 @@ export function describeUsages(world: () => World): void {
         ),
       );
       assert.deepEqual(
-        (await world().store.listUsage(organization, day, day)).map(({ requests }) => requests),
+        (await world().store.listUsage(organization, day, day, 100)).map(({ requests }) => requests),
         [40, 40, 40, 40],
       );
     });
@@ -126,7 +136,7 @@ export function describeUsages(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       await store.addUsage([]);
-      assert.deepEqual(await store.listUsage(organization, 0, day), []);
+      assert.deepEqual(await store.listUsage(organization, 0, day, 100), []);
     });
 
     it('keeps the newest time at which a key or application was used, in any order of reports', async () => {
@@ -164,9 +174,9 @@ export function describeUsages(world: () => World): void {
       const key = { id: strangers.key(), name: '', userId: null, hash: hashOf(1), hint: '', createdBy: null };
       await store.createApiKey(home, key, note());
       await store.addUsage([report(foreign, { credentialId: key.id, requests: 7 })]);
-      assert.deepEqual(await store.listUsage(home, day, day), []);
+      assert.deepEqual(await store.listUsage(home, day, day, 100), []);
       assert.equal((await store.listApiKeys(home))[0]?.lastUsedAt, null);
-      assert.equal((await store.listUsage(foreign, day, day))[0]?.requests, 7);
+      assert.equal((await store.listUsage(foreign, day, day, 100))[0]?.requests, 7);
     });
 
     it('of the quota is read without counting a request, on every node', async () => {

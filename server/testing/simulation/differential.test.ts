@@ -52,7 +52,7 @@ function founding(): Call[] {
       ({ store }) =>
         store.addMember(
           id,
-          { candidateUserId: userId, email: `${place}@x`, role: 'member', service: true },
+          { candidateUserId: userId, email: `${place}@x`, role: 'member', service: true, membersMax: 10_000 },
           note(),
         ),
       ({ store }) => store.createApiKey(id, key, note()),

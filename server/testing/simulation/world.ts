@@ -193,7 +193,7 @@ export class World {
         observed(
           'addMember',
           organizationId,
-          { candidateUserId: userId, email, role: 'member', service: true },
+          { candidateUserId: userId, email, role: 'member', service: true, membersMax: 10_000 },
           noted,
         );
         observed(

@@ -5,7 +5,7 @@ import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
 import { actorName, listAudit, targetName } from '../../usecases/organization/audit-log.ts';
 import { exportAudit } from '../../usecases/organization/export-audit.ts';
 import { listRequests } from '../../usecases/organization/list-requests.ts';
-import { readTraffic, readUsage, type Traffic } from '../../usecases/organization/read-usage.ts';
+import { readTraffic, readUsage } from '../../usecases/organization/read-usage.ts';
 import { streamOf } from '../pieces.ts';
 import { pageQuery, Type } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
@@ -14,7 +14,6 @@ import {
   auditSchema,
   requestQuery,
   requestsSchema,
-  type UsageJson,
   usageRange,
   usageSchema,
 } from './setting-schemas.ts';
@@ -63,7 +62,10 @@ const requests = ({ limits }: ConsoleOptions) =>
 
 const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
 
-/** By the hour for the last 24 hours, otherwise by the day. Only admins see traffic, because it is that of all members. */
+/**
+ * By the hour for the last 24 hours, otherwise by the day. Only admins see traffic, because it is that of all members. By the
+ * hour, and if there are too many counts of credentials, the counts do not say which credential.
+ */
 const usage = defineConsoleRoute('GET /usage', 'member', {
   query: Type.Object({ range: Type.Optional(usageRange) }),
   response: usageSchema,
@@ -76,18 +78,20 @@ const usage = defineConsoleRoute('GET /usage', 'member', {
         ? readTraffic(context, organizationId, byHour ? 'hour' : 'day', byHour ? 24 : rangeDays[range])
         : null,
     ]);
-    const { quota, firstDay, lastDay, counts } = found;
-    const shown: Pick<UsageJson, 'periods' | 'counts'> = byHour
-      ? countsByHour(traffic!)
-      : {
-          periods: Array.from({ length: lastDay - firstDay + 1 }, (_, index) => utcDate(firstDay + index)),
-          counts: counts.map(({ day, credential, operation, outcome, requests }) => {
-            return { period: utcDate(day), credential, operation, outcome, requests };
-          }),
-        };
+    const { quota, firstDay, lastDay, counts, isCut } = found;
+    const nameOf = byHour ? (hour: number) => iso(hour * hourMs) : utcDate;
+    const [first, last] = byHour ? [traffic!.first, traffic!.last] : [firstDay, lastDay];
     return {
       quota: { ...quota, resetsAt: iso(quota.resetsAt) },
-      ...shown,
+      periods: Array.from({ length: last - first + 1 }, (_, index) => nameOf(first + index)),
+      counts:
+        traffic !== null && (byHour || isCut)
+          ? traffic.counts.map(({ period, operation, outcome, requests }) => {
+              return { period: nameOf(period), credential: null, operation, outcome, requests };
+            })
+          : counts.map(({ day, credential, operation, outcome, requests }) => {
+              return { period: utcDate(day), credential, operation, outcome, requests };
+            }),
       traffic: traffic && {
         operations: traffic.operations,
         errors: traffic.errors,
@@ -96,16 +100,6 @@ const usage = defineConsoleRoute('GET /usage', 'member', {
     };
   },
 });
-
-function countsByHour({ first, last, counts }: Traffic): Pick<UsageJson, 'periods' | 'counts'> {
-  const hourOf = (hour: number) => iso(hour * hourMs);
-  return {
-    periods: Array.from({ length: last - first + 1 }, (_, index) => hourOf(first + index)),
-    counts: counts.map(({ period, operation, outcome, requests }) => {
-      return { period: hourOf(period), credential: null, operation, outcome, requests };
-    }),
-  };
-}
 
 function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   return [

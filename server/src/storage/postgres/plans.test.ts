@@ -185,7 +185,7 @@ describe('The statements of the PostgreSQL store', () => {
     'continues the audit log from its middle': (store) =>
       store.listAudit(organization, { before: { at: 200, id: 'evt_20004' }, limit: 50 }),
     'searches the audit log': (store) => store.listAudit(organization, { traceId: 't4', limit: 50 }),
-    'lists thirty days of usage': (store) => store.listUsage(organization, 400, 429),
+    'lists thirty days of usage': (store) => store.listUsage(organization, 400, 429, 5001),
     'deletes a thread': (store) => store.deleteThread(organization, thread, by(user), note()),
     'restores a thread': async (store) =>
       assert.equal(await store.restoreThread(organization, thread, user, 600_000, note()), 'restored'),

@@ -1,16 +1,18 @@
 import type { ApiKey, KeyRequest } from '../../domain/credential.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import type { ApiKeys, KeyGrant, KeyRequests, NewApiKey } from '../store.ts';
+import { defaultLimits } from '../../domain/limits.ts';
+import type { ApiKeys, CredentialName, KeyGrant, KeyRequests, NewApiKey } from '../store.ts';
 import { writeNote } from './audit.ts';
-import { sql, statement } from './sql.ts';
+import { jsonRows, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A condition on the row of a key. */
 export const keyIsLive = sql`(revoked_at IS NULL OR revoked_at > :now)`;
 
-// The organization is locked before the member. Disabling the API and removing the member wait, and then see the new key.
+// The organization is locked before the member. Disabling the API, removing the member and creating other credentials wait,
+// and then see the new one.
 const lockIssuer = statement('lock-issuer')`
-  SELECT api_enabled AS "apiEnabled" FROM organization WHERE id = :organizationId FOR SHARE`;
+  SELECT api_enabled AS "apiEnabled" FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
 const lockOwner = statement('lock-owner')`
   SELECT 1 FROM member WHERE organization_id = :organizationId AND user_id = :userId FOR KEY SHARE`;
 const insert = statement('insert-api-key')`
@@ -27,7 +29,19 @@ const selectKeys = sql`
   FROM api_key LEFT JOIN credential_use
     ON credential_use.organization_id = api_key.organization_id AND credential_id = id
   WHERE api_key.organization_id = :organizationId`;
-const list = statement('list-api-keys')`${selectKeys} ORDER BY created_at, id`;
+const list = statement('list-api-keys')`SELECT * FROM (${selectKeys} AND ${keyIsLive}) AS live
+  UNION ALL SELECT * FROM (
+    ${selectKeys} AND revoked_at <= :now ORDER BY revoked_at DESC LIMIT ${defaultLimits.revokedKeysListedMax}) AS revoked
+  ORDER BY "createdAt", id`;
+const countLive = statement('count-live-api-keys')`
+  SELECT count(*) AS keys FROM api_key WHERE organization_id = :organizationId AND ${keyIsLive}`;
+const nameCredentials = statement('name-credentials')`
+  SELECT api_key.id, CASE WHEN name = '' THEN hint ELSE name END AS name, user_id AS "userId"
+  FROM json_each(:ids) AS entry JOIN api_key ON organization_id = :organizationId AND api_key.id = (value ->> 'id')
+  UNION ALL
+  SELECT application.id, name, NULL AS "userId"
+  FROM json_each(:ids) AS entry JOIN application ON application.id = (value ->> 'id')
+  WHERE organization_id = :organizationId AND deleted_at IS NULL`;
 const find = statement('find-api-key')`${selectKeys} AND id = :keyId`;
 const findGrant = statement('find-key-grant')`
   SELECT organization_id AS "organizationId", api_key.id AS "keyId", user_id AS "userId", api_enabled AS "apiEnabled"
@@ -48,6 +62,12 @@ function* isMember(organizationId: OrganizationId, userId: UserId): Work<boolean
   return (yield* count(lockOwner, { organizationId, userId })) === 1;
 }
 
+/** To be called with the organization locked. */
+function* mayAddKey(organizationId: OrganizationId, revokedNow = 0): Work<boolean> {
+  const { keys } = (yield* row<{ keys: number }>(countLive, { organizationId }))!;
+  return keys - revokedNow < defaultLimits.organizationKeysMax;
+}
+
 export function apiKeys({ read, write }: Transactions): ApiKeys {
   return {
     createApiKey: (organizationId, key, note) =>
@@ -56,6 +76,7 @@ export function apiKeys({ read, write }: Transactions): ApiKeys {
         if (enabled === undefined) return 'organization-missing';
         if (!enabled) return 'api-disabled';
         if (key.userId !== null && !(yield* isMember(organizationId, key.userId))) return 'not-a-member';
+        if (!(yield* mayAddKey(organizationId))) return 'too-many';
         yield* insertKey(organizationId, key);
         yield* writeNote(organizationId, note);
         return 'created';
@@ -77,6 +98,7 @@ export function apiKeys({ read, write }: Transactions): ApiKeys {
         if (!(yield* lockApiEnabled(organizationId))) return 'api-disabled';
         const { userId, name } = old;
         if (userId !== null && !(yield* isMember(organizationId, userId))) return 'missing';
+        if (!(yield* mayAddKey(organizationId, oldValidMs === 0 ? 1 : 0))) return 'too-many';
         if ((yield* count(endLater, { organizationId, keyId, oldValidMs })) === 0) return 'revoked';
         yield* insertKey(organizationId, { ...next, userId, name, createdBy });
         yield* writeNote(organizationId, note);
@@ -87,6 +109,11 @@ export function apiKeys({ read, write }: Transactions): ApiKeys {
 
     findApiKey: (organizationId, keyId) => read(() => row<ApiKey>(find, { organizationId, keyId })),
 
+    nameCredentials: (organizationId, ids) =>
+      read(() =>
+        rows<CredentialName>(nameCredentials, { organizationId, ids: jsonRows(ids.map((id) => ({ id }))) }),
+      ),
+
     findKeyGrant: (hash) => read(() => findKeyGrant(hash)),
   };
 }
@@ -94,10 +121,10 @@ export function apiKeys({ read, write }: Transactions): ApiKeys {
 // Serializes the requests of one member, so that each counts those that were committed before it.
 const lockMember = statement('lock-requesting-member')`SELECT service FROM member
   WHERE organization_id = :organizationId AND user_id = :userId FOR NO KEY UPDATE`;
-const removeExpired = statement('remove-expired-key-requests')`DELETE FROM key_request
-  WHERE organization_id = :organizationId AND user_id = :userId AND expires_at <= :now`;
+const removeEnded = statement('remove-ended-key-requests')`DELETE FROM key_request
+  WHERE organization_id = :organizationId AND user_id = :userId AND (expires_at <= :now OR state = 'declined')`;
 const findWaiting = statement('find-waiting-key-requests')`SELECT id FROM key_request
-  WHERE organization_id = :organizationId AND user_id = :userId AND state <> 'declined'`;
+  WHERE organization_id = :organizationId AND user_id = :userId`;
 const insertRequest = statement('insert-key-request')`
   INSERT INTO key_request (organization_id, id, user_id, name, state, requested_at, expires_at)
   SELECT :organizationId, :requestId, :userId, :name, 'pending', at, at + CAST(:keepMs AS bigint)
@@ -122,7 +149,7 @@ export function keyRequests({ read, write }: Transactions): KeyRequests {
         const member = yield* row<{ service: boolean }>(lockMember, { organizationId, userId });
         if (member?.service !== false) return 'not-a-member';
         if (!enabled) return 'api-disabled';
-        yield* run(removeExpired, { organizationId, userId });
+        yield* run(removeEnded, { organizationId, userId });
         if ((yield* count(findWaiting, { organizationId, userId })) >= waitingMax) return 'too-many';
         yield* run(insertRequest, { organizationId, requestId, userId, name, keepMs });
         yield* writeNote(organizationId, note);
@@ -143,6 +170,7 @@ export function keyRequests({ read, write }: Transactions): KeyRequests {
       write(function* () {
         if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
         if (!(yield* isMember(organizationId, userId))) return 'missing';
+        if (!(yield* mayAddKey(organizationId))) return 'too-many';
         type Request = { name: string; decidedBy: UserId | null };
         const request = yield* row<Request>(redeem, { organizationId, requestId, userId });
         if (request === undefined) return 'missing';

@@ -60,8 +60,11 @@ const findByEmail = statement('find-member')`${selectMember} AND email = :email`
 const findById = statement('find-member-by-id')`${selectMember} AND member.user_id = :userId`;
 const list = statement('list-members')`${selectMember} ORDER BY joined_at, member.user_id`;
 
-const organizationExists = statement('organization-exists')`
-  SELECT 1 FROM organization WHERE id = :organizationId`;
+// New members wait for each other, so that each counts those that were committed before it.
+const lockForMember = statement('lock-organization-for-member')`
+  SELECT 1 FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
+const countMembers = statement('count-members')`
+  SELECT count(*) AS members FROM member WHERE organization_id = :organizationId`;
 // The update of a known address changes nothing, but makes RETURNING return the user.
 const upsertUser = statement('upsert-user')`
   INSERT INTO "user" (id, email, created_at) VALUES (:candidateUserId, :email, :now)
@@ -97,10 +100,16 @@ function* lockMember(organizationId: OrganizationId, userId: UserId | undefined)
 
 export function members({ read, write }: Transactions): Members & Pick<Accounts, 'setMemberRole'> {
   return {
-    addMember: (organizationId, { candidateUserId, email, role, service, withoutThreads }, note) =>
+    addMember: (
+      organizationId,
+      { candidateUserId, email, role, service, membersMax, withoutThreads },
+      note,
+    ) =>
       write(function* () {
-        if ((yield* count(organizationExists, { organizationId })) === 0)
+        if ((yield* count(lockForMember, { organizationId })) === 0)
           return { outcome: 'organization-missing' };
+        const { members } = (yield* row<{ members: number }>(countMembers, { organizationId }))!;
+        if (members >= membersMax) return { outcome: 'too-many' };
         const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
         if ((yield* count(findById, { organizationId, userId })) === 1) return { outcome: 'already-member' };
         if (withoutThreads && (yield* count(hasThreads, { organizationId, userId })) === 1)

@@ -189,8 +189,9 @@ const keepLatest = statement('keep-latest-use')`
   ON CONFLICT (organization_id, credential_id) DO UPDATE SET last_used_at = excluded.last_used_at
   WHERE credential_use.last_used_at < excluded.last_used_at`;
 const listUsage = statement('list-usage')`
-  SELECT day, credential_id AS "credentialId", operation, outcome, requests FROM usage_day
-  WHERE organization_id = :organizationId AND day BETWEEN :firstDay AND :lastDay
+  SELECT day, credential_id AS "credentialId", operation, outcome, requests FROM (
+    SELECT * FROM usage_day WHERE organization_id = :organizationId AND day BETWEEN :firstDay AND :lastDay
+    ORDER BY day DESC, credential_id DESC, operation DESC, outcome DESC LIMIT :limit) AS latest
   ORDER BY day, credential_id, operation, outcome`;
 export const readQuota = statement('read-quota')`
   SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
@@ -224,8 +225,8 @@ export function usages({ read, writeUnsynced }: Transactions): Usages {
       });
     },
 
-    listUsage: (organizationId, firstDay, lastDay) =>
-      read(() => rows<UsageCount>(listUsage, { organizationId, firstDay, lastDay })),
+    listUsage: (organizationId, firstDay, lastDay, limit) =>
+      read(() => rows<UsageCount>(listUsage, { organizationId, firstDay, lastDay, limit })),
 
     readQuota: (organizationId, day) => read(() => row(readQuota, { organizationId, day })),
 

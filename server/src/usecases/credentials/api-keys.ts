@@ -36,6 +36,8 @@ export async function createApiKey(
       throw organizationNotFound(organizationId);
     case 'api-disabled':
       throw apiDisabled(organizationId, initiator);
+    case 'too-many':
+      throw tooManyKeys(context);
     case 'not-a-member':
       throw notFound('The owner of a personal key must be a member of the organization.');
   }
@@ -75,6 +77,8 @@ export async function rotateApiKey(
       throw alreadyEnded();
     case 'api-disabled':
       throw apiDisabled(organizationId, initiator);
+    case 'too-many':
+      throw tooManyKeys(context);
   }
 }
 
@@ -87,7 +91,7 @@ export async function revokeApiKey(change: Change, keyId: string, owners: KeyOwn
   if (outcome === 'missing') throw missingIn({ organizationId, initiator }, `key ${keyId}`, 'key');
 }
 
-/** In order of creation, including revoked keys. */
+/** Live keys and the latest revoked ones of the organization, in order of creation. */
 export async function listApiKeys(
   { store }: Context,
   organizationId: OrganizationId,
@@ -151,6 +155,10 @@ async function findApiKey(
 
 function alreadyEnded(): ServiceError {
   return invalid('The key was already rotated or revoked: create a new one.');
+}
+
+export function tooManyKeys({ limits }: Context): ServiceError {
+  return invalid(`The organization has ${limits.organizationKeysMax} keys: revoke those that nobody uses.`);
 }
 
 /** A selection of keys: all of the organization, or those of one member. */

@@ -4,6 +4,7 @@ import {
   accessTokenSeconds,
   generateClientSecret,
 } from '../../domain/credential.ts';
+import { invalid } from '../../domain/errors.ts';
 import { type ApplicationId, isApplicationId, type OrganizationId } from '../../domain/id.ts';
 import { checkName } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
@@ -25,6 +26,10 @@ export async function createApplication(
   const outcome = await store.createApplication(organizationId, { id, name, secretHash }, note);
   if (outcome === 'api-disabled') throw apiDisabled(organizationId, initiator);
   if (outcome === 'organization-missing') throw organizationNotFound(organizationId);
+  if (outcome === 'too-many') {
+    const { organizationApplicationsMax: max } = context.limits;
+    throw invalid(`The organization has ${max} applications: delete those that nobody uses.`);
+  }
   return { id, clientSecret };
 }
 

@@ -6,7 +6,7 @@ import { checkName } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type UserChange } from '../organization/audit-log.ts';
 import { apiDisabled } from '../organization/organization.ts';
-import { type KeyOwners, newKey } from './api-keys.ts';
+import { type KeyOwners, newKey, tooManyKeys } from './api-keys.ts';
 
 /** How long a request waits for an admin's decision, and then for its owner. */
 const keepMs = 7 * dayMs;
@@ -91,6 +91,8 @@ export async function revealApiKey(
       throw apiDisabled(organizationId, initiator);
     case 'missing':
       throw requestNotFound();
+    case 'too-many':
+      throw tooManyKeys(context);
   }
 }
 

@@ -30,10 +30,12 @@ export async function listRequests(context: Context, organizationId: Organizatio
       : await findOne(context, organizationId, traceId);
   const lastShown = requests.length > limit ? requests[limit - 1] : undefined;
   const last = lastShown ? { at: lastShown.at, id: lastShown.traceId } : searched;
-  const nameOf = await nameCredentials(context, organizationId);
+  const shown = requests.slice(0, limit);
+  const nameOf = await nameCredentials(context, organizationId, shown);
   return {
-    requests: requests.slice(0, limit).map((request) => {
-      return { ...request, credential: nameOf(request.credentialId) };
+    requests: shown.map((request) => {
+      const { userId: _, ...credential } = nameOf(request.credentialId);
+      return { ...request, credential };
     }),
     nextCursor: last && sealPosition(seal, listing, last),
     /** How far the search went back; null if it reached the end. */

@@ -1,10 +1,10 @@
-import type { OrganizationId } from '../../domain/id.ts';
+import { isApplicationId, type OrganizationId, type UserId } from '../../domain/id.ts';
 import { hourMs } from '../../domain/iso-time.ts';
 import { quotaResetAt, utcDay } from '../../domain/quota.ts';
 import { percentile, replyOperation } from '../../domain/traffic.ts';
 import type { TrafficCount } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { type KeyOwners, listApiKeys } from '../credentials/api-keys.ts';
+import type { KeyOwners } from '../credentials/api-keys.ts';
 import { organizationNotFound } from './organization.ts';
 
 export interface NamedCredential {
@@ -14,9 +14,12 @@ export interface NamedCredential {
   readonly name: string;
 }
 
+/** More counts than this would take too long to load: a count is of a day, a credential, an operation and an outcome. */
+const countsMax = 5_000;
+
 /**
  * Today's quota, and the requests of the last `days`, including today. A member sees only requests of their own keys.
- * Requests of the last second may be missing.
+ * Requests of the last second may be missing. `isCut`: there are more counts of earlier days.
  */
 export async function readUsage(
   context: Context,
@@ -28,48 +31,38 @@ export async function readUsage(
   const now = context.now();
   const lastDay = utcDay(now);
   const firstDay = lastDay - days + 1;
-  const [quota, counts, names] = await Promise.all([
+  const [quota, found] = await Promise.all([
     store.readQuota(organizationId, lastDay),
-    store.listUsage(organizationId, firstDay, lastDay),
-    listCredentials(context, organizationId, owners),
+    store.listUsage(organizationId, firstDay, lastDay, countsMax + 1),
   ]);
   if (quota === undefined) throw organizationNotFound(organizationId);
+  const counts = found.slice(-countsMax);
+  const nameOf = await nameCredentials(context, organizationId, counts);
   return {
     quota: { ...quota, resetsAt: quotaResetAt(now) },
     firstDay,
     lastDay,
     counts: counts.flatMap((count) => {
-      const credential = names.get(count.credentialId) ?? deletedApplication(count.credentialId);
-      return owners === 'all' || names.has(count.credentialId) ? [{ ...count, credential }] : [];
+      const { userId, ...credential } = nameOf(count.credentialId);
+      return owners === 'all' || userId === owners ? [{ ...count, credential }] : [];
     }),
+    isCut: found.length > countsMax,
   };
 }
 
-/** Names every credential of the organization, also deleted ones. */
+/** Names the credentials of these requests or counts, also deleted ones. */
 export async function nameCredentials(
-  context: Context,
+  { store }: Context,
   organizationId: OrganizationId,
-): Promise<(credentialId: string) => NamedCredential> {
-  const names = await listCredentials(context, organizationId, 'all');
-  return (id) => names.get(id) ?? deletedApplication(id);
-}
-
-async function listCredentials(
-  context: Context,
-  organizationId: OrganizationId,
-  owners: KeyOwners,
-): Promise<Map<string, NamedCredential>> {
-  const keys = await listApiKeys(context, organizationId, owners);
-  const applications = owners === 'all' ? await context.store.listApplications(organizationId) : [];
-  return new Map<string, NamedCredential>([
-    ...keys.map(({ id, name, hint }) => [id, { id, kind: 'key', name: name || hint }] as const),
-    ...applications.map(({ id, name }) => [id, { id, kind: 'application', name }] as const),
-  ]);
-}
-
-/** Keys are never deleted, so an unknown id belongs to a deleted application. */
-function deletedApplication(id: string): NamedCredential {
-  return { id, kind: 'application', name: id };
+  used: readonly { readonly credentialId: string }[],
+): Promise<(credentialId: string) => NamedCredential & { userId: UserId | null }> {
+  const ids = new Set(used.map(({ credentialId }) => credentialId));
+  const found = await store.nameCredentials(organizationId, [...ids]);
+  const byId = new Map(found.map((credential) => [credential.id, credential]));
+  return (id) => {
+    const { name, userId } = byId.get(id) ?? { name: id, userId: null };
+    return { id, kind: isApplicationId(id) ? 'application' : 'key', name, userId };
+  };
 }
 
 export type Traffic = Awaited<ReturnType<typeof readTraffic>>;

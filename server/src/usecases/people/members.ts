@@ -37,7 +37,8 @@ export async function addMember(
   const note = auditNote(context, initiator, 'member.added', candidateUserId, detail);
   // Otherwise an admin could turn a former member into a service account and read their threads with a key for it.
   const withoutThreads = service && initiator.actor.kind !== 'operator';
-  const member = { candidateUserId, ...detail, withoutThreads };
+  const membersMax = context.limits.organizationMembersMax;
+  const member = { candidateUserId, ...detail, membersMax, withoutThreads };
   if (!service) {
     if ((await store.findMember(organizationId, address)) !== undefined) throw alreadyMember(address);
     await limitMails(change, address);
@@ -57,6 +58,8 @@ export async function addMember(
       );
     case 'organization-missing':
       throw organizationNotFound(organizationId);
+    case 'too-many':
+      throw invalid(`The organization has ${membersMax} members: remove some, or ask the operator for more.`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ApiKey, Application } from '../../../src/domain/credential.ts';
 import type { OrganizationId, UserId } from '../../../src/domain/id.ts';
+import { defaultLimits } from '../../../src/domain/limits.ts';
 import type { Member, Organization } from '../../../src/domain/organization.ts';
 import type { QuotaUse } from '../../../src/domain/quota.ts';
 import type {
@@ -55,6 +56,11 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
     const isAdmin = (one: MemberRow) => one.role === 'admin' && !one.service;
     if (role !== 'admin' || service) return false;
     return ![...members.values()].some((one) => one.userId !== userId && isAdmin(one));
+  }
+
+  function mayAddKey({ keys }: OrganizationRow, revokedNow = 0): boolean {
+    const live = [...keys.values()].filter((key) => isLive(key, clock.peek()));
+    return live.length - revokedNow < defaultLimits.organizationKeysMax;
   }
 
   const activeKey = () => tables.signingKeys.find(({ retiredAt }) => retiredAt === null);
@@ -147,6 +153,7 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
       if (organization === undefined) return 'organization-missing';
       if (!organization.apiEnabled) return 'api-disabled';
       if (key.userId !== null && !organization.members.has(key.userId)) return 'not-a-member';
+      if (!mayAddKey(organization)) return 'too-many';
       insertKey({ ...key, organization });
       tables.note(organizationId, note, clock.now());
       return 'created';
@@ -170,19 +177,37 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
       if (!organization.apiEnabled) return 'api-disabled';
       if (old.userId !== null && !organization.members.has(old.userId)) return 'missing';
       if (old.revokedAt !== null) return 'revoked';
+      if (!mayAddKey(organization, oldValidMs === 0 ? 1 : 0)) return 'too-many';
       old.revokedAt = clock.now() + oldValidMs;
       insertKey({ ...next, name: old.name, userId: old.userId, createdBy, organization });
       tables.note(organizationId, note, clock.now());
       return 'rotated';
     },
 
-    listApiKeys: (organizationId) =>
-      [...(organizations.get(organizationId)?.keys.values() ?? [])].map(toApiKey),
+    listApiKeys(organizationId) {
+      const keys = [...(organizations.get(organizationId)?.keys.values() ?? [])];
+      const revoked = keys
+        .filter((key) => !isLive(key, clock.peek()))
+        .sort((one, other) => other.revokedAt! - one.revokedAt!);
+      const left = new Set(revoked.slice(defaultLimits.revokedKeysListedMax));
+      return keys.filter((key) => !left.has(key)).map(toApiKey);
+    },
 
     findApiKey(organizationId, keyId) {
       const keys = organizations.get(organizationId)?.keys as Map<string, KeyRow> | undefined;
       const key = keys?.get(keyId);
       return key && toApiKey(key);
+    },
+
+    nameCredentials(organizationId, ids) {
+      const { keys, applications } = organizations.get(organizationId) ?? emptyTables();
+      const named = [
+        ...[...keys.values()].map(({ id, name, hint, userId }) => ({ id, name: name || hint, userId })),
+        ...[...applications.values()].flatMap(({ id, name, deleted }) =>
+          deleted ? [] : [{ id, name, userId: null }],
+        ),
+      ];
+      return named.filter(({ id }) => ids.includes(id));
     },
 
     findKeyGrant: findGrant,
@@ -191,6 +216,8 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
       const organization = organizations.get(organizationId);
       if (organization === undefined) return 'organization-missing';
       if (!organization.apiEnabled) return 'api-disabled';
+      const live = [...organization.applications.values()].filter(({ deleted }) => !deleted);
+      if (live.length >= defaultLimits.organizationApplicationsMax) return 'too-many';
       const createdAt = clock.now();
       const row = {
         id,

@@ -43,11 +43,12 @@ export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
       }
     },
 
-    listUsage: (organizationId, firstDay, lastDay) =>
+    listUsage: (organizationId, firstDay, lastDay, limit) =>
       [...(organizations.get(organizationId)?.usage ?? [])]
         .filter(([, { day }]) => day >= firstDay && day <= lastDay)
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([, count]) => ({ ...count })),
+        .map(([, count]) => ({ ...count }))
+        .slice(-limit),
 
     readQuota(organizationId, day) {
       const organization = organizations.get(organizationId);
