@@ -66,8 +66,11 @@ export interface Documents {
    * that were being written and have not grown for a minute. Returns the number of removed passages.
    */
   sweepDocuments(): Promise<number>;
-  /** Ordered by name. */
-  listDocuments(organizationId: OrganizationId): Promise<Document[]>;
+  /** Ordered by name, and then by account: all of them, or the next `limit` after a document. */
+  listDocuments(
+    organizationId: OrganizationId,
+    page?: { readonly after: Pick<Document, 'name' | 'accountId'> | undefined; readonly limit: number },
+  ): Promise<Document[]>;
   findDocument(organizationId: OrganizationId, documentId: string): Promise<Document | undefined>;
   /**
    * The passages of a document in the order of its text, after the passage `after` and without the next `skip`. Empty if

@@ -109,6 +109,33 @@ export function describeDocuments(world: () => World): void {
       );
     });
 
+    it('lists a page after a document', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      for (const accountId of [null, 'acc'])
+        for (const name of ['a.md', 'b.md'])
+          await putDocument(store, organization, newDocument({ name, accountId }));
+      const all = await store.listDocuments(organization);
+      assert.deepEqual(
+        all.map(({ name, accountId }) => [name, accountId]),
+        [
+          ['a.md', null],
+          ['a.md', 'acc'],
+          ['b.md', null],
+          ['b.md', 'acc'],
+        ],
+      );
+      assert.deepEqual(
+        await store.listDocuments(organization, { after: undefined, limit: 1 }),
+        all.slice(0, 1),
+      );
+      assert.deepEqual(
+        await store.listDocuments(organization, { after: all[0]!, limit: 2 }),
+        all.slice(1, 3),
+      );
+      assert.deepEqual(await store.listDocuments(organization, { after: all[3]!, limit: 2 }), []);
+    });
+
     it('are found in the whole organization, or only with their account', async () => {
       const { store } = world();
       const organization = await world().organization();

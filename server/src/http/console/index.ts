@@ -6,6 +6,7 @@ import { FairQueue } from '../../domain/fair-queue.ts';
 import { limits } from '../../domain/limits.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { nextTurn } from '../../usecases/turns.ts';
 import { sendError } from '../error-response.ts';
 import { allowSlowBody } from '../listener.ts';
 import { type Pieces, streamOf } from '../pieces.ts';
@@ -96,6 +97,8 @@ function mount(
     ...(route.method !== 'GET' && { preHandler: recheck }),
     handler: async (request, reply) => {
       const call = callOf(context, request, reply, () => recheck(request));
+      // A page may load thousands of rows at once: however many a tenant asks for, others wait for one of them.
+      if (route.method === 'GET' && call.organizationId !== undefined) await nextTurn(call.organizationId);
       const body = await (route.takesFile ? handleUpload(options, route, call, request) : route.handle(call));
       if (route.response === null) return reply;
       return reply

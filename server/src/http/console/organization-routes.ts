@@ -1,10 +1,12 @@
 import { FailedAttempts } from '../../domain/attempts.ts';
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import {
   addDocument,
-  listDocuments,
+  documentPages,
+  documentStorage,
   removeDocument,
   testQuestion,
 } from '../../usecases/documents/documents.ts';
@@ -22,6 +24,8 @@ import {
   removeMember,
 } from '../../usecases/people/members.ts';
 import { modelTestsMax, modelTestsWindowMs, testModel } from '../../usecases/replies/test-model.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import type { Piece } from '../pieces.ts';
 import { Type, text, textFormat } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import {
@@ -95,10 +99,7 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
   return [
     defineConsoleRoute('GET /documents', 'member', {
       response: documentsSchema,
-      async handle({ context, organizationId }) {
-        const { documents, storage } = await listDocuments(context, organizationId);
-        return { documents: documents.map(presentDocument), storage, endings: documentEndings };
-      },
+      handle: async ({ context, organizationId }) => documentPieces(context, organizationId),
     }),
     defineConsoleRoute('GET /documents/:id', 'member', {
       query: Type.Object({
@@ -175,6 +176,23 @@ function newcomerRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
 
 /** More than a source's snippet. */
 const citedLengthMax = 1_000;
+
+/** The JSON of the documents, a page at a time. */
+async function* documentPieces(
+  context: SurfaceContext,
+  organizationId: OrganizationId,
+): AsyncGenerator<Piece> {
+  let [documents, bytes] = [0, 0];
+  yield '{"documents":[';
+  for await (const page of documentPages(context, organizationId)) {
+    const shown = page.map((document) => JSON.stringify(presentDocument(document))).join();
+    yield Buffer.from(documents > 0 && page.length > 0 ? `,${shown}` : shown);
+    documents += page.length;
+    for (const document of page) bytes += document.bytes;
+  }
+  const storage = documentStorage(context, documents, bytes);
+  yield `],${JSON.stringify({ storage, endings: documentEndings }).slice(1)}`;
+}
 
 function presentDocument({ id, name, title, accountId, passageCount, addedAt }: Document): DocumentJson {
   return { id, name, title, accountId, passages: passageCount, addedAt: iso(addedAt) };

@@ -79,7 +79,8 @@ const documentColumns = sql`coalesce(kept_id, id) AS id, account_key AS "account
   passages AS "passageCount", bytes, added_at AS "addedAt"`;
 const selectDocuments = sql`SELECT ${documentColumns}
   FROM document WHERE organization_id = :organizationId AND state = 'ready'`;
-const list = statement('list-documents')`${selectDocuments} ORDER BY name, account_key`;
+const list = statement('list-documents')`${selectDocuments}
+  AND (name, account_key) > (:afterName, :afterAccountKey) ORDER BY name, account_key LIMIT :limit`;
 const find = statement('find-document')`${selectDocuments} AND coalesce(kept_id, id) = :documentId`;
 
 const passagesOf = statement('list-passages')`SELECT number, heading, text FROM passage
@@ -211,8 +212,14 @@ export function documents(
       return passages;
     },
 
-    listDocuments: async (organizationId) =>
-      (await read(() => rows<DocumentRow>(list, { organizationId }))).map(toDocument),
+    async listDocuments(
+      organizationId,
+      { after, limit } = { after: undefined, limit: Number.MAX_SAFE_INTEGER },
+    ) {
+      const [afterName, afterAccountKey] = after ? [after.name, accountKey(after.accountId)] : ['', ''];
+      const values = { organizationId, afterName, afterAccountKey, limit };
+      return (await read(() => rows<DocumentRow>(list, values))).map(toDocument);
+    },
 
     async findDocument(organizationId, documentId) {
       const found = await read(() => row<DocumentRow>(find, { organizationId, documentId }));

@@ -1,4 +1,4 @@
-import { type FileSource, UnreadableDocument } from '../../domain/document.ts';
+import { type Document, type FileSource, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import type { Library } from '../../domain/library.ts';
@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
 import { limitPrompts } from '../replies/limit-prompts.ts';
+import { nextTurn } from '../turns.ts';
 
 interface DocumentFile {
   readonly name: string;
@@ -76,16 +77,38 @@ function overBudget(most: string): UnreadableDocument {
 /** Fits into an index key of either store. */
 const nameLengthMax = fixed.documentNameLengthMax.default;
 
-/** The documents in order of their names, and how much the organization stores and may store. Bytes are of text. */
-export async function listDocuments({ store, limits }: Context, organizationId: OrganizationId) {
-  const documents = await store.listDocuments(organizationId);
-  const storage = {
-    documents: documents.length,
+/** A page takes about a millisecond of the event loop on SQLite. */
+const documentsPerPage = 200;
+
+/** The documents in order of their names. Each page is read in a turn of its own: an organization may have thousands. */
+export async function* documentPages(
+  { store }: Context,
+  organizationId: OrganizationId,
+): AsyncGenerator<Document[], void> {
+  for (let after: Document | undefined; ; ) {
+    await nextTurn(organizationId);
+    const page = await store.listDocuments(organizationId, { after, limit: documentsPerPage });
+    yield page;
+    if (page.length < documentsPerPage) return;
+    after = page.at(-1);
+  }
+}
+
+/** How much the organization stores and may store. Bytes are of text. */
+export function documentStorage({ limits }: Context, documents: number, bytes: number) {
+  return {
+    documents,
     documentsMax: limits.organizationDocumentsMax,
-    bytes: documents.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes,
     bytesMax: limits.organizationBytesMax,
   };
-  return { documents, storage };
+}
+
+/** For the operator: all documents in order of their names, and how much the organization stores and may store. */
+export async function listDocuments(context: Context, organizationId: OrganizationId) {
+  const documents = await context.store.listDocuments(organizationId);
+  const bytes = documents.reduce((sum, document) => sum + document.bytes, 0);
+  return { documents, storage: documentStorage(context, documents.length, bytes) };
 }
 
 /** New replies no longer use the document; replies that cite it stay unchanged. */
