@@ -7,7 +7,7 @@ interface Failures {
   readonly since: number;
 }
 
-/** Counts failed authentication attempts by a key, for example a client and its address. */
+/** Counts attempts by a key: failed sign-ins of a client from an address, or changes that a person makes. */
 export class FailedAttempts {
   readonly #now: () => number;
   readonly #failuresMax: number;

@@ -133,6 +133,11 @@ export const limits = {
     variable: 'SKEIN_CONSOLE_ORGANIZATION_PROMPTS_PER_DAY',
     sentence: 'Prompts that all members of an organization may send in the console in a day (UTC)',
   },
+  changesPerMinute: {
+    default: 1_200,
+    variable: 'SKEIN_CONSOLE_CHANGES_PER_MINUTE',
+    sentence: 'Changes, without uploads, that one person may make in the console in a minute, in one process',
+  },
   streamsPerPersonMax: {
     default: 20,
     variable: 'SKEIN_STREAMS_PER_PERSON_MAX',

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { invalid } from '../../domain/errors.ts';
+import { FailedAttempts } from '../../domain/attempts.ts';
+import { invalid, ServiceError } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import { limits } from '../../domain/limits.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
@@ -53,8 +54,9 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
     app.setErrorHandler((error, request, reply) => sendError(error, request, reply, false));
     // Makes the hooks above apply to unknown paths. The handler is never called: app.ts answers them before reading a body.
     app.setNotFoundHandler(() => {});
+    const limitChanges = changeLimit(context);
     for (const route of consoleRoutes(options)) {
-      if (!route.takesFile) mount(app, context, options, route);
+      if (!route.takesFile) mount(app, context, options, route, limitChanges);
       else {
         // In its own scope, because other routes take JSON.
         app.register(async (scope) => {
@@ -74,6 +76,7 @@ function mount(
   context: SurfaceContext,
   options: ConsoleOptions,
   route: ConsoleRoute,
+  limitChanges: (request: FastifyRequest) => Promise<void> = async () => {},
 ): void {
   const { query } = route;
   const openBodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
@@ -94,7 +97,7 @@ function mount(
         request.query = parseQuery(request.query as string, query as unknown as QuerySchema);
       },
     }),
-    ...(route.method !== 'GET' && { preHandler: recheck }),
+    ...(route.method !== 'GET' && { preHandler: [recheck, limitChanges] }),
     handler: async (request, reply) => {
       const call = callOf(context, request, reply, () => recheck(request));
       // A page may load thousands of rows at once: however many a tenant asks for, others wait for one of them.
@@ -107,6 +110,24 @@ function mount(
         .send(isPieces(body) ? streamOf(call.organizationId ?? '', body) : JSON.stringify(body ?? {}));
     },
   });
+}
+
+/**
+ * Each change writes rows that stay, for example in the audit log or until a walk has ended. Without a limit, a loop could
+ * fill the disk. Uploads have limits of their own.
+ */
+function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest) => Promise<void> {
+  const changes = new FailedAttempts(now, limits.changesPerMinute);
+  return async ({ signedIn }) => {
+    const userId = signedIn?.session.userId;
+    if (userId === undefined) return;
+    const retryAfterSeconds = changes.waitSeconds(userId);
+    if (retryAfterSeconds > 0) {
+      const sentence = `You have made ${limits.changesPerMinute} changes in a minute: try again in a moment.`;
+      throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
+    }
+    changes.failed(userId);
+  };
 }
 
 function isPieces(body: unknown): body is Pieces {

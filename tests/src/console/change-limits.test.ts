@@ -1,0 +1,24 @@
+import { it } from 'node:test';
+import { describeOnEachEngine } from '../engines.ts';
+import { startSettingsWorld } from './settings-world.ts';
+import { assertDone, assertRefused } from './visitor.ts';
+
+describeOnEachEngine('Changes in the console', ({ freshStore }) => {
+  it('are limited per person and minute, and reading is not', async () => {
+    const world = await startSettingsWorld({
+      ...(await freshStore()),
+      SKEIN_CONSOLE_CHANGES_PER_MINUTE: '2',
+    });
+    try {
+      const { ada, eve } = world;
+      assertDone(await ada.post('/keys', { name: 'One', scope: 'org-wide' }), 201);
+      assertDone(await ada.post('/keys', { name: 'Two', scope: 'org-wide' }), 201);
+      const third = await ada.post('/keys', { name: 'Three', scope: 'org-wide' });
+      assertRefused(third, 429, /^You have made 2 changes in a minute/);
+      assertDone(await ada.call('GET', '/keys'));
+      assertDone(await eve.post('/keys', { name: 'One', scope: 'org-wide' }), 201);
+    } finally {
+      await world.end();
+    }
+  });
+});
