@@ -13,7 +13,7 @@ export interface Invited extends Pick<InvitedJson, 'link' | 'mailed' | 'expiresA
 }
 
 interface InviteFormProps {
-  /** Whether invitations are sent by mail. */
+  /** Whether invitations are sent by email. */
   readonly sendsMail: boolean;
   readonly onClose: () => void;
   readonly onInvited: (invited: Invited) => void;
