@@ -3,6 +3,7 @@ import type { DocumentOutline } from '../../domain/document.ts';
 import { noDirectAnswer, type Source, verdictText } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Model, type ReplyEvent, type ReplyRequest, searchStep } from '../model.ts';
+import type { Unit } from '../reading/passage-parts.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { type Question, questionsOf } from './extractive/asking.ts';
@@ -13,7 +14,6 @@ import {
   render,
   shownHeading,
   shownUnits,
-  type Unit,
   withHeader,
 } from './extractive/quote.ts';
 import {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { partsOf, sentencesOf, tableText } from './passage-parts.ts';
+import { cellsOf, sentencesOf, tableText, unitsOf } from './passage-parts.ts';
 
-describe('splitting a passage into parts', () => {
+describe('splitting a passage into units', () => {
   const table = tableText(
     ['Plan', 'Price | month'],
     [
@@ -12,23 +12,28 @@ describe('splitting a passage into parts', () => {
   );
   const text = `First. Second\nline.\n\nYou need:\n- a pen. And ink\n  - paper\n\n${table}\n\n\`\`\`\nrun  | it\n\n- now\n\`\`\`\nLast.`;
 
-  it('finds prose, lists, tables and code, in order', () => {
-    assert.deepEqual(partsOf(text), [
-      { kind: 'prose', lines: ['First. Second', 'line.'], sentences: ['First.', 'Second line.'] },
-      { kind: 'prose', lines: ['You need:'], sentences: ['You need:'] },
-      { kind: 'list', lines: ['- a pen. And ink', '  - paper'], items: ['a pen. And ink', 'paper'] },
-      {
-        kind: 'table',
-        lines: ['| Plan | Price \\| month |', '| --- | --- |', '| Pro | $1 |', '| Free |  |'],
-        header: ['Plan', 'Price | month'],
-        rows: [
-          ['Pro', '$1'],
-          ['Free', ''],
-        ],
-      },
-      { kind: 'code', lines: ['```', 'run  | it', '', '- now', '```'], code: ['run  | it', '', '- now'] },
-      { kind: 'prose', lines: ['Last.'], sentences: ['Last.'] },
-    ]);
+  it('finds sentences, items, rows and lines of code, in order', () => {
+    const rule = '| Plan | Price \\| month |\n| --- | --- |';
+    assert.deepEqual(
+      unitsOf(text).map(({ kind, text, words, header }) => [kind, text, words, header]),
+      [
+        ['sentence', 'First.', 1, undefined],
+        ['sentence', 'Second line.', 2, undefined],
+        ['sentence', 'You need:', 2, undefined],
+        ['item', 'a pen. And ink', 4, undefined],
+        ['item', 'paper', 1, undefined],
+        ['row', '| Pro | $1 |', 5, rule],
+        ['row', '| Free |  |', 4, rule],
+        ['code', 'run  | it\n', 3, '```'],
+        ['code', '- now', 2, '```'],
+        ['sentence', 'Last.', 1, undefined],
+      ],
+    );
+    const groups = unitsOf(text).map(({ group }) => group);
+    assert.deepEqual(
+      groups.map((group) => groups.indexOf(group)),
+      [0, 0, 2, 3, 3, 5, 5, 7, 7, 9],
+    );
   });
 
   it('makes a sentence of each row with its headers, each item and each line of code', () => {
@@ -47,22 +52,22 @@ describe('splitting a passage into parts', () => {
 
   it('keeps backslashes and pipes in cells', () => {
     const cells = ['a|b', '\\', 'c\\|', '|', ''];
-    const [part] = partsOf(tableText(cells, [cells]));
-    assert.ok(part?.kind === 'table');
-    assert.deepEqual([part.header, part.rows[0]], [cells, cells]);
+    const [unit] = unitsOf(tableText(cells, [cells]));
+    assert.equal(unit?.kind, 'row');
+    assert.deepEqual([cellsOf(unit.header!.split('\n')[0]!), cellsOf(unit.text)], [cells, cells]);
   });
 
   it('reads an unclosed fence and a table without a rule as prose', () => {
     assert.deepEqual(
-      partsOf('```\na | b\n\n| a |\n| b |').map(({ kind }) => kind),
-      ['prose', 'prose'],
+      unitsOf('```\na | b\n\n| a |\n| b |').map(({ kind }) => kind),
+      ['sentence', 'sentence'],
     );
   });
 
   it('takes linear time', () => {
     for (const piece of ['```\n', '| a |\n', '|', '| --- |\n', '| --- ', '````\n```\n', '\\|']) {
       const startedAt = performance.now();
-      partsOf(piece.repeat(1_000_000 / piece.length));
+      unitsOf(piece.repeat(1_000_000 / piece.length));
       assert.ok(performance.now() - startedAt < 5_000, piece);
     }
   });

@@ -1,33 +1,33 @@
 import { evenSpaces } from './blocks.ts';
 
-/** A part of a passage's text. `lines` are its lines, unchanged. */
-export type Part = { readonly lines: readonly string[] } & (
-  | { readonly kind: 'prose'; readonly sentences: readonly string[] }
-  /** The items, without bullets and with their numbers. */
-  | { readonly kind: 'list'; readonly items: readonly string[] }
-  | {
-      readonly kind: 'table';
-      readonly header: readonly string[];
-      readonly rows: readonly (readonly string[])[];
-    }
-  /** The lines between the fences. */
-  | { readonly kind: 'code'; readonly code: readonly string[] }
-);
+/** The smallest part of a passage that can be quoted: a sentence, a list item, a table row, or a line of code. */
+export interface Unit {
+  readonly kind: 'sentence' | 'item' | 'row' | 'code';
+  /** An item has its number, but no bullet. A line of code has the empty lines below it. */
+  readonly text: string;
+  readonly words: number;
+  /** Units of the same paragraph, list, table or code block share a number. */
+  readonly group: number;
+  /** Header and rule of a row's table, or the fence above code. */
+  readonly header?: string | undefined;
+}
 
 const marker = /^\s{0,40}(?:[-*•‣–]|\d{1,4}[.)]) /;
 const bullet = /^\s*[-*•‣–] /;
 const fence = /^`{3,}$/;
 const tableRule = /^\|(?: :?-{3,}:? \|)+$/;
+const codeLine = /[^\n]+(?:\n(?=\n))*/g;
 
-/** The paragraphs, lists, tables and code blocks of a passage's text, in order, without the empty lines between them. */
-export function partsOf(text: string): Part[] {
+/** The units of a passage's text, in order. Takes linear time. */
+export function unitsOf(text: string): Unit[] {
   const lines = text.split(/\r\n?|\n/);
   const lastFence = new Map(lines.flatMap((line, at) => (fence.test(line) ? [[line, at] as const] : [])));
   const startsCode = (at: number) => at < (lastFence.get(lines[at]!) ?? -1);
   const startsTable = (at: number) => lines[at]!.startsWith('|') && tableRule.test(lines[at + 1] ?? '');
+  const isItem = (at: number) => marker.test(lines[at]!);
   const isProse = (at: number) =>
-    lines[at]!.trim() !== '' && !marker.test(lines[at]!) && !startsCode(at) && !startsTable(at);
-  const parts: Part[] = [];
+    lines[at]!.trim() !== '' && !isItem(at) && !startsCode(at) && !startsTable(at);
+  const units: Unit[] = [];
   let at = 0;
   const take = (belongs: (at: number) => boolean) => {
     const from = at;
@@ -35,40 +35,31 @@ export function partsOf(text: string): Part[] {
     return lines.slice(from, at);
   };
   while (at < lines.length) {
+    const group = at;
+    const add = (kind: Unit['kind'], texts: readonly string[], header?: string) => {
+      for (const text of texts) units.push({ kind, text, words: countWords(text), group, header });
+    };
     if (startsCode(at)) {
-      const end = lines.indexOf(lines[at]!, at + 1) + 1;
-      const own = take((line) => line < end);
-      parts.push({ kind: 'code', lines: own, code: own.slice(1, -1) });
+      at = lines.indexOf(lines[at]!, at + 1) + 1;
+      const code = lines.slice(group + 1, at - 1).join('\n');
+      add('code', code.match(codeLine) ?? [], lines[group]);
     } else if (startsTable(at)) {
-      const own = take((line) => lines[line]!.startsWith('|'));
-      parts.push({ kind: 'table', lines: own, header: cellsOf(own[0]!), rows: own.slice(2).map(cellsOf) });
-    } else if (marker.test(lines[at]!)) {
-      const own = take((line) => marker.test(lines[line]!));
-      parts.push({
-        kind: 'list',
-        lines: own,
-        items: own.map((item) => evenSpaces(item.replace(bullet, ''))),
-      });
-    } else if (isProse(at)) {
-      const own = take(isProse);
-      parts.push({ kind: 'prose', lines: own, sentences: sentencesOfProse(own.join('\n')) });
-    } else at += 1;
+      const [header, rule, ...rows] = take((line) => lines[line]!.startsWith('|'));
+      add('row', rows, `${header}\n${rule}`);
+    } else if (isItem(at)) {
+      const items = take(isItem).map((item) => evenSpaces(item.replace(bullet, '')));
+      add('item', items);
+    } else if (isProse(at)) add('sentence', sentencesOfProse(take(isProse).join('\n')));
+    else at += 1;
   }
-  return parts;
+  return units;
 }
 
-/**
- * The sentences of a text, with single spaces. A list item, a table row ('Header: cell; Header: cell') and a line of code
- * are one sentence each, and an empty line ends a sentence. Takes linear time.
- */
+/** The units of a text as sentences with single spaces. A table row becomes 'Header: cell; Header: cell'. */
 export function sentencesOf(text: string): string[] {
-  const sentences = partsOf(text).flatMap((part): readonly string[] => {
-    if (part.kind === 'prose') return part.sentences;
-    if (part.kind === 'list') return part.items;
-    return part.kind === 'code'
-      ? part.code.map(evenSpaces)
-      : part.rows.map((row) => rowText(part.header, row));
-  });
+  const sentences = unitsOf(text).map(({ kind, text, header }) =>
+    kind === 'row' ? rowText(cellsOf(header!.split('\n')[0]!), cellsOf(text)) : evenSpaces(text),
+  );
   return sentences.filter((sentence) => sentence !== '');
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Block } from './blocks.ts';
-import { countWords, partsOf, sentencesOf, tableText } from './passage-parts.ts';
+import { cellsOf, countWords, sentencesOf, tableText, unitsOf } from './passage-parts.ts';
 import { splitPassages } from './split-passages.ts';
 
 const heading = (level: number, text: string): Block => ({ kind: 'heading', level, text });
@@ -142,9 +142,7 @@ describe('splitting a document into passages', () => {
     const passages = [...splitPassages([code(lines.join('\n'))], 'T')];
     assert.ok(passages.length > 1);
     assert.deepEqual(
-      passages.flatMap(({ text }) =>
-        partsOf(text).flatMap((part) => (part.kind === 'code' ? part.code : [])),
-      ),
+      passages.flatMap(({ text }) => unitsOf(text).flatMap((unit) => (unit.kind === 'code' ? unit.text : []))),
       lines,
     );
   });
@@ -154,11 +152,11 @@ describe('splitting a document into passages', () => {
     const table: Block = { kind: 'table', text: tableText(['Name', 'What it is'], rows) };
     const passages = [...splitPassages([paragraph(prose(10, 12)), paragraph('All parts:'), table], 'T')];
     assert.ok(passages.length > 3);
-    const tables = passages.flatMap(({ text }) => partsOf(text)).filter((part) => part.kind === 'table');
-    assert.equal(tables.length, passages.length - 1);
-    assert.ok(tables.every(({ header }) => header.join() === 'Name,What it is'));
+    const tables = passages.map(({ text }) => unitsOf(text).filter(({ kind }) => kind === 'row'));
+    assert.equal(tables.filter(({ length }) => length > 0).length, passages.length - 1);
+    assert.ok(tables.flat().every(({ header }) => header === '| Name | What it is |\n| --- | --- |'));
     assert.deepEqual(
-      tables.flatMap((part) => part.rows),
+      tables.flat().map(({ text }) => cellsOf(text)),
       rows,
     );
     assert.match(passages[1]?.text ?? '', /^All parts:\n\n\| Name/);
@@ -179,8 +177,8 @@ describe('splitting a document into passages', () => {
   it('puts a longer fence around code that contains fences', () => {
     const [passage] = [...splitPassages([code('```\nx\n```')], 'T')];
     assert.deepEqual(
-      partsOf(passage?.text ?? '').map((part) => part.lines),
-      [['````', '```', 'x', '```', '````']],
+      unitsOf(passage?.text ?? '').map(({ header, text }) => [header, text]),
+      ['```', 'x', '```'].map((line) => ['````', line]),
     );
   });
 });

@@ -1,5 +1,5 @@
 import type { FoundPassage } from '../../../domain/document.ts';
-import { countWords, type Part, partsOf } from '../../reading/passage-parts.ts';
+import { countWords, type Unit, unitsOf as splitUnits } from '../../reading/passage-parts.ts';
 import type { Sought } from '../../retrieval/question.ts';
 import {
   contextWeights,
@@ -9,17 +9,6 @@ import {
   type WeighedConcept,
 } from '../../retrieval/ranking.ts';
 import { oncePerPassage, remembered } from '../../retrieval/term-counts.ts';
-
-/** The smallest part of a passage that can be quoted: a sentence, a list item, a table row, or code (a line of long code). */
-export interface Unit {
-  readonly kind: 'sentence' | 'item' | 'row' | 'code';
-  readonly text: string;
-  readonly words: number;
-  /** Units of the same paragraph, list or table share a number. */
-  readonly group: number;
-  /** Header and rule of a row's table, or the fence above code. */
-  readonly header?: string | undefined;
-}
 
 /** A part of a passage: the units from `from` to `to`, and the one that answers best. */
 export interface Quote {
@@ -105,28 +94,7 @@ function extentOf(units: readonly Unit[], key: number, wordsMax: number): { from
   return { from, to };
 }
 
-const unitsOf = remembered((text): readonly Unit[] => partsOf(text).flatMap(unitsOfPart));
-
-/** A line with the empty lines below it. */
-const codeLine = /[^\n]+(?:\n(?=\n))*/g;
-
-function unitsOfPart(part: Part, group: number): Unit[] {
-  const unit = (kind: Unit['kind'], text: string): Unit => ({ kind, text, words: countWords(text), group });
-  switch (part.kind) {
-    case 'list':
-      return part.items.map((item) => unit('item', item));
-    case 'table': {
-      const header = part.lines.slice(0, 2).join('\n');
-      return part.lines.slice(2).map((row) => ({ ...unit('row', row), header }));
-    }
-    case 'code': {
-      const lines = part.code.join('\n').match(codeLine) ?? [];
-      return lines.map((text) => ({ ...unit('code', text), header: part.lines[0]! }));
-    }
-    default:
-      return part.sentences.map((sentence) => unit('sentence', sentence));
-  }
-}
+const unitsOf = remembered(splitUnits);
 
 /** A heading such as `maxAge` or `--port` names what the text below it describes, so the quote needs it. */
 const identifier = /^(?:-\S+|[\w.]*[a-z][A-Z]\w*(?:\(\))?)$/;
