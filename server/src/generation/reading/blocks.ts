@@ -14,16 +14,13 @@ export type Block =
   /** Text whose line breaks and indentation are kept. */
   | { readonly kind: 'code'; readonly text: string };
 
-/** What a reader found in a file. */
 export interface Reading {
-  /** The title from the document's metadata. */
   readonly title?: string | undefined;
   /** As stated in the document. Only an HTTP URL is stored. */
   readonly url?: string | undefined;
   readonly blocks: readonly Block[];
 }
 
-/** Collapses white space, so that the text fits on one line. */
 export function evenSpaces(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

@@ -97,7 +97,6 @@ export class DocumentReader {
     return child;
   }
 
-  /** Neither the process nor its timer keeps the service alive. */
   #keepProcess(child: ChildProcess): void {
     child.unref();
     child.channel?.unref();

@@ -69,7 +69,7 @@ describe('reading Markdown', () => {
   reads(
     'reads brackets that stay open as text',
     ['a.md', `${'['.repeat(100)} \\[ and [a link](https://x.y)\n\n[Another](https://x.y).`],
-    [`: ${'['.repeat(100)} [ and [a link](https://x.y)\n\nAnother.`],
+    [`: ${'['.repeat(100)} [ and a link\n\nAnother.`],
   );
   reads(
     'reads lists, tables, code and HTML',
@@ -206,6 +206,10 @@ DESCRIPTION
        0      if OK,
 
 ENVIRONMENT
+       o   One
+
+       o   Two
+
        TZ     The time zone.
 
        LS_COLORS
@@ -269,6 +273,16 @@ Number
 .Pq see Xr ls 1 ,
 .Em not
 blank.
+.It Cm to
+As either
+.Xo
+.Sm off
+.Op Ar user No @
+.Ar host
+.Op : Ns Ar port
+.Sm on
+.Xc
+or an address.
 .El
 .Bl -enum
 .It
@@ -290,6 +304,7 @@ describe('reading a manual page', () => {
       'DESCRIPTION: -h, --human\nprint sizes like 1K',
       'DESCRIPTION: The SIZE argument is an integer.',
       'DESCRIPTION › Exit status:: 0 if OK,',
+      'ENVIRONMENT: - One\n- Two',
       'ENVIRONMENT: TZ\nThe time zone.',
       'ENVIRONMENT: LS_COLORS Which colors.',
     ],
@@ -325,6 +340,7 @@ describe('reading a manual page', () => {
       'NAME: cat - print files',
       'SYNOPSIS: cat [-bn] [file ...]',
       'DESCRIPTION: -b=n, --blank\nNumber (see ls(1)), not blank.',
+      'DESCRIPTION: to\nAs either [user@]host[:port] or an address.',
       'DESCRIPTION: 1. First.\n2. Second.',
     ],
   );
@@ -374,6 +390,11 @@ describe('reading HTML', () => {
       ': Two, Three\nLast.\n\nMore.',
       ': - i\n- i\n- i',
     ],
+  );
+  reads(
+    'does not take a question in a description for a heading, and removes bullets that are text',
+    ['a.html', '<dl><dt>Term<dd><p>Is it so?<p>Yes.</dl><ul><li>a<ul><li>- b<li>• c</ul></ul>'],
+    [': Term\nIs it so?\n\nYes.', ': - a\n- b\n- c'],
   );
   reads(
     'does not join a term without a description to the text after the list',

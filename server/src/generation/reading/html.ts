@@ -41,7 +41,6 @@ export function readHtml(source: string): Reading {
   };
 }
 
-/** Reads HTML that is not a whole page. */
 export function htmlBlocks(fragment: string): Block[] {
   return blocksBelow(parseFragment(fragment));
 }
@@ -109,8 +108,8 @@ class BlockReader {
     const blocks = blocksBelow(element);
     const firstOther = blocks.findIndex(({ kind }) => kind !== 'paragraph');
     const own = blocks.slice(0, firstOther < 0 ? blocks.length : firstOther);
-    // Markdown's task lists.
-    const text = joinedTexts(own).replace(/^\[[ xX]\] /, '');
+    // Without the box of a task in Markdown, and without a bullet that is written as text.
+    const text = joinedTexts(own).replace(/^(?:\[[ xX]\]|[-*•‣–]) /, '');
     if (text !== '' && !isOfContents(element, text)) this.blocks.push({ kind: 'item', marker, text });
     // Not `push(...blocks)`: a list may have more items than a call may have arguments.
     for (const block of blocks.slice(own.length)) this.blocks.push(block);
@@ -142,7 +141,6 @@ function rawText(parent: Parent): string {
     .join('');
 }
 
-/** Whether an element is invisible, or is not part of the page's text. */
 function isSkipped(element: Element): boolean {
   if (skipped.has(element.tagName) || attribute(element, 'hidden') !== undefined) return true;
   if (attribute(element, 'aria-hidden') === 'true') return true;
@@ -159,7 +157,6 @@ function isOfContents(item: Element, text: string): boolean {
   return link !== undefined && /^#./.test(attribute(link, 'href') ?? '') && textOf(link) === text;
 }
 
-/** Whether a table holds data, rather than lays out a page. */
 function isDataTable(table: Element): boolean {
   if (/^(?:presentation|none)$/.test(attribute(table, 'role') ?? '')) return false;
   return findElement(table, ({ tagName }) => /^(?:table|h[1-6]|pre|form)$/.test(tagName)) === undefined;
@@ -193,12 +190,8 @@ function tableGrid(table: Element): string[][] {
   const width = grid.reduce((most, row) => Math.max(most, row.length), 0);
   const padded = grid.map((row) => Array.from({ length: width }, (_, column) => row[column] ?? ''));
   const filled = padded.filter((row) => row.some((cell) => cell !== ''));
-  const first = rows.findIndex((cells) => cells.length > 0);
-  const header = rows[first]?.every(({ tagName }) => tagName === 'th') ? padded[first] : undefined;
-  const body = filled.filter((row) => row !== header);
-  return header !== undefined && body.length > 0
-    ? [header, ...body]
-    : [Array.from({ length: width }, () => ''), ...filled];
+  const isHeader = rows[padded.indexOf(filled[0]!)]?.every(({ tagName }) => tagName === 'th');
+  return isHeader && filled.length > 1 ? filled : [Array.from({ length: width }, () => ''), ...filled];
 }
 
 function spanOf(cell: Element, name: string): number {
@@ -206,7 +199,6 @@ function spanOf(cell: Element, name: string): number {
   return Number.isInteger(count) ? Math.min(Math.max(count, 1), spanMax) : 1;
 }
 
-/** The elements below a node, in document order. */
 function* elementsBelow(root: Parent): Generator<Element> {
   const open: Node[] = root.childNodes.toReversed();
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -221,7 +213,6 @@ function findElement(root: Parent, fits: (element: Element) => boolean): Element
   return undefined;
 }
 
-/** The value of an attribute. */
 function attribute(element: Element, name: string): string | undefined {
   return element.attrs.find((candidate) => candidate.name === name)?.value;
 }

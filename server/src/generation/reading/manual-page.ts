@@ -10,7 +10,7 @@ const structure = new Map(
     '</div>': 'RE UNINDENT',
     '<pre>': 'nf EX Vb Bd TS',
     '</pre>': 'fi EE Ve Ed TE',
-    '': 'IX PD Dd Os Sm Bk Ek UC',
+    '': 'IX PD Dd Os Bk Ek UC',
   }).flatMap(([html, names]) => names.split(' ').map((name) => [name, html] as const)),
 );
 const enclosures = new Map(
@@ -29,7 +29,6 @@ const specialCharacters = new Map(
 const escapeSequence =
   /\\(?:[fFn](?:\[[^\]]{0,99}\]|\(..|[-+]?.)|s[-+]?(?:\d\d?|\(..|\[..?\])|[hvwblLoxXZDN]'[^']{0,99}'|[mM]\[[^\]]{0,99}\]|\*?(?:\[([^\]]{0,99})\]|\((..))|\*(.)|"(.*)|(.))/g;
 
-/** Whether a text is the source of a manual page. */
 export function isManualSource(text: string): boolean {
   return /^\.\s*(?:TH|Dt)\s+\S/m.test(text.slice(0, 100_000)) && /^\.\s*S[Hh]\b/m.test(text);
 }
@@ -54,10 +53,13 @@ class ManualPage {
   /** The last line to skip: the end of a definition, or of a branch that is not taken. */
   #skipTo: RegExp | undefined;
   #takesElse = false;
+  /** Between `.Sm off` and `.Sm on`, text has no spaces. */
+  #isTight = false;
 
   addLine(line: string): void {
     const [, name, rest = ''] = /^[.'][ \t]*([A-Za-z]\w*)?(.*)$/.exec(line) ?? ['', 'text', line];
     if (this.#skipTo !== undefined) this.#skipTo = this.#skipTo.test(line) ? undefined : this.#skipTo;
+    else if (name === 'text' && line.trim() === '') this.html.push('<p>');
     else if (name === 'text') this.#addText(this.#plain(line));
     else if (/^(?:de|am|ig)1?$/.test(name ?? '')) this.#skipTo = /^\.[ \t]*\./;
     else if (/^(?:if|ie|el)$/.test(name ?? '')) this.#addCondition(name!, rest.trim());
@@ -82,6 +84,7 @@ class ManualPage {
     else if (/^S[HSsh]$/.test(name)) this.#start(/h$/i.test(name) ? 'h2' : 'h3', words.join(' '));
     else if (name === 'TP' || name === 'TQ') this.#start('dt', '');
     else if (name === 'IP') this.#addIndented(first);
+    else if (name === 'Sm') this.#setSpacing(first);
     else if (name === 'Bl') this.#addList(first);
     else if (name === 'It') this.#start(this.#lists.at(-1) === 'dl' ? 'dt' : 'li', mdocText(words));
     else if (name === 'El') this.html.push(`</${this.#lists.pop()}>`);
@@ -100,6 +103,11 @@ class ManualPage {
     else this.#start('dt', mark);
   }
 
+  #setSpacing(mode: string): void {
+    this.#isTight = mode === 'off';
+    this.html.push('');
+  }
+
   #addList(kind: string): void {
     const tag = /^-(?:bullet|dash|hyphen|item)/.test(kind) ? 'ul' : kind === '-enum' ? 'ol' : 'dl';
     this.#lists.push(tag);
@@ -114,11 +122,12 @@ class ManualPage {
   }
 
   #addText(text: string): void {
+    if (text === '') return;
     const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
     const tag = this.#tag;
-    if (text === '') this.html.push('<p>');
+    if (this.#isTight) this.html.push(`${this.html.pop()}${html.replaceAll(' ', '')}`);
     else this.html.push(tag === undefined ? html : `<${tag}>${html}</${tag}>`);
-    if (text !== '') this.#tag = undefined;
+    this.#tag = undefined;
   }
 
   /** The arguments of a macro. One in quotes may hold spaces; two quotes within it are one. */
@@ -127,7 +136,6 @@ class ManualPage {
     return words.map((word) => this.#plain(word.replace(/^"|(?<=^".*)"$/g, '').replaceAll('""', '"')));
   }
 
-  /** Replaces escape sequences by what they print. */
   #plain(text: string): string {
     return text.replace(escapeSequence, (_, long, pair, one, _comment, char: string | undefined) => {
       const name: string = long ?? pair ?? one ?? '';
@@ -137,6 +145,8 @@ class ManualPage {
     });
   }
 }
+
+const delimiter = /^[.,:;)\]?!]$/;
 
 /** A line of mdoc(7), where macros and words are mixed: `Op Fl a Ar file` is `[-a file]`. */
 function mdocText(words: readonly string[]): string {
@@ -152,9 +162,11 @@ function mdocText(words: readonly string[]): string {
       if (word === 'Fl' && /^(?:[A-Z][a-z]|\W)?$/.test(words[at + 1] ?? '')) text += ' -\0';
       if (word === 'Ns') text += '\0';
       else if (word === 'Nd') text += ' -';
-    } else if (/^[.,:;)\]?!]$/.test(word)) {
-      text += closing + word;
-      closing = '';
+    } else if (delimiter.test(word)) {
+      // Only at the end of the line, delimiters are outside of an enclosure.
+      const isEnd = words.slice(at).every((next) => delimiter.test(next));
+      text += isEnd ? closing + word : word;
+      if (isEnd) closing = '';
     } else if (macro === 'Xr' && words[at - 2] === 'Xr') text += `(${word})`;
     else text += ` ${macro === 'Fl' && word !== '|' ? '-' : ''}${word}${macro === 'Pf' ? '\0' : ''}`;
   }

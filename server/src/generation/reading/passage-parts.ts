@@ -63,20 +63,17 @@ export function sentencesOf(text: string): string[] {
   return sentences.filter((sentence) => sentence !== '');
 }
 
-/** The sentences of running text, with single spaces. */
 export function sentencesOfProse(prose: string): string[] {
   const ends = sentenceEnds(prose);
   return ends.map((end, at) => evenSpaces(prose.slice(ends[at - 1] ?? 0, end))).filter((one) => one !== '');
 }
 
-/** A Markdown table: header, rule and rows, one line each. */
 export function tableText(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lineOf = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [header, header.map(() => '---'), ...rows].map(lineOf).join('\n');
 }
 
-/** The cells of one line of a Markdown table. */
 export function cellsOf(line: string): string[] {
   return line
     .replace(/^\s*\||\|\s*$/g, '')
@@ -138,7 +135,6 @@ export function sentenceEnds(prose: string): number[] {
   return ends;
 }
 
-/** Whether the sentence that begins at `start` continues after the stop at `at`. */
 function continues(prose: string, start: number, at: number, stop: string): boolean {
   if (/^[。！？｡．]/.test(stop)) return false;
   const next = prose

@@ -119,7 +119,6 @@ function inReadingOrder(lines: readonly Line[]): readonly Line[] {
 const repetitionsMin = 3;
 const pageNumber = /^(?:page )?[-–— ]*\d{1,5}[-–— ]*(?:(?:\/|of) ?\d{1,5})?$/i;
 
-/** Removes page numbers and running headers and footers. */
 function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[] {
   const patternOf = ({ text }: Line) => text.replace(/\d+/g, '#').toLowerCase();
   const counts = new Map<string, number>();
@@ -135,7 +134,6 @@ function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[] {
   );
 }
 
-/** The lines at the top and at the bottom of a page. */
 function edgesOf(lines: readonly Line[]): Line[] {
   const top = lines.reduce((most, { y }) => Math.max(most, y), Number.NEGATIVE_INFINITY);
   const bottom = lines.reduce((least, { y }) => Math.min(least, y), Number.POSITIVE_INFINITY);
@@ -192,7 +190,6 @@ function gapBetween(above: Line | undefined, line: Line): number | undefined {
   return above?.page === line.page && line.size > 0 ? (above.y - line.y) / line.size : undefined;
 }
 
-/** Whether a line belongs to the same block as the lines before it. */
 function continues(open: readonly Line[], line: Line, leading: number): boolean {
   if (marker.test(line.text)) return false;
   const previous = open.at(-1)!;

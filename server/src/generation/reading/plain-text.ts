@@ -4,14 +4,14 @@ const titleLengthMax = 100;
 const headingLengthMax = 80;
 const questionLengthMax = 200;
 const tabsMax = 100;
-const marker = /^\s{0,40}(?:[-*•‣–]|\d{1,3}[.)]) +(?=\S)/;
+const marker = /^\s{0,40}(?:[-*•‣–]|o(?= {2})|\d{1,3}[.)]) +(?=\S)/;
 const number = /^ {0,8}\d{1,3}(?:[.)]|((?:\.\d{1,3})+)[.)]?) +(?=\S)/;
 const capitals = /^[A-Z][A-Z\d ,.'’()/&:+-]{2,60}$/;
 const underline = /^\s{0,3}(?:={3,}|-{3,}|~{3,}|_{3,}|\*{3,})$/;
 /** An option, such as `-x, --long=ARG`. A description may follow after two spaces. */
 const option = /^ *(-{1,2}[A-Za-z\d?@#](?:\S| (?! ))*)(?: {2,}(\S.*))?$/;
 /** In a manual page, a short term with its description on the same line: `PATH   Where programs are looked for`. */
-const shortTerm = /^ *([A-Za-z$/~.][^ ]{0,7}(?<![.:;,?!])) {2,9}(\S.*)$/;
+const shortTerm = /^ *(?!o )([A-Za-z$/~.][^ ]{0,7}(?<![.:;,?!])) {2,9}(\S.*)$/;
 /** The first line of a formatted manual page: `LS(1)   User Commands   LS(1)`. */
 const manualHead = /^([\w.:+-]{1,60}\(\d[\w]{0,6}\))\s.*\s\1$/;
 
@@ -25,87 +25,72 @@ export function readPlainText(text: string): Reading {
   const isManual = page !== undefined;
   // The first and last lines of a printed page start at its edge. Text that ends with the page's name is indented.
   const own = isManual ? lines.filter((line) => !(/^\S/.test(line) && line.endsWith(` ${page}`))) : lines;
-  const blocks = new PlainTextReader(own, isManual).read();
+  const blocks = blocksOf(own, isManual);
   if (isManual) return { title: page === page.toUpperCase() ? page.toLowerCase() : page, blocks };
   const [first, ...rest] = blocks;
   const opensWithTitle = first?.kind === 'paragraph' && rest.length > 0 && isTitle(first.text);
   return { blocks: opensWithTitle ? [{ kind: 'heading', level: 1, text: first.text }, ...rest] : blocks };
 }
 
-/** Whether the first line of a text is a title, not a sentence. */
 export function isTitle(line: string): boolean {
   return line.length <= titleLengthMax && /[\p{L}\p{N}]/u.test(line) && !/[.,:;!?]$/.test(line);
 }
 
-class PlainTextReader {
-  readonly #lines: readonly string[];
-  readonly #isManual: boolean;
-  readonly #join: (lines: readonly string[]) => string;
-  readonly #blocks: Block[] = [];
+function blocksOf(all: readonly string[], isManual: boolean): Block[] {
+  const join = lineJoiner(all);
+  const blocks: Block[] = [];
   /** The indentation of the term whose description is being read. */
-  #termIndent: number | undefined;
-
-  constructor(lines: readonly string[], isManual: boolean) {
-    this.#lines = lines;
-    this.#isManual = isManual;
-    this.#join = lineJoiner(lines);
+  let termIndent: number | undefined;
+  for (let at = 0; at < all.length; at += 1) {
+    const from = at;
+    while (at < all.length && all[at] !== '') at += 1;
+    const next = all.slice(at, at + 10).find((line) => line !== '');
+    readParagraph(all.slice(from, at), next);
   }
-
-  read(): Block[] {
-    for (let at = 0; at < this.#lines.length; at += 1) {
-      const from = at;
-      while (at < this.#lines.length && this.#lines[at] !== '') at += 1;
-      const next = this.#lines.slice(at, at + 10).find((line) => line !== '');
-      this.#readParagraph(this.#lines.slice(from, at), next);
-    }
-    return this.#blocks;
-  }
+  return blocks;
 
   /** A paragraph may start with headings. An underline without a heading above it is skipped. */
-  #readParagraph(lines: readonly string[], next: string | undefined): void {
+  function readParagraph(lines: readonly string[], next: string | undefined): void {
     let from = 0;
     while (from < lines.length) {
       const [first = '', second] = [lines[from], lines[from + 1]];
       const indent = indentOf(first);
-      const isSubheading =
-        this.#isManual && indent > 0 && indent < 5 && indentOf(second ?? next ?? '') > indent;
+      const isSubheading = isManual && indent > 0 && indent < 5 && indentOf(second ?? next ?? '') > indent;
       const level = isSubheading ? 3 : levelOf(first, second, next);
       const isLine = underline.test(first);
       if (level === undefined && !isLine) break;
-      if (level !== undefined) this.#blocks.push({ kind: 'heading', level, text: evenSpaces(first) });
-      this.#termIndent = undefined;
+      if (level !== undefined) blocks.push({ kind: 'heading', level, text: evenSpaces(first) });
+      termIndent = undefined;
       from += !isLine && underline.test(second ?? '') ? 2 : 1;
     }
-    if (from < lines.length) this.#readBody(lines.slice(from));
+    if (from < lines.length) readBody(lines.slice(from));
   }
 
-  #readBody(lines: readonly string[]): void {
-    const isOver = this.#termIndent !== undefined && indentOf(lines[0]!) <= this.#termIndent;
-    if (isOver && this.#termAt(lines, 0) === undefined) {
-      this.#blocks.push({ kind: 'term', text: '' });
-      this.#termIndent = undefined;
+  function readBody(lines: readonly string[]): void {
+    const isOver = termIndent !== undefined && indentOf(lines[0]!) <= termIndent;
+    if (isOver && termAt(lines, 0) === undefined) {
+      blocks.push({ kind: 'term', text: '' });
+      termIndent = undefined;
     }
-    if (this.#isPreformatted(lines)) {
-      this.#blocks.push({ kind: 'code', text: lines.join('\n') });
+    if (isPreformatted(lines)) {
+      blocks.push({ kind: 'code', text: lines.join('\n') });
       return;
     }
     let open: { marker?: string; lines: string[] } = { lines: [] };
     const start = (next: typeof open) => {
       const { marker } = open;
-      const text = this.#join(open.lines);
+      const text = join(open.lines);
       if (text !== '')
-        this.#blocks.push(
-          marker === undefined ? { kind: 'paragraph', text } : { kind: 'item', marker, text },
-        );
+        blocks.push(marker === undefined ? { kind: 'paragraph', text } : { kind: 'item', marker, text });
       open = next;
     };
     for (const [index, line] of lines.entries()) {
-      const term = this.#termAt(lines, index);
+      const term = termAt(lines, index);
       const [mark] = marker.exec(line) ?? [];
       if (term !== undefined) {
         start({ lines: [term.rest] });
-        this.#blocks.push({ kind: 'term', text: evenSpaces(term.name) });
-        this.#termIndent = indentOf(line);
+        blocks.push({ kind: 'term', text: evenSpaces(term.name) });
+        termIndent = indentOf(line);
       } else if (underline.test(line)) start({ lines: [] });
       else if (mark !== undefined) start({ marker: listMarker(mark), lines: [line.slice(mark.length)] });
       else {
@@ -118,16 +103,16 @@ class PlainTextReader {
   }
 
   /** Whether lines are columns, drawings or code: most have wide gaps. */
-  #isPreformatted(lines: readonly string[]): boolean {
-    const wide = lines.filter((line, at) => /\S {4,}\S/.test(line) && this.#termAt(lines, at) === undefined);
+  function isPreformatted(lines: readonly string[]): boolean {
+    const wide = lines.filter((line, at) => /\S {4,}\S/.test(line) && termAt(lines, at) === undefined);
     return lines.length > 1 && wide.length > lines.length / 2;
   }
 
   /** The option, or in a manual page the term, whose description starts at this line. */
-  #termAt(lines: readonly string[], index: number): { name: string; rest: string } | undefined {
+  function termAt(lines: readonly string[], index: number): { name: string; rest: string } | undefined {
     const line = lines[index]!;
     const indent = indentOf(line);
-    if (line.length > questionLengthMax || indent > (this.#termIndent ?? indent)) return undefined;
+    if (line.length > questionLengthMax || indent > (termIndent ?? indent)) return undefined;
     // Running text may have an option at the start of a line.
     const above = lines[index - 1];
     if (above !== undefined && indentOf(above) === indent && !option.test(above)) return undefined;
@@ -136,7 +121,7 @@ class PlainTextReader {
     const isDescribed =
       rest !== undefined || indentOf(below ?? '') > indent || lines.length === 1 || option.test(below ?? '');
     if (name !== undefined && isDescribed) return { name, rest: rest ?? '' };
-    if (!this.#isManual || indent === 0 || index > 0) return undefined;
+    if (!isManual || indent === 0 || index > 0) return undefined;
     const [, word, meaning = ''] = shortTerm.exec(line) ?? [];
     const column = line.length - meaning.length;
     const isAligned = below === undefined ? column - indent <= 9 : indentOf(below) === column;
@@ -161,7 +146,6 @@ function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-/** Expands tabs to the next multiple of 8 columns. */
 function withoutTabs(line: string): string {
   const cells = line.trimEnd().split('\t');
   if (cells.length > tabsMax) return cells.join(' ');

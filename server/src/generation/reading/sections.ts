@@ -85,14 +85,17 @@ const answerLabel = /^(?:A|Answer)\s?\d{0,3}[.:)]\s+/;
 const question = /^["“'‘(¿]?[\p{L}\p{N}].*[\p{L}\p{N}"”’')\].%] ?\?["”’')]{0,2}$/su;
 
 /**
- * Makes a heading of each short paragraph that asks a question and is followed by text, so that question and answer are
- * one passage. Consecutive questions share the answer.
+ * Makes a heading of each short paragraph that asks a question and is followed by text, unless it describes a term, so that
+ * question and answer are one passage. Consecutive questions share the answer.
  */
 function withQuestionHeadings(blocks: readonly Block[]): Block[] {
   const result: Block[] = [];
   let open: Block | undefined;
+  let isDescription = false;
   for (const [index, block] of blocks.entries()) {
-    const asked = questionIn(block, blocks[index - 1], blocks[index + 1]);
+    if (block.kind === 'term' || block.kind === 'heading')
+      isDescription = block.kind === 'term' && block.text !== '';
+    const asked = isDescription ? undefined : questionIn(block, blocks[index - 1], blocks[index + 1]);
     const above = result.at(-1) === open ? open : undefined;
     if (asked === undefined) {
       const isAnswer = above !== undefined && block.kind === 'paragraph';

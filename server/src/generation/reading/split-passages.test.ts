@@ -142,7 +142,9 @@ describe('splitting a document into passages', () => {
     const passages = [...splitPassages([code(lines.join('\n'))], 'T')];
     assert.ok(passages.length > 1);
     assert.deepEqual(
-      passages.flatMap(({ text }) => unitsOf(text).flatMap((unit) => (unit.kind === 'code' ? unit.text : []))),
+      passages.flatMap(({ text }) =>
+        unitsOf(text).flatMap((unit) => (unit.kind === 'code' ? unit.text : [])),
+      ),
       lines,
     );
   });

@@ -8,7 +8,7 @@ const wordsMax = 180;
 const wordsAimedAt = 150;
 const introductionWordsMax = 60;
 /** Shorter than a passage, even if every second character is a space. */
-const cutLengthMax = 300;
+const cutPieces = /.{1,300}(?<=\s|$)|\S{1,200}/gsu;
 const pieceLengthMax = 2_000;
 
 /** A piece that is not cut further. `joint` is put between it and the unit before it in the same passage. */
@@ -20,7 +20,6 @@ interface Unit {
   readonly frame?: { readonly before: string; readonly after: string };
 }
 
-/** Units that stay in one passage. */
 type Group = readonly Unit[];
 
 /**
@@ -152,23 +151,12 @@ function codeUnits(code: string): Unit[] {
   return units.map((unit) => ({ ...unit, frame }));
 }
 
+/** Cuts a piece that is longer than a passage between words, and a longer word anywhere. */
 function unitsOfPieces(pieces: readonly string[], joint: string, inner: string): Unit[] {
-  return pieces.flatMap(smallPieces).map((piece, index) => ({
-    text: piece.text,
-    words: countWords(piece.text),
-    joint: index === 0 ? joint : piece.isContinued ? '' : inner,
-  }));
-}
-
-/** Cuts a sentence that is longer than a passage between words, and a longer word anywhere. */
-function smallPieces(piece: string): { text: string; isContinued: boolean }[] {
-  if (piece.length <= pieceLengthMax && countWords(piece) <= wordsMax)
-    return [{ text: piece, isContinued: false }];
-  const cut: { text: string; isContinued: boolean }[] = [];
-  for (const run of piece.match(/\S{1,200}\s*/gu) ?? []) {
-    const last = cut.at(-1);
-    if (last !== undefined && last.text.length + run.length <= cutLengthMax) last.text += run;
-    else cut.push({ text: run, isContinued: cut.length > 0 });
-  }
-  return cut;
+  const units = pieces.flatMap((piece) => {
+    const isShort = piece.length <= pieceLengthMax && countWords(piece) <= wordsMax;
+    const texts = isShort ? [piece] : (piece.match(cutPieces) ?? []);
+    return texts.map((text, at) => ({ text, words: countWords(text), joint: at > 0 ? '' : inner }));
+  });
+  return units.map((unit, at) => (at === 0 ? { ...unit, joint } : unit));
 }
