@@ -14,9 +14,12 @@ const bracket = /\[\^?(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\](?!\()/g;
 /** What may separate the citations of one statement. */
 const joint = /^ {0,2}(?:[,;&]|,? (?:and|or))? {0,2}$/;
 const jointLengthMax = 8;
-/** `list[1]` is an index. Scripts without spaces may have a citation directly after a letter. */
-const touching =
-  /[\p{L}\p{N}_)\]](?<![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])$/u;
+/**
+ * An index follows a single letter, a name with an underscore, a call or another index: `a[1]`, `user_ids[1]`, `f(x)[1]`.
+ * After any other word it is a citation, because many models write no space before one.
+ */
+const beforeIndex = /(?<![\w.])(?:[a-z]|[a-z\d]+_\w+|\w+\([^\s()]*\))$|\]$/i;
+const beforeIndexLengthMax = 40;
 
 /** The citations in a text, in order, except within inline code. Takes time linear in the text. */
 export function citationsIn(text: string): Citation[] {
@@ -31,7 +34,7 @@ export function citationsIn(text: string): Citation[] {
     if (last !== undefined && gap <= jointLengthMax && joint.test(text.slice(last.to, from))) {
       last.to = to;
       last.passages.push(...passages);
-    } else if (!isIndex(text, from, to)) {
+    } else if (!beforeIndex.test(text.slice(Math.max(0, from - beforeIndexLengthMax), from))) {
       groups.push({ from, to, passages });
     }
   }
@@ -99,13 +102,6 @@ export function withMarksInRow(row: string, numbers: readonly number[]): string 
   let end = row.length;
   while (end > 0 && /[\s|]/.test(row.charAt(end - 1)) && row.charAt(end - 2) !== '\\') end--;
   return end === 0 ? row : withMarks(row.slice(0, end), numbers) + row.slice(end);
-}
-
-/** `list[1]`, but not `within 30 days[1].`: many models write no space before a citation that ends a clause. */
-function isIndex(line: string, from: number, to: number): boolean {
-  if (from === 0 || !touching.test(line.slice(Math.max(0, from - 2), from))) return false;
-  const endsClause = /^(?:\[\d|[.,;:!?)"”’*_]+(?:\s|$)|$)/.test(line.slice(to, to + 8));
-  return !(endsClause && /\p{L}{2}$|\d[%.]?$|\)$/u.test(line.slice(Math.max(0, from - 3), from)));
 }
 
 /** What is removed with a citation: its parentheses, and the spaces before it (after it where it begins the line). */

@@ -7,12 +7,10 @@ import { type Figure, figuresOf } from './figures.ts';
 
 /** A statement, read once and compared with many passages. */
 export interface Claim {
-  /** All of its words. */
   readonly wording: string;
   /** Its content words, without figures and their units. `others` are synonyms of the term. */
   readonly terms: readonly { readonly term: string; readonly others: readonly string[] }[];
   readonly tokens: ReadonlySet<string>;
-  /** The words with a capital letter. */
   readonly names: readonly string[];
   readonly figures: readonly Figure[];
   /** The terms that it denies. */
@@ -22,7 +20,6 @@ export interface Claim {
 /** A passage, read once and compared with many statements. */
 export interface Evidence {
   readonly sentences: readonly string[];
-  /** Per sentence: all of its words. */
   readonly wordings: readonly string[];
   readonly figures: readonly (readonly Figure[])[];
   readonly negated: readonly ReadonlySet<string>[];

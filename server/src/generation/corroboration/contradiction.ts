@@ -91,7 +91,6 @@ function saysContrast(
   });
 }
 
-/** Whether only one of the two is negated. */
 function negatesOtherwise(
   claim: Claim,
   evidence: Evidence,

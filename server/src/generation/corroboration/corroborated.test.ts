@@ -178,7 +178,12 @@ describe('a corroborated reply', () => {
     ],
     'distinguishes an index from a citation, also without a space before it': [
       ['Array a[1] = 3'],
-      ['Goats eat list[12] and f(x)[1] and a[1][2].'],
+      ['Goats eat goat_ids[12] and f(x)[1] and a[1][2].'],
+      [
+        'Gift cards[1] cannot be refunded. Parcels[2] to Norway cost €12.',
+        'Gift cards cannot be refunded [1]. Parcels to Norway cost €12 [2].',
+      ],
+      ['The _rule_[2] of 2024[1] is green.', 'The _rule_ of 2024 is green.'],
       ['山羊是绿色的[1]。', '山羊是绿色的。'],
       ['Gift cards cannot be refunded[2].', 'Gift cards cannot be refunded [1].'],
       ['Goats are green[1], and big[2][1].', 'Goats are green, and big.'],

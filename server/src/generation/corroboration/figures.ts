@@ -11,13 +11,7 @@ const tens = 'twenty thirty forty fifty sixty seventy eighty ninety hundred';
 const numberWords = new Map<string, number>([
   ...ones.split(' ').map((word, at) => [word, at] as const),
   ...tens.split(' ').map((word, at) => [word, 20 + 10 * at] as const),
-  ...([
-    ['once', 1],
-    ['twice', 2],
-    ['single', 1],
-    ['half', 0.5],
-    ['dozen', 12],
-  ] as const),
+  ...Object.entries({ once: 1, twice: 2, single: 1, half: 0.5, dozen: 12 }),
 ]);
 /** Words that are numbers only before a unit: 'one of them' is not a figure. */
 const vague = new Set(['one', 'single']);
@@ -63,7 +57,6 @@ function unitAfter(text: string, from: number): string | undefined {
   return word === undefined ? undefined : (units.get(word) ?? units.get(word.replace(/s$/, '')));
 }
 
-/** Whether one of the figures has the same value, and no other unit. */
 export function agrees(figure: Figure, figures: readonly Figure[]): boolean {
   return figures.some(
     ({ value, unit }) =>

@@ -5,7 +5,6 @@ import { type Citation, replaceCitations, withMarks, withMarksInRow } from './ci
 import type { Piece } from './statements.ts';
 import type { Support } from './support.ts';
 
-/** A piece of a draft, and the passages that support it. */
 export interface Finding {
   readonly piece: Piece;
   readonly supports: readonly Support[];
@@ -23,7 +22,6 @@ export interface Revision {
   readonly statements: readonly RevisedStatement[];
 }
 
-/** Corrects the citations of a draft. */
 export function revise(findings: readonly Finding[], passages: readonly FoundPassage[]): Revision {
   const cited = findings.map(({ piece, supports }) => toCite(piece, supports));
   const sources = new Sources(passages, cited.flat());

@@ -21,7 +21,6 @@ interface Match extends Window {
   readonly coverage: number;
 }
 
-/** The sentences of a passage that support the claim. */
 export interface Support extends Match {
   /** The passage, counted from 0, and its sentences. */
   readonly passage: number;
