@@ -3,19 +3,11 @@ import type { DocumentOutline } from '../../domain/document.ts';
 import { noDirectAnswer, type Source, verdictText } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Model, type ReplyEvent, type ReplyRequest, searchStep } from '../model.ts';
-import type { Unit } from '../reading/passage-parts.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { type Question, questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
-import {
-  type Quote,
-  quotedText,
-  render,
-  shownHeading,
-  shownUnits,
-  withHeader,
-} from './extractive/quote.ts';
+import { type Quote, quotedText, render, shownHeading, shownUnits, withHeader } from './extractive/quote.ts';
 import {
   asksAboutItself,
   selfDescription,
@@ -107,9 +99,7 @@ function* quoted(answers: readonly Answer[]): Generator<ReplyEvent> {
 
 /** The lines of a block of code count as one statement. */
 function statementsIn(quote: Quote): number {
-  const isNext = ({ kind, group }: Unit, before: Unit | undefined) =>
-    kind === 'code' && before?.group === group;
-  return shownUnits(quote).filter((unit, at, all) => !isNext(unit, all[at - 1])).length;
+  return new Set(shownUnits(quote).map((unit) => (unit.kind === 'code' ? unit.group : unit))).size;
 }
 
 function whyUnsure(shown: readonly Answer[]): string {

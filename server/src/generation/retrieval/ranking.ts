@@ -27,6 +27,8 @@ const weights = {
   title: 1,
   /** Added to the score of a passage that has what the question asks for, such as a date. */
   sought: 0.4,
+  /** The factor for a section that lists names, versions or links, and whose heading the question does not name. */
+  listing: 0.8,
 };
 
 /** Best first, without duplicates. */
@@ -77,8 +79,13 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
     }
     score += best * ((frequency * (1 + weights.saturation)) / (frequency + weights.saturation));
   }
-  return total === 0 ? 0 : score / total;
+  const isAsked = () => concepts.some(({ wordings }) => wordings.some(({ term }) => heading.has(term)));
+  const factor = listing.test(passage.heading) && !isAsked() ? weights.listing : 1;
+  return total === 0 ? 0 : (factor * score) / total;
 }
+
+const listing =
+  /(?:^| › )(?:synopsis|(?:table of )?contents|see also|change ?log|release notes|history|links|navigation|index|\[?v?\d+\.\d+\S*(?: .*)?)$/i;
 
 /** A file's name often contains what its title lacks, such as the name of the tool that it describes. */
 const titleAndName = oncePerPassage(({ title, name }) => `${title}\n${bareName(name)}`);

@@ -5,6 +5,7 @@ import type { Documents, PassageNumber } from '../../storage/store.ts';
 import { type Concept, conceptsOf, type Sought, soughtBy } from './question.ts';
 import { type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
 import { respellings } from './spelling.ts';
+import { synonymsOf } from './synonyms.ts';
 
 export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
@@ -61,7 +62,6 @@ export async function searchPassages(
   };
 }
 
-/** What one search has looked up so far. */
 class TermIndex {
   readonly #find: (terms: readonly string[]) => ReturnType<Documents['findPassages']>;
   readonly #holders = new Map<string, readonly PassageNumber[]>();
@@ -138,9 +138,12 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
     // A word that no passage contains may be misspelled.
     if (certainties.every(({ term }) => index.held(term) === 0) && index.passageCount > 0) {
       const terms = respelled++ < respelledMax ? respellings(concept.word) : [];
-      await index.lookUp(terms);
+      const wordings = terms.map((term) => [term, ...synonymsOf(term)]);
+      await index.lookUp(wordings.flat());
       const best = terms.reduce((a, b) => (index.held(b) > index.held(a) ? b : a), concept.term);
-      certainties.push({ term: best, certainty: respellingCertainty });
+      const isHeld = (term: string) => index.held(term) > 0;
+      const meant = wordings.find(([term]) => term === best) ?? wordings.find((some) => some.some(isHeld));
+      for (const term of meant ?? []) certainties.push({ term, certainty: respellingCertainty });
     }
     const wordings = certainties
       .filter(({ term }) => index.held(term) > 0)
@@ -161,7 +164,6 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
   return concepts.map((concept) => ({ ...concept, share: concept.share / total }));
 }
 
-/** The passages that contain the most specific words. */
 function nominate(concepts: readonly WeighedConcept[], index: TermIndex): PassageNumber[] {
   const sums = new Map<PassageNumber, number>();
   for (const { wordings } of concepts) {

@@ -34,7 +34,6 @@ for (const group of families.split(/,\n?/)) {
   }
 }
 
-/** The synonyms of a term. */
 export function synonymsOf(term: string): readonly string[] {
   return synonyms.get(term) ?? [];
 }

@@ -32,10 +32,8 @@ export function oncePerPassage(make: (passage: FoundPassage) => string): (passag
   };
 }
 
-/** The tokens of a text, in order. */
 export const tokensIn = remembered(tokensOf);
 
-/** How often a text contains each term. */
 export const termCounts = remembered((text): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const token of tokensIn(text)) counts.set(token, (counts.get(token) ?? 0) + 1);

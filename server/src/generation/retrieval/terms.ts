@@ -50,17 +50,9 @@ function stemOf(word: string): string {
 const plainText = /^[\x20-\x7e\s]*$/;
 
 /** Letters that have no decomposition. */
-const plainLetters: Record<string, string> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  ı: 'i',
-};
+const plainLetters = new Map(
+  'ßss æae œoe øo łl đd ðd þth ıi'.split(' ').map((pair) => [pair.charAt(0), pair.slice(1)] as const),
+);
 
 function folded(text: string): string {
   const lower = text.toLowerCase();
@@ -72,7 +64,7 @@ function folded(text: string): string {
         .normalize('NFKD')
         .replace(/[\u0300-\u036f\u00ad\u200b-\u200d\u2060]/g, '')
         .normalize('NFKC')
-        .replace(/[ßæœøłđðþı]/g, (letter) => plainLetters[letter] ?? letter)
+        .replace(/[ßæœøłđðþı]/g, (letter) => plainLetters.get(letter)!)
         .replace(/[‘’ʼ]/g, "'");
   return withoutApostrophes(plain)
     .replace(/(?<=\d),(?=\d\d\d(?!\d))/g, '')

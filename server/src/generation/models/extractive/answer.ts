@@ -56,13 +56,17 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   const isCovered = best.features.quote >= coverageMin.answer;
   if (unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0) {
     const quotes =
-      shown.length === 1 ? [best.quote] : shown.map(({ quote }, at) => resized(quote, words.pair[at]!));
+      shown.length === 1
+        ? [best.quote]
+        : shown.map(({ quote: { passage, key } }, at) => quoteAround(passage, key, words.pair[at]!));
     return { question, level: 'answer', quotes };
   }
   const closest = candidates
     .filter(({ features }) => features.quote >= coverageMin.closest)
     .slice(0, closestMax);
-  const quotes = closest.map(({ quote }) => resized(quote, words.closest[parts - 1]!));
+  const quotes = closest.map(({ quote: { passage, key } }) =>
+    quoteAround(passage, key, words.closest[parts - 1]!),
+  );
   return { question, level: 'closest', quotes, unknownName };
 }
 
@@ -103,13 +107,11 @@ export function shownOf(
     const most = Math.max(...gains);
     if (most >= minGain) return [best, candidates[gains.indexOf(most)]!];
   }
-  return second !== undefined && isPair(best, second) ? [best, second] : [best];
-}
-
-function isPair(best: Candidate, second: Candidate): boolean {
+  if (second === undefined) return [best];
   const isSameDocument = best.quote.passage.documentId === second.quote.passage.documentId;
   const isCovered = isSameDocument && best.features.quote >= wholeCoverage;
-  return second.share >= (isCovered ? pairMin.covered : pairMin.uncovered) * best.share;
+  const shareMin = (isCovered ? pairMin.covered : pairMin.uncovered) * best.share;
+  return second.share >= shareMin ? [best, second] : [best];
 }
 
 /** Positive if the quotes are likely enough to contain the answer. */
@@ -121,10 +123,6 @@ function confidenceOf(shown: readonly Candidate[]): number {
     confidenceWeights.coverage * shown[0]!.features.quote -
     confidenceWeights.threshold
   );
-}
-
-function resized({ passage, key }: Quote, wordsMax: number): Quote {
-  return quoteAround(passage, key, wordsMax);
 }
 
 /** A word with this share of a question decides what it is about: 'Do you accept bitcoin?' */

@@ -35,17 +35,13 @@ function followUpOf(prompt: string, previous: string): Question {
 }
 
 function readable(prompt: string): string {
-  return beginningOrQuestions(prompt).trim();
-}
-
-function beginningOrQuestions(prompt: string): string {
-  if (prompt.length <= headLengthMax) return prompt;
+  if (prompt.length <= headLengthMax) return prompt.trim();
   const end = sentencesOf(prompt.slice(-tailLengthMax)).filter((sentence) => sentence.endsWith('?'));
-  return (end.length > 0 ? end.join(' ') : prompt.slice(0, headLengthMax)).toWellFormed();
+  return (end.length > 0 ? end.join(' ') : prompt.slice(0, headLengthMax)).toWellFormed().trim();
 }
 
-const followUp =
-  /^(?:and|but|or|also|then|so|ok(?:ay)?|what about|how about|what if|same for|in that case|for|why|when|where|who|how long|how much|how many|how)\b/i;
+const goesOn = /^(?:and|but|or|also|what about|how about|what if|same for|in that case)\b/i;
+const asksBriefly = /^(?:then|so|ok(?:ay)?|for|why|when|where|who|how)\b/i;
 const pointsBack =
   /\b(?:it|its|they|them|their|that|this|those|these|there|one|ones|he|she|same|instead|too)\b/i;
 const followUpConceptsMax = 3;
@@ -55,10 +51,8 @@ function isFollowUp(prompt: string): boolean {
   const { length } = conceptsOf(prompt);
   if (length === 0) return true;
   if (length > followUpConceptsMax || prompt.length > 100) return false;
-  return (
-    /^(?:and|but|or|also|what about|how about|what if|same for|in that case)\b/i.test(prompt) ||
-    (length <= 2 && (pointsBack.test(prompt) || (length === 1 && followUp.test(prompt))))
-  );
+  if (goesOn.test(prompt)) return true;
+  return length <= 2 && (pointsBack.test(prompt) || (length === 1 && asksBriefly.test(prompt)));
 }
 
 const nextQuestion =

@@ -157,7 +157,6 @@ function bold(text: string): string {
   return `**${text.replaceAll('**', '')}**`;
 }
 
-/** The units that the reader sees. */
 export function shownUnits({ units, from, to }: Quote): readonly Unit[] {
   return units.slice(from, to + 1);
 }
