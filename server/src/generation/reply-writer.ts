@@ -7,96 +7,82 @@ import type { ReplyEvent } from './model.ts';
 type Result = Parameters<Replies['settleReply']>[1];
 
 export interface ReplyWriterSettings {
-  /** The pause between two writes. */
   readonly everyMs: number;
   readonly now: () => number;
   readonly timers: Timers;
-  /** Called after each write. */
   readonly kept: () => void;
   /** Called when another worker has the reply or it has ended: this one must stop writing. */
   readonly lost: () => void;
 }
 
+export type ReplyWriter = ReturnType<typeof replyWriter>;
+
 /** Writes one reply to the store while the model drafts it, at intervals. */
-export class ReplyWriter {
-  readonly #store: Replies;
-  readonly #reply: ClaimedReply;
-  readonly #settings: ReplyWriterSettings;
-  #status: RunningStatus = 'in_progress';
-  #content = '';
-  #steps: Step[] = [];
-  #sources: readonly Source[] | null = null;
-  #verdict: Verdict | undefined;
-  #unanswered = false;
-  #cancelDue: (() => void) | undefined;
-  #closed = false;
+export function replyWriter(store: Replies, reply: ClaimedReply, settings: ReplyWriterSettings) {
+  const { everyMs, now, timers, kept, lost } = settings;
+  let status: RunningStatus = 'in_progress';
+  let content = '';
+  const steps: Step[] = [];
+  let sources: readonly Source[] | null = null;
+  let verdict: Verdict | undefined;
+  let unanswered = false;
+  let cancelDue: (() => void) | undefined;
+  let isClosed = false;
 
-  constructor(store: Replies, reply: ClaimedReply, settings: ReplyWriterSettings) {
-    this.#store = store;
-    this.#reply = reply;
-    this.#settings = settings;
+  function close(): void {
+    isClosed = true;
+    cancelDue?.();
   }
 
-  take(event: ReplyEvent): void {
-    switch (event.type) {
-      case 'step':
-        this.#steps.push({ description: event.description, at: this.#settings.now() });
-        break;
-      case 'text':
-        this.#content += event.text;
-        break;
-      case 'corroborating':
-        this.#status = 'corroborating';
-        break;
-      case 'revision':
-        this.#content = event.text;
-        break;
-      case 'sources':
-        this.#sources = event.sources;
-        break;
-      case 'verdict':
-        this.#verdict = event.verdict;
-        // A reply of which no statement was found in the documents does not answer from them.
-        this.#unanswered ||= event.verdict.found === 0;
-        break;
-      case 'unanswered':
-        this.#unanswered = true;
-        break;
-    }
-    this.#cancelDue ??= this.#settings.timers.after(this.#settings.everyMs, () => void this.#keep());
+  function end(result: Omit<Result, 'steps'>): Promise<boolean> {
+    close();
+    return store.settleReply(reply, { ...result, steps });
   }
 
-  /** Resolves to false if another worker had taken the reply or it had ended. */
-  settle(model: string): Promise<boolean> {
-    const written = {
-      content: this.#content,
-      sources: this.#sources,
-      verdict: this.#verdict,
-      unanswered: this.#unanswered,
-    };
-    return this.#end({ status: 'completed', ...written, model });
-  }
-
-  fail(model: string, failure: string, note: AuditNote): Promise<boolean> {
-    return this.#end({ status: 'failed', content: failedReplyContent, sources: null, model, failure, note });
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#cancelDue?.();
-  }
-
-  #end(result: Omit<Result, 'steps'>): Promise<boolean> {
-    this.close();
-    return this.#store.settleReply(this.#reply, { ...result, steps: this.#steps });
-  }
-
-  async #keep(): Promise<void> {
-    this.#cancelDue = undefined;
-    const progress = { status: this.#status, content: this.#content, steps: this.#steps };
+  async function keep(): Promise<void> {
+    cancelDue = undefined;
     // The next write makes up for one that fails.
-    const held = await this.#store.recordReplyProgress(this.#reply, progress).catch(() => true);
-    if (held) this.#settings.kept();
-    else if (!this.#closed) this.#settings.lost();
+    const held = await store.recordReplyProgress(reply, { status, content, steps }).catch(() => true);
+    if (held) kept();
+    else if (!isClosed) lost();
   }
+
+  return {
+    take(event: ReplyEvent): void {
+      switch (event.type) {
+        case 'step':
+          steps.push({ description: event.description, at: now() });
+          break;
+        case 'text':
+          content += event.text;
+          break;
+        case 'corroborating':
+          status = 'corroborating';
+          break;
+        case 'revision':
+          content = event.text;
+          break;
+        case 'sources':
+          sources = event.sources;
+          break;
+        case 'verdict':
+          verdict = event.verdict;
+          // A reply of which no statement was found in the documents does not answer from them.
+          unanswered ||= verdict.found === 0;
+          break;
+        case 'unanswered':
+          unanswered = true;
+          break;
+      }
+      cancelDue ??= timers.after(everyMs, () => void keep());
+    },
+
+    /** Resolves to false if another worker had taken the reply or it had ended. */
+    settle: (model: string) => end({ status: 'completed', content, sources, verdict, unanswered, model }),
+
+    fail: (model: string, failure: string, note: AuditNote) =>
+      end({ status: 'failed', content: failedReplyContent, sources: null, model, failure, note }),
+
+    close,
+  };
 }

@@ -7,11 +7,10 @@ import type { ReplyTaker, ReservedPlace } from '../usecases/replies/reply-signal
 import { releaseOrphanedReplies, replyFailedNote } from '../usecases/replies/tend-replies.ts';
 import type { AttemptOutcome } from '../usecases/telemetry.ts';
 import { type Model, ModelError, type ReplyRequest, untilAborted } from './model.ts';
-import { ReplyWriter } from './reply-writer.ts';
+import { type ReplyWriter, replyWriter } from './reply-writer.ts';
 import { retryStore } from './retry-store.ts';
 
 export interface WorkerSettings {
-  /** How many replies are generated at once. */
   readonly concurrency: number;
   readonly leaseMs: number;
 }
@@ -231,8 +230,9 @@ export class ReplyWorker implements ReplyTaker {
     const unwatch = replySignals.watch(reply, lost);
     // Measured from the claim with a monotonic clock. The sweep marks the reply as failed.
     const cancelDeadline = timers.after(Math.min(reply.remainingMs, timerMsMax), lost);
-    const writer = new ReplyWriter(store, reply, {
-      everyMs: this.#progressEveryMs(),
+    const writer = replyWriter(store, reply, {
+      // Less often with thousands of running replies, to limit the writes.
+      everyMs: Math.max(200, this.#running.size / 5),
       now,
       timers,
       kept: () => threadSignals.changed(reply.threadId),
@@ -289,7 +289,6 @@ export class ReplyWorker implements ReplyTaker {
     await retryStore(() => store.releaseReply(reply), tooLate.signal, undefined, timers).finally(cancelTimer);
   }
 
-  /** Ends a failed attempt: schedules the next one, or fails the reply. */
   async #giveUp(running: Running, writer: ReplyWriter, error: unknown): Promise<AttemptOutcome> {
     const { reply } = running;
     const { store, replySignals, threadSignals } = this.#context;
@@ -322,18 +321,9 @@ export class ReplyWorker implements ReplyTaker {
     const { organizationId, accountId, attempts } = reply;
     // The create is answered first: a model can block the process, or end it.
     if (known) await new Promise<void>((resolve) => this.#context.timers.after(0, resolve));
-    const conversation = known ?? (await this.#read(reply));
+    const thread = known ? undefined : await this.#context.store.getThread(organizationId, reply.threadId);
+    const conversation = known ?? conversationBefore(thread?.messages ?? [], reply.messageId);
     return { organizationId, accountId, conversation, attempt: attempts + 1, signal: abort.signal };
-  }
-
-  async #read({ organizationId, threadId, messageId }: ClaimedReply): Promise<Conversation> {
-    const found = await this.#context.store.getThread(organizationId, threadId);
-    return conversationBefore(found?.messages ?? [], messageId);
-  }
-
-  /** A few times a second, and less often with thousands of running replies, to limit the writes. */
-  #progressEveryMs(): number {
-    return Math.max(200, this.#running.size / 5);
   }
 
   /**

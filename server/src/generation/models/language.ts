@@ -6,9 +6,9 @@ import {
   untilAborted,
 } from '../model.ts';
 import { boundedFetch } from './language/bounded-fetch.ts';
-import { Draft } from './language/draft.ts';
+import { draftEvents } from './language/draft.ts';
 import { ProviderRefusal } from './language/errors.ts';
-import { PassageSearches } from './language/passage-searches.ts';
+import { passageSearches } from './language/passage-searches.ts';
 import { type LanguageSdk, loadSdk, type ProviderOptions } from './language/sdk.ts';
 
 export interface LanguageModelOptions extends ProviderOptions {
@@ -33,7 +33,6 @@ const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
  */
 export function languageModel(options: LanguageModelOptions): Drafter {
   const { apiKey, silenceMs, traceHeaders, now = Date.now } = options;
-  assertComplete(options);
   const bounded = boundedFetch({ silenceMs, answerBytesMax, lineBytesMax, now, traceHeaders });
   let sdk: Promise<LanguageSdk> | undefined;
   /** False once the provider answered without tools a request that it refused with them. */
@@ -43,7 +42,7 @@ export function languageModel(options: LanguageModelOptions): Drafter {
     const ended = new AbortController();
     const signal = AbortSignal.any([request.signal, ended.signal]);
     try {
-      const searches = new PassageSearches(options.library, request, apiKey);
+      const searches = passageSearches(options.library, request, apiKey);
       const hasDocuments = await searches.first();
       yield* searches.take();
       sdk ??= loadSdk(options, bounded);
@@ -51,13 +50,13 @@ export function languageModel(options: LanguageModelOptions): Drafter {
       const withTools = hasDocuments && supportsTools;
       let hasStarted = false;
       try {
-        for await (const event of new Draft(draft, withTools).events()) {
+        for await (const event of draftEvents(draft, withTools)) {
           hasStarted = true;
           yield event;
         }
       } catch (error) {
         if (!withTools || hasStarted || !isRefusalOfTools(error)) throw error;
-        for await (const event of new Draft(draft, false).events()) {
+        for await (const event of draftEvents(draft, false)) {
           supportsTools = false;
           yield event;
         }
@@ -73,11 +72,4 @@ export function languageModel(options: LanguageModelOptions): Drafter {
 
 function isRefusalOfTools(error: unknown): boolean {
   return error instanceof ProviderRefusal && error.mentionsTools && statusesOfRefusedTools.has(error.status);
-}
-
-function assertComplete({ provider, baseUrl, apiKey }: LanguageModelOptions): void {
-  if (provider === 'openai-compatible' && !baseUrl) {
-    throw new Error('An OpenAI-compatible provider needs its address.');
-  }
-  if (provider === 'anthropic' && !apiKey) throw new Error('Anthropic needs an API key.');
 }

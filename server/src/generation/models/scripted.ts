@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 
+/** Longer than a reply may take. */
+const timerMsMax = 2 ** 31 - 1;
 const command = /^#(step|say|corroborate|source|wait|hang|fail|retry|crash)\b ?(.*)$/;
 
 /**
@@ -42,7 +44,7 @@ export const scriptedModel: Model = {
           await pause(Number(words), undefined, { signal });
           break;
         case 'hang':
-          await untilAborted(signal);
+          await pause(timerMsMax, undefined, { signal });
           break;
         case 'fail':
           // The reason is logged, so it must not contain the prompt.
@@ -62,12 +64,4 @@ function answerTo(prompt: string): string {
   const asked = prompt.trim();
   const excerpt = asked.length > 200 ? `${asked.slice(0, 200).toWellFormed()}…` : asked;
   return `You asked: ${excerpt}\n\nThe scripted model repeats the question; it knows no answers.`;
-}
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
 }

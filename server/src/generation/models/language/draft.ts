@@ -22,107 +22,84 @@ interface DraftSetting {
 }
 
 /** One conversation with the provider: up to five requests, with searches between them. */
-export class Draft {
-  readonly #setting: DraftSetting;
-  readonly #withTools: boolean;
-  readonly #text: KeepableText;
-  readonly #reasoningText: KeepableText;
-  readonly #reasoning = new ReasoningSteps();
-  #reasoningSteps = 0;
-  #shown = '';
-  #needsGap = false;
+export async function* draftEvents(setting: DraftSetting, withTools: boolean): AsyncGenerator<DraftEvent> {
+  const { request, signal, searches, sdk, apiKey, replyLengthMax } = setting;
+  const text = new KeepableText(apiKey);
+  const reasoningText = new KeepableText(apiKey);
+  const reasoning = new ReasoningSteps();
+  let reasoningSteps = 0;
+  let shown = '';
+  let needsGap = false;
 
-  constructor(setting: DraftSetting, withTools: boolean) {
-    this.#setting = setting;
-    this.#withTools = withTools;
-    this.#text = new KeepableText(setting.apiKey);
-    this.#reasoningText = new KeepableText(setting.apiKey);
-  }
-
-  async *events(): AsyncGenerator<DraftEvent> {
-    const { signal, searches } = this.#setting;
-    let turnedAt = performance.now();
-    try {
-      for await (const part of this.#start()) {
-        yield* searches.take();
-        yield* this.#take(part);
-        // Buffered parts arrive without a turn of the event loop.
-        if (performance.now() - turnedAt < stretchMs) continue;
-        await turn();
-        turnedAt = performance.now();
-      }
-    } catch (error) {
-      throw signal.aborted ? signal.reason : error;
-    }
-  }
-
-  #start(): AsyncGenerator<ModelPart> {
-    const { signal, request, sdk, searches } = this.#setting;
-    return sdk.stream({
-      instructions: instructionsFor(searches.passages, this.#withTools),
-      messages: messagesFor(request.conversation),
-      abortSignal: signal,
-      search: this.#withTools ? (query) => searches.further(query) : undefined,
-    });
-  }
-
-  *#take(part: ModelPart): Generator<DraftEvent> {
+  function* take(part: ModelPart): Generator<DraftEvent> {
     switch (part.type) {
-      case 'text':
-        return yield* this.#say(part.text);
+      case 'text': {
+        if (part.text === '') return;
+        // Text after a search starts a new paragraph.
+        const gap = needsGap ? '\n\n' : '';
+        needsGap = false;
+        return yield* show(text.add(`${gap}${part.text}`));
+      }
       case 'reasoning':
-        if (this.#reasoningSteps >= reasoningStepsMax) return;
-        return yield* this.#reason(this.#reasoning.add(this.#reasoningText.add(part.text)));
+        if (reasoningSteps >= reasoningStepsMax) return;
+        return yield* reason(reasoning.add(reasoningText.add(part.text)));
       case 'reasoning-end':
-        yield* this.#reason(this.#reasoning.add(this.#reasoningText.end()));
-        return yield* this.#reason(this.#reasoning.end());
+        yield* reason(reasoning.add(reasoningText.end()));
+        return yield* reason(reasoning.end());
       case 'searched':
-        this.#needsGap = this.#shown.trim() !== '';
+        needsGap = shown.trim() !== '';
         return;
       case 'finish':
-        return yield* this.#finish(part.reason);
+        return yield* finish(part.reason);
     }
   }
 
-  /** Text after a search starts a new paragraph. */
-  *#say(piece: string): Generator<DraftEvent> {
+  function* show(piece: string): Generator<DraftEvent> {
     if (piece === '') return;
-    const gap = this.#needsGap ? '\n\n' : '';
-    this.#needsGap = false;
-    yield* this.#show(this.#text.add(`${gap}${piece}`));
-  }
-
-  *#show(text: string): Generator<DraftEvent> {
-    if (text === '') return;
-    this.#shown += text;
-    if (this.#shown.length > this.#setting.replyLengthMax) {
-      const sentence = `The model wrote more than ${this.#setting.replyLengthMax} characters.`;
-      throw new ModelError(sentence, { transient: false });
+    shown += piece;
+    if (shown.length > replyLengthMax) {
+      throw new ModelError(`The model wrote more than ${replyLengthMax} characters.`, { transient: false });
     }
-    yield { type: 'text', text };
+    yield { type: 'text', text: piece };
   }
 
-  *#reason(descriptions: readonly string[]): Generator<DraftEvent> {
+  function* reason(descriptions: readonly string[]): Generator<DraftEvent> {
     for (const description of descriptions) {
-      if (this.#reasoningSteps++ < reasoningStepsMax) yield { type: 'step', description };
+      if (reasoningSteps++ < reasoningStepsMax) yield { type: 'step', description };
     }
   }
 
-  *#finish(reason: string): Generator<DraftEvent> {
-    yield* this.#show(this.#text.end());
-    if (/\p{L}|\p{N}/u.test(this.#shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
-      if (reason === 'length') yield* this.#showLimit();
-      return;
+  function* finish(why: string): Generator<DraftEvent> {
+    yield* show(text.end());
+    if (/\p{L}|\p{N}/u.test(shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
+      if (why !== 'length') return;
+      // A truncated answer is kept and marked as such.
+      yield { type: 'text', text: ' …' };
+      return yield { type: 'step', description: 'The model reached its length limit' };
     }
-    if (reason === 'content-filter') {
+    if (why === 'content-filter') {
       throw new ModelError('The provider withheld the answer.', { transient: false });
     }
     throw new ModelError('The model gave no text.', { transient: true });
   }
 
-  /** A truncated answer is kept and marked as such. */
-  *#showLimit(): Generator<DraftEvent> {
-    yield { type: 'text', text: ' …' };
-    yield { type: 'step', description: 'The model reached its length limit' };
+  const parts = sdk.stream({
+    instructions: instructionsFor(searches.passages, withTools),
+    messages: messagesFor(request.conversation),
+    abortSignal: signal,
+    search: withTools ? (query) => searches.further(query) : undefined,
+  });
+  let turnedAt = performance.now();
+  try {
+    for await (const part of parts) {
+      yield* searches.take();
+      yield* take(part);
+      // Buffered parts arrive without a turn of the event loop.
+      if (performance.now() - turnedAt < stretchMs) continue;
+      await turn();
+      turnedAt = performance.now();
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
   }
 }

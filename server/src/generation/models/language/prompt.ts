@@ -23,15 +23,11 @@ export function instructionsFor(passages: readonly FoundPassage[], searchable: b
   const given =
     passages.length === 0
       ? 'No passages were found for this question.'
-      : `The passages found for this question:\n\n${numberedPassages(passages, 1)}`;
+      : `The passages found for this question:\n\n${passages.map((passage, at) => numberedPassage(passage, at + 1)).join('\n\n')}`;
   return `${rules}${searchable ? `\n${searching}` : ''}\n\n${given}`;
 }
 
-/** Passages within tags that their text cannot close. */
-export function numberedPassages(passages: readonly FoundPassage[], firstNumber: number): string {
-  return passages.map((passage, index) => numberedPassage(passage, firstNumber + index)).join('\n\n');
-}
-
+/** A passage within tags that its text cannot close. */
 export function numberedPassage({ title, heading, text }: FoundPassage, number: number): string {
   const place = heading === '' ? '' : ` heading="${attribute(heading)}"`;
   const body = text.slice(0, passageLengthMax).toWellFormed();
