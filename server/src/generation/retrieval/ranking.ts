@@ -1,6 +1,7 @@
 import { bareName, type FoundPassage } from '../../domain/document.ts';
+import { memoized } from '../../domain/memoized.ts';
 import type { Concept, Sought } from './question.ts';
-import { oncePerPassage, remembered, termCounts } from './term-counts.ts';
+import { remembered, termCounts } from './term-counts.ts';
 
 /** A concept with its weights, from the documents that are searched. */
 export interface WeighedConcept extends Concept {
@@ -88,7 +89,7 @@ const listing =
   /(?:^| › )(?:synopsis|(?:table of )?contents|see also|change ?log|release notes|history|links|navigation|index|\[?v?\d+\.\d+\S*(?: .*)?)$/i;
 
 /** A file's name often contains what its title lacks, such as the name of the tool that it describes. */
-const titleAndName = oncePerPassage(({ title, name }) => `${title}\n${bareName(name)}`);
+const titleAndName = memoized(({ title, name }: FoundPassage) => `${title}\n${bareName(name)}`);
 
 /** Per concept, the weight of the best wording that the text contains, or 0. */
 export function matchedWeights(concepts: readonly WeighedConcept[], text: string): number[] {

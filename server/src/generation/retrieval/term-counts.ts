@@ -1,4 +1,3 @@
-import type { FoundPassage } from '../../domain/document.ts';
 import { tokensOf } from './terms.ts';
 
 /** About 10 MB per cached function. */
@@ -19,16 +18,6 @@ export function remembered<T>(compute: (text: string) => T): (text: string) => T
     characters += text.length;
     known.set(text, computed);
     return computed;
-  };
-}
-
-/** Caches a text that is made of a passage: the store returns the same object again, and its hash is computed once. */
-export function oncePerPassage(make: (passage: FoundPassage) => string): (passage: FoundPassage) => string {
-  const made = new WeakMap<FoundPassage, string>();
-  return (passage) => {
-    const text = made.get(passage) ?? make(passage);
-    made.set(passage, text);
-    return text;
   };
 }
 

@@ -1,5 +1,6 @@
 import type { FoundPassage } from '../../../domain/document.ts';
-import { countWords, type Unit, unitsOf as splitUnits } from '../../reading/passage-parts.ts';
+import { memoized } from '../../../domain/memoized.ts';
+import { countWords, unitsOf as splitUnits, type Unit } from '../../reading/passage-parts.ts';
 import type { Sought } from '../../retrieval/question.ts';
 import {
   contextWeights,
@@ -8,7 +9,7 @@ import {
   matchedWeights,
   type WeighedConcept,
 } from '../../retrieval/ranking.ts';
-import { oncePerPassage, remembered } from '../../retrieval/term-counts.ts';
+import { remembered } from '../../retrieval/term-counts.ts';
 
 /** A part of a passage: the units from `from` to `to`, and the one that answers best. */
 export interface Quote {
@@ -50,7 +51,7 @@ export function keyUnitOf(
   return best?.key;
 }
 
-export const innermostHeading = oncePerPassage(({ heading }) => heading.split(' › ').at(-1)!);
+export const innermostHeading = memoized(({ heading }: FoundPassage) => heading.split(' › ').at(-1)!);
 
 /** The units around the key unit, as many as fit; of a key unit that is too long, its beginning. */
 export function quoteAround(passage: FoundPassage, key: number, wordsMax: number): Quote {
