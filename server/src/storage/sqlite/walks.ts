@@ -1,3 +1,4 @@
+import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import { memoized } from '../../domain/memoized.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -14,7 +15,7 @@ import {
   pageValues,
   withMoved,
 } from '../sql/walks.ts';
-import type { ListedThread, ThreadPage, Threads } from '../store.ts';
+import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
@@ -53,9 +54,9 @@ export function toThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
 
 /** `activityAt` is the position of the thread when the walk started. */
 type ListedRow = [...ThreadRow, activityAt: number];
-/** A first page, and what it was read from. */
-interface KeptPage {
-  readonly page: ThreadPage & { readonly start: string; readonly size: number };
+/** A page, and what it was read from. */
+interface KeptPage<Page extends ThreadPage = ThreadPage> {
+  readonly page: Page;
   readonly listingChange: number;
   readonly at: number;
 }
@@ -102,6 +103,12 @@ export function sqliteWalks(
     return cache.keep(name, thread, memoryOf(thread));
   }
 
+  function keep<Page extends ThreadPage>(name: string, kept: KeptPage<Page>): Page {
+    // Every page holds its threads, also those that others hold, because it may outlive them.
+    const bytes = kept.page.rows.reduce((sum, { thread }) => sum + memoryOf(thread), listedMemory);
+    return cache.keep(name, kept, bytes + 2 * name.length).page;
+  }
+
   /** In one transaction, so that the page and the moves are consistent. */
   const readLater = database.transaction((kind: ListingKind, limit: number, values: Values) => {
     const { laterPage, moves } = queries[kind];
@@ -115,29 +122,43 @@ export function sqliteWalks(
     async beginWalk(organizationId, listing, limit) {
       // Read before the page, so that a move that the page does not show is not older than the start.
       const at = commits.now();
-      const { userId, ownOnly, accountId } = listing;
-      const name = `page ${organizationId} ${userId} ${ownOnly} ${limit} ${accountKey(accountId)}`;
+      const name = pageName(organizationId, listing, limit);
       const listingChange = cache.listingChange(organizationId);
-      const kept = cache.get<KeptPage>(name);
+      const kept = cache.get<KeptPage<FirstPage>>(name);
       if (kept?.listingChange === listingChange && at - kept.at < keptMsMax) return kept.page;
       const rows = queries[kindOf(listing)].firstPage.all(pageValues(organizationId, listing, limit));
       // An empty listing has no second page, so its start does not matter.
       const [lastSequence, lastMove, size] = (rows[0]?.slice(-3) ?? [0, 0, 0]) as [number, number, number];
       const start = writeStart({ lastSequence, lastMove, at });
       const page = { ...cut(rows.map(toListed), limit), start, size };
-      // Every page holds its threads, also those that others hold, because it may outlive them.
-      const bytes = page.rows.reduce((sum, { thread }) => sum + memoryOf(thread), listedMemory);
-      return cache.keep<KeptPage>(name, { page, listingChange, at }, bytes + 2 * name.length).page;
+      return keep(name, { page, listingChange, at });
     },
 
-    // Not kept: a page in the middle of a walk is seldom read twice, and a long walk would displace what is.
     async continueWalk(organizationId, listing, limit, walk) {
       const start = readStart(walk.start);
-      if (isExpired(start, commits.now())) return 'expired';
+      const at = commits.now();
+      if (isExpired(start, at)) return 'expired';
+      const name = pageName(organizationId, listing, limit, walk);
+      const listingChange = cache.listingChange(organizationId);
+      const kept = cache.get<KeptPage>(name);
+      if (kept?.listingChange === listingChange) return kept.page;
       const values = { ...pageValues(organizationId, listing, limit), ...laterValues(walk, start) };
-      return readLater(kindOf(listing), limit, values);
+      const page = readLater(kindOf(listing), limit, values);
+      return keep(name, { page, listingChange, at });
     },
   };
+}
+
+type FirstPage = ThreadPage & { readonly start: string; readonly size: number };
+
+function pageName(
+  organizationId: OrganizationId,
+  { userId, ownOnly, accountId }: Listing,
+  limit: number,
+  walk?: { readonly start: string; readonly after: Position },
+): string {
+  const listing = `${organizationId} ${userId} ${ownOnly} ${limit} ${walk?.start} ${walk?.after.activityAt} ${walk?.after.id}`;
+  return `page ${listing} ${accountKey(accountId)}`;
 }
 
 /** Compares everything that can change. */
