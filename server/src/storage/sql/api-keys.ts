@@ -29,12 +29,15 @@ const selectKeys = sql`
   FROM api_key LEFT JOIN credential_use
     ON credential_use.organization_id = api_key.organization_id AND credential_id = id
   WHERE api_key.organization_id = :organizationId`;
-const list = statement('list-api-keys')`SELECT * FROM (${selectKeys} AND ${keyIsLive}) AS live
+// Without OR: SQLite would read all keys of the organization.
+const list = statement('list-api-keys')`SELECT * FROM (${selectKeys} AND revoked_at IS NULL) AS live
+  UNION ALL SELECT * FROM (${selectKeys} AND revoked_at > :now) AS ending
   UNION ALL SELECT * FROM (
     ${selectKeys} AND revoked_at <= :now ORDER BY revoked_at DESC LIMIT ${defaultLimits.revokedKeysListedMax}) AS revoked
   ORDER BY "createdAt", id`;
 const countLive = statement('count-live-api-keys')`
-  SELECT count(*) AS keys FROM api_key WHERE organization_id = :organizationId AND ${keyIsLive}`;
+  SELECT (SELECT count(*) FROM api_key WHERE organization_id = :organizationId AND revoked_at IS NULL)
+    + (SELECT count(*) FROM api_key WHERE organization_id = :organizationId AND revoked_at > :now) AS keys`;
 const nameCredentials = statement('name-credentials')`
   SELECT api_key.id, CASE WHEN name = '' THEN hint ELSE name END AS name, user_id AS "userId"
   FROM json_each(:ids) AS entry JOIN api_key ON organization_id = :organizationId AND api_key.id = (value ->> 'id')
