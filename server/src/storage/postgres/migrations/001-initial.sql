@@ -148,6 +148,8 @@ CREATE TABLE api_key (
 );
 CREATE UNIQUE INDEX api_key_id ON api_key (organization_id, id);
 CREATE INDEX api_key_user ON api_key (organization_id, user_id) WHERE user_id IS NOT NULL;
+-- A list reads the live keys and the latest revoked ones.
+CREATE INDEX api_key_revoked ON api_key (organization_id, revoked_at);
 
 -- A member requests a personal key and an admin decides. The key is created when its owner reveals it.
 CREATE TABLE key_request (
@@ -180,6 +182,7 @@ CREATE TABLE application (
   deleted_at bigint
 );
 CREATE INDEX application_organization ON application (organization_id, created_at, id);
+CREATE INDEX application_live ON application (organization_id, created_at, id) WHERE deleted_at IS NULL;
 
 CREATE TABLE quota_use (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
@@ -393,6 +396,8 @@ CREATE TABLE document (
 );
 CREATE UNIQUE INDEX document_name ON document (organization_id, account_key, name) WHERE state = 'ready';
 CREATE UNIQUE INDEX document_known_id ON document (organization_id, (coalesce(kept_id, id))) WHERE state = 'ready';
+-- Lists are read in pages.
+CREATE INDEX document_listed ON document (organization_id, name, account_key) WHERE state = 'ready';
 CREATE INDEX document_hidden ON document (organization_id, id) WHERE state <> 'ready';
 CREATE INDEX document_budget ON document (organization_id, state, bytes);
 CREATE INDEX document_without_questions ON document (organization_id, id) WHERE questions IS NULL AND state = 'ready';
