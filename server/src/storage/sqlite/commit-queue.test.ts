@@ -145,19 +145,19 @@ describe('The commit queue', () => {
     it('starts a sync even while durable writes keep arriving', async () => {
       let steadyMs = 0;
       commits = new CommitQueue(database, { ...clock, steady: () => steadyMs }, syncs.sync);
-      const writes = Array.from({ length: 40 }, (_, place) =>
+      const writes = Array.from({ length: 20 }, (_, place) =>
         commits.durable(() => {
           steadyMs += 3;
           return keep(`${place}`);
         }),
       );
       while (syncs.count === 0) await nextTurn();
-      assert.equal(kept().length, 16);
+      assert.equal(kept().length, 8);
       const drained = commits.drain();
       while (syncs.count < 3) await syncs.end();
       await syncs.end();
       await drained;
-      assert.equal((await Promise.all(writes)).length, 40);
+      assert.equal((await Promise.all(writes)).length, 20);
     });
 
     it('resolves many durable writes in several turns', async () => {
@@ -168,7 +168,7 @@ describe('The commit queue', () => {
       await nextTurn();
       const ended = syncs.end();
       while (answered.length === 0) await new Promise(setImmediate);
-      assert.equal(answered.length, 8);
+      assert.equal(answered.length, 16);
       await ended;
       await Promise.all(writes);
       assert.deepEqual(

@@ -45,11 +45,11 @@ interface SyncGroup {
 }
 
 /** A commit takes no further durable write after this time, so that other requests are answered in between. */
-const commitMs = 1;
+const commitMs = 2;
 /** A sync does not wait for more commits than this. */
-const commitsPerSync = 16;
+const commitsPerSync = 8;
 /** How many durable writes are answered in one turn of the event loop. */
-const answersPerTurn = 8;
+const answersPerTurn = 16;
 
 /** Writes wait this long for another process to finish its transaction. Then they fail at once until it has. */
 const lockWaitMs = 5000;
