@@ -12,7 +12,7 @@ type Run<C> = (command: C, args: Arguments) => Promise<void>;
 
 /**
  * Runs the command that the words name. Throws a `UsageError` if the words are invalid. `sections` may lack commands that
- * the words cannot name; `loadAll` is called to suggest one of all commands.
+ * the words cannot name; `loadAll` loads every command, to suggest one.
  */
 export async function runCommandLine<C extends CommandLine>(
   sections: Sections<C>,

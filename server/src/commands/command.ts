@@ -96,12 +96,15 @@ export function optionNumber({ options }: { options: Options }, name: string): n
   return options[name] as number | undefined;
 }
 
+const largest = 999_999_999_999_999;
+
 /** Parses the value of an option as a whole number. */
-export function whole(min = 0, max = 999_999_999_999_999): (text: string) => number {
+export function whole(min = 0, max = largest): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    const range = max === largest ? `, at least ${min}` : ` from ${min} to ${max}`;
+    throw new InvalidArgumentError(`It must be a whole number${range}.`);
   };
 }
 

@@ -163,7 +163,7 @@ function mdocText(words: readonly string[]): string {
       if (word === 'Ns') text += '\0';
       else if (word === 'Nd') text += ' -';
     } else if (delimiter.test(word)) {
-      // Only at the end of the line, delimiters are outside of an enclosure.
+      // Delimiters are outside an enclosure only at the end of the line.
       const isEnd = words.slice(at).every((next) => delimiter.test(next));
       text += isEnd ? closing + word : word;
       if (isEnd) closing = '';

@@ -100,7 +100,7 @@ function mount(
     ...(route.method !== 'GET' && { preHandler: [recheck, limitChanges] }),
     handler: async (request, reply) => {
       const call = callOf(context, request, reply, () => recheck(request));
-      // A page may load thousands of rows at once: however many a tenant asks for, others wait for one of them.
+      // Pages take turns, so one tenant's large lists delay others by one page at most.
       if (route.method === 'GET' && call.organizationId !== undefined) await nextTurn(call.organizationId);
       const body = await (route.takesFile ? handleUpload(options, route, call, request) : route.handle(call));
       if (route.response === null) return reply;

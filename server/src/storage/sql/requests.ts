@@ -34,7 +34,7 @@ interface Block extends LogPosition {
   readonly requests: string;
 }
 
-/** A row for each request would take four times as long. The same requests become the same blocks, with the same ids. */
+/** A row for each request would take longer. The same requests become the same blocks, with the same ids. */
 function blocksOf(requests: readonly LoggedRequest[]): Block[] {
   const blocks = Map.groupBy(
     requests,

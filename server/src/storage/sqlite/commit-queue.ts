@@ -105,7 +105,7 @@ export class CommitQueue {
     this.#statements = {
       begin: database.prepare('BEGIN IMMEDIATE'),
       // Without waiting for the lock: that would block the event loop, and with it the reads of everyone.
-      waitForNoLock: database.prepare('PRAGMA busy_timeout = 0'),
+      failIfLocked: database.prepare('PRAGMA busy_timeout = 0'),
       waitForLocks: database.prepare(
         `PRAGMA busy_timeout = ${database.pragma('busy_timeout', { simple: true })}`,
       ),
@@ -198,7 +198,7 @@ export class CommitQueue {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
-      if (!this.#isHeld) this.#commitOthers();
+      if (!this.#isHeld) this.#commitUnsynced();
     });
     setImmediate(() => {
       this.#isScheduled = false;
@@ -207,7 +207,7 @@ export class CommitQueue {
   }
 
   /** Answers these before durable writes run: the quota count of a read does not wait for them. */
-  #commitOthers(): void {
+  #commitUnsynced(): void {
     const others = this.#waiting.filter((write) => !write.durable);
     this.#waiting = this.#waiting.filter((write) => write.durable);
     if (others.length > 0) this.#waiting.push(...this.#commit(others));
@@ -237,8 +237,8 @@ export class CommitQueue {
 
   /** Throws `LockIsTaken` as long as the writes may wait for the lock, and then SQLite's error. */
   #begin(): void {
-    const { begin, waitForNoLock, waitForLocks } = this.#statements;
-    waitForNoLock.get();
+    const { begin, failIfLocked, waitForLocks } = this.#statements;
+    failIfLocked.get();
     try {
       begin.run();
       this.#lockedSinceMs = undefined;

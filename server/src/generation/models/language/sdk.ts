@@ -59,7 +59,7 @@ export interface LanguageSdk {
 
 /**
  * Loads the provider's package with the first draft. A draft calls the model directly and runs its searches itself: the
- * loop of the `ai` package would hold 80 KB of streams while it waits for the provider.
+ * loop of the `ai` package would hold 70 kB of streams while it waits for the provider.
  */
 export async function loadSdk(
   options: ProviderOptions,
