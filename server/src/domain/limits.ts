@@ -136,7 +136,8 @@ export const limits = {
   changesPerMinute: {
     default: 1_200,
     variable: 'SKEIN_CONSOLE_CHANGES_PER_MINUTE',
-    sentence: 'Changes other than uploads that one person may make in the console in a minute, in one process',
+    sentence:
+      'Changes other than uploads that one person may make in the console in a minute, in one process',
   },
   streamsPerPersonMax: {
     default: 20,

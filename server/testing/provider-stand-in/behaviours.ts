@@ -134,6 +134,13 @@ export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | 
     const call = encoder.toolCall(JSON.stringify({ query: words }));
     send(response, [...encoder.begin(), ...text, ...call, ...encoder.end('tool')]);
   },
+  /** Reasons before it searches. */
+  'reasoned-tool': (exchange) => {
+    const { asked, encoder, response, words } = exchange;
+    if (!asked.hasTools || asked.found !== undefined) return answerWell(exchange);
+    const call = encoder.toolCall(JSON.stringify({ query: words }));
+    send(response, [...encoder.begin(), ...encoder.reasoning(['Fees?']), ...call, ...encoder.end('tool')]);
+  },
   /** Searches as often as allowed. */
   'tool-forever': (exchange) => {
     const { asked, encoder, response, words } = exchange;

@@ -90,7 +90,8 @@ export class ChatCompletionEncoder implements AnswerEncoder {
 
   toolCall(input: string): string[] {
     const half = Math.floor(input.length / 2);
-    const call = { index: 0, id: 'call_1', type: 'function' };
+    const signed = { extra_content: { google: { thought_signature: 'signed' } } };
+    const call = { index: 0, id: 'call_1', type: 'function', ...signed };
     return [
       this.#chunk({ tool_calls: [{ ...call, function: { name: 'searchDocuments', arguments: '' } }] }),
       ...[input.slice(0, half), input.slice(half)].map((piece) =>
@@ -143,10 +144,10 @@ export class MessagesEncoder implements AnswerEncoder {
   }
 
   reasoning(deltas: readonly string[]): string[] {
-    return this.#block(
-      { type: 'thinking', thinking: '', signature: '' },
-      deltas.map((thinking) => ({ type: 'thinking_delta', thinking })),
-    );
+    return this.#block({ type: 'thinking', thinking: '', signature: '' }, [
+      ...deltas.map((thinking) => ({ type: 'thinking_delta', thinking })),
+      { type: 'signature_delta', signature: 'signed' },
+    ]);
   }
 
   text(deltas: readonly string[]): string[] {

@@ -173,6 +173,13 @@ describeDrafts('drafts', (trial) => {
       assert.ok(reported !== -1 && reported < cited, 'a passage is reported before it is cited');
     });
 
+    it('are followed by a request that repeats what the provider has signed', async () => {
+      const { text, error } = await draft('!reasoned-tool fees');
+      assert.equal(error, undefined);
+      assert.equal(text, 'Cards cost two percent abroad [3].');
+      assert.match(JSON.stringify(trial.standIn.requests.at(-1)!.body.messages), /"\w*signature":"signed"/);
+    });
+
     it('show their query on one short line', async () => {
       const { own } = await draft(`!tool ${'many\u0007 words\u0000 '.repeat(30)}`);
       const [description = ''] = steps(own);

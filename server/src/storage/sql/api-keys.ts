@@ -38,13 +38,15 @@ const list = statement('list-api-keys')`SELECT * FROM (${selectKeys} AND revoked
 const countLive = statement('count-live-api-keys')`
   SELECT (SELECT count(*) FROM api_key WHERE organization_id = :organizationId AND revoked_at IS NULL)
     + (SELECT count(*) FROM api_key WHERE organization_id = :organizationId AND revoked_at > :now) AS keys`;
-const nameCredentials = statement('name-credentials')`
+// CROSS JOIN: SQLite would parse the ids again for each key of the organization.
+export const nameCredentials = statement('name-credentials')`
   SELECT api_key.id, CASE WHEN name = '' THEN hint ELSE name END AS name, user_id AS "userId"
-  FROM json_each(:ids) AS entry JOIN api_key ON organization_id = :organizationId AND api_key.id = (value ->> 'id')
+  FROM json_each(:ids) AS entry CROSS JOIN api_key
+  WHERE organization_id = :organizationId AND api_key.id = (value ->> 'id')
   UNION ALL
   SELECT application.id, name, NULL AS "userId"
-  FROM json_each(:ids) AS entry JOIN application ON application.id = (value ->> 'id')
-  WHERE organization_id = :organizationId AND deleted_at IS NULL`;
+  FROM json_each(:ids) AS entry CROSS JOIN application
+  WHERE application.id = (value ->> 'id') AND organization_id = :organizationId AND deleted_at IS NULL`;
 const find = statement('find-api-key')`${selectKeys} AND id = :keyId`;
 const findGrant = statement('find-key-grant')`
   SELECT organization_id AS "organizationId", api_key.id AS "keyId", user_id AS "userId", api_enabled AS "apiEnabled"

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { retentionKinds } from '../../domain/retention.ts';
 import { readMigrations } from '../migrations.ts';
+import { nameCredentials } from '../sql/api-keys.ts';
 import { listAudit, listAuditOfTrace } from '../sql/audit.ts';
 import { retentionStatements } from '../sql/retention.ts';
 import { migrationsFolder, openDatabase } from './database.ts';
@@ -108,6 +109,25 @@ describe('The SQLite database', () => {
       assert.match(plan[0]!, searches[name as keyof typeof searches]);
       assert.ok(!plan.some((detail) => /SCAN|TEMP B-TREE/.test(detail)), plan.join('; '));
     }
+    database.close();
+  });
+
+  it('looks up the names of credentials one by one, never all keys of the organization', () => {
+    const database = openDatabase(join(folder, 'names.db'));
+    const plan = database
+      .prepare<[], { detail: string }>(
+        `EXPLAIN QUERY PLAN ${sqliteText(nameCredentials).replaceAll(/:\w+/g, '1')}`,
+      )
+      .all()
+      .map(({ detail }) => detail);
+    assert.match(
+      plan.join('; '),
+      /SCAN entry.*api_key USING INDEX api_key_id \(organization_id=\? AND id=\?\)/,
+    );
+    assert.match(
+      plan.join('; '),
+      /SEARCH application USING (?:PRIMARY KEY|INDEX \w+) \((?:\w+=\? AND )?id=\?/,
+    );
     database.close();
   });
 

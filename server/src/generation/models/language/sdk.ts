@@ -137,27 +137,36 @@ class Answer {
     }
   }
 
-  /** What the next request has to repeat. Providers reject empty texts. */
+  /** What the next request has to repeat. Providers reject empty texts, but reasoning may consist of its signature only. */
   content() {
-    const calls = this.calls.map((call) => ({ ...call, input: parsed(call.input) ?? {} }));
-    return [...[...this.#blocks.values()].filter(({ text }) => text !== ''), ...calls];
+    const said = [...this.#blocks.values()].filter(
+      ({ type, text, providerOptions }) =>
+        text !== '' || (type === 'reasoning' && providerOptions !== undefined),
+    );
+    const calls = this.calls.map(({ type, toolCallId, toolName, input, providerMetadata }) => ({
+      ...{ type, toolCallId, toolName, input: parsed(input) ?? {} },
+      ...(providerMetadata && { providerOptions: providerMetadata }),
+    }));
+    return [...said, ...calls];
   }
 
   *#take(part: LanguageModelV4StreamPart, tagged: TaggedReasoning): Generator<ModelPart> {
+    if (part.type === 'text-start' || part.type === 'reasoning-start') {
+      this.#blocks.set(part.id, { type: part.type === 'text-start' ? 'text' : 'reasoning', text: '' });
+    }
+    const block = 'id' in part && part.id !== undefined ? this.#blocks.get(part.id) : undefined;
+    // Providers sign their reasoning, in any part of it, and require the signature in the next request.
+    if (block !== undefined && 'providerMetadata' in part && part.providerMetadata !== undefined) {
+      block.providerOptions = { ...block.providerOptions, ...part.providerMetadata };
+    }
     switch (part.type) {
-      case 'text-start':
-      case 'reasoning-start':
-        this.#blocks.set(part.id, { type: part.type === 'text-start' ? 'text' : 'reasoning', text: '' });
-        return;
       case 'text-delta':
-        this.#blocks.get(part.id)!.text += part.delta;
+        block!.text += part.delta;
         return yield* tagged.take(part.delta);
       case 'reasoning-delta':
-        this.#blocks.get(part.id)!.text += part.delta;
+        block!.text += part.delta;
         return yield { type: 'reasoning', text: part.delta };
       case 'reasoning-end':
-        // Anthropic signs its reasoning, and requires the signature.
-        if (part.providerMetadata) this.#blocks.get(part.id)!.providerOptions = part.providerMetadata;
         return yield { type: 'reasoning-end' };
       case 'tool-call':
         this.calls.push(part);
