@@ -126,7 +126,7 @@ function* search(organizationId: OrganizationId, query: RequestQuery): Work<Requ
     end = blocks.at(-1) ?? end;
     // The blocks that were not read may contain requests up to the time of the last block, from other nodes.
     const sure = isLast ? found : found.filter(({ at }) => at > end.at);
-    const isEnough = sure.length >= limit || (searched >= searchMax && end.at < before.at);
+    const isEnough = sure.length >= limit || (searched >= searchMax && end.at + 1 < before.at);
     if (!isLast && !isEnough) continue;
     const requests = sure.sort((a, b) => compare(positionOf(b), positionOf(a))).slice(0, limit);
     const rest = isLast ? null : { at: end.at + 1, id: '' };
