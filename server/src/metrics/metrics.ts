@@ -179,7 +179,7 @@ function countMaintenance(
   );
   const requestsDropped = make.counter(
     'skein_request_log_dropped_total',
-    'Requests missing in the request log of the console because the store was slow or unavailable.',
+    'Requests missing in the request log of the console because the store was slow or unavailable, or rejected them.',
   );
   const mails = make.counter('skein_mail_attempts_total', 'Attempts to send an email, by outcome.', [
     'outcome',

@@ -65,9 +65,10 @@ export interface TrafficReport extends TrafficCount {
 export interface Requests {
   /**
    * Adds entries and counts, in one transaction. Entries are stored in blocks of up to 100. If the same entries are added
-   * again, they are kept once. What belongs to an organization that no longer exists is dropped.
+   * again, they are kept once. What belongs to an organization that no longer exists is dropped. Returns false, and adds
+   * nothing, if the database rejects a value.
    */
-  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<void>;
+  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean>;
   listRequests(organizationId: OrganizationId, query: RequestQuery): Promise<RequestPage>;
   /** A trace id contains the time at which the request arrived, which bounds the search. */
   findRequest(organizationId: OrganizationId, traceId: string): Promise<LoggedRequest | undefined>;

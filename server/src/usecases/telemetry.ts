@@ -23,7 +23,7 @@ export interface Telemetry {
   mailAttempted(outcome: 'sent' | 'retried' | 'failed'): void;
   /** A log line was dropped because the output was blocked. */
   logLineDropped(): void;
-  /** A request is missing in the request log, because the store was slow. */
+  /** A request is missing in the request log, because the store was slow or rejected it. */
   requestNotLogged(): void;
   retentionRemoved(kind: RetentionKind, count: number): void;
   retentionPassed(): void;

@@ -134,6 +134,11 @@ function* search(organizationId: OrganizationId, query: RequestQuery): Work<Requ
   }
 }
 
+/** SQLSTATE 22 (data), 23 (constraints) and 54 (sizes), and the same of SQLite: the database works, but not with these values. */
+function rejectsValues(error: unknown): boolean {
+  return /^(2[23]|54|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG))/.test((error as { code?: string }).code ?? '');
+}
+
 export function requests({ runsLocally, read, write, writeUnsynced }: Transactions): Requests {
   return {
     addRequests: (entries, traffic) =>
@@ -145,6 +150,10 @@ export function requests({ runsLocally, read, write, writeUnsynced }: Transactio
           const counts = traffic.filter((count) => count.unit === unit);
           if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: jsonRows(counts) });
         }
+        return true;
+      }).catch((error) => {
+        if (rejectsValues(error)) return false;
+        throw error;
       }),
 
     listRequests: (organizationId, query) => read(() => search(organizationId, query)),

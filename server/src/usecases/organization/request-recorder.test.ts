@@ -15,6 +15,8 @@ const request = (change: Partial<LoggedRequest> = {}) =>
 /** A log that records what is written to it. */
 class Log {
   isAway = false;
+  /** The trace ids of requests that it rejects. */
+  readonly rejected = new Set<string>();
   /** Also those that failed. */
   readonly batches: (readonly LoggedRequest[])[] = [];
   readonly logged: LoggedRequest[] = [];
@@ -24,11 +26,13 @@ class Log {
   /** How many parts of the log there are to remove. */
   oldParts = 0;
 
-  async addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<void> {
+  async addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean> {
     this.batches.push(requests);
     if (this.isAway) throw new Error('away');
+    if (requests.some(({ traceId }) => this.rejected.has(traceId))) return false;
     this.logged.push(...requests);
     this.traffic.push(...traffic);
+    return true;
   }
   async findOldRequest(): Promise<LogPosition | undefined> {
     this.searches += 1;
@@ -83,6 +87,40 @@ test('sends a batch again as it was if the store may have kept it', async () => 
     log.batches.map((batch) => batch.map(({ traceId }) => traceId)),
     [['first'], ['first'], ['second']],
   );
+});
+
+test('drops and counts a batch that the store rejects twice, keeps its statistics, and stores the next', async () => {
+  const { recorder, dropped } = recorderOf();
+  const log = new Log();
+  log.rejected.add('t7');
+  for (let index = 0; index < 250; index += 1) recorder.request(request({ traceId: `t${index}` }));
+  log.isAway = true;
+  await assert.rejects(recorder.flush(log));
+  assert.equal(dropped(), 0, 'nothing is dropped while the store is unavailable');
+  log.isAway = false;
+  await recorder.flush(log);
+  assert.equal(dropped(), 200);
+  assert.deepEqual(
+    log.logged.map(({ traceId }) => traceId),
+    Array.from({ length: 50 }, (_, index) => `t${200 + index}`),
+  );
+  assert.deepEqual(
+    log.batches.map(({ length }) => length),
+    [200, 200, 200, 0, 50],
+  );
+  const hourly = log.traffic.filter(({ unit }) => unit === 'hour').map(({ requests }) => requests);
+  assert.deepEqual(hourly, [200, 50]);
+});
+
+test('does not drop a batch that the store rejects once', async () => {
+  const { recorder, dropped } = recorderOf();
+  const log = new Log();
+  log.rejected.add('t1');
+  recorder.request(request({ traceId: 't1' }));
+  const sent = recorder.flush(log);
+  log.rejected.clear();
+  await sent;
+  assert.deepEqual([dropped(), log.batches.length, log.logged.length], [0, 2, 1]);
 });
 
 test('counts requests and replies by hour and day, operation, outcome and duration', async () => {

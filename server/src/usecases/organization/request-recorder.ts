@@ -55,7 +55,7 @@ export class RequestRecorder {
 
   /**
    * Stores what is waiting, in batches, and removes old entries. If the store fails, it keeps the rest for the next flush and
-   * rejects.
+   * rejects. Drops and counts a batch whose values the store rejects, so that later ones do not wait for it.
    */
   async flush(store: Pick<Store, 'addRequests' | 'findOldRequest' | 'removeRequests'>): Promise<void> {
     while (this.#batch !== undefined || this.#requests.length + this.#replies.length > 0) {
@@ -65,7 +65,15 @@ export class RequestRecorder {
         replies: this.#replies.splice(0, batchSize),
       };
       const { requests, replies } = this.#batch;
-      await store.addRequests(this.#settings.keptMax === 0 ? [] : requests, trafficOf(requests, replies));
+      const logged = this.#settings.keptMax === 0 ? [] : requests;
+      const traffic = trafficOf(requests, replies);
+      // A batch may be rejected because an organization is purged at the same time. The second try drops what belongs to it.
+      const isStored =
+        (await store.addRequests(logged, traffic)) || (await store.addRequests(logged, traffic));
+      if (!isStored) {
+        await store.addRequests([], traffic);
+        for (const _ of logged) this.#settings.telemetry.requestNotLogged();
+      }
       this.#batch = undefined;
       for (const { organizationId } of requests) {
         // The log of an organization that this process does not know yet may be full.
