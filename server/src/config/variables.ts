@@ -1,5 +1,5 @@
 import { editDistance } from '../domain/edit-distance.ts';
-import { type LimitVariable, limitEntries } from '../domain/limits.ts';
+import { type LimitVariable, limitEntries, timerMsMax } from '../domain/limits.ts';
 import {
   anyText,
   asciiWord,
@@ -36,8 +36,6 @@ function unset<T>(parse: Parser<T>, meaning: string): Variable<T | undefined> {
   return variable('', optional(parse), meaning);
 }
 
-/** Timers hold at most this many milliseconds. */
-const timerMsMax = 2 ** 31 - 1;
 const port = wholeNumber(0, 65_535);
 
 const limitVariables = Object.fromEntries(

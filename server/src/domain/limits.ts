@@ -13,7 +13,7 @@ interface Limit {
 }
 
 /** Timers hold at most this many milliseconds. */
-const timerMsMax = 2 ** 31 - 1;
+export const timerMsMax = 2 ** 31 - 1;
 
 /**
  * Every limit, with its default, its variable and its sentence. HTTP, use cases, stores, console and commands read the

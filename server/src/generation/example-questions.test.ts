@@ -60,6 +60,8 @@ describe('Example questions', () => {
     });
     const document = { organizationId: fixture.organizationId, accountId: null, id: 'doc_1' as never };
     const headings = [
+      'SYNOPSIS',
+      'SYNOPSIS › Traditional usage',
       'How to return yarn',
       'When the money arrives',
       'Opening hours',

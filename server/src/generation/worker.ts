@@ -1,5 +1,6 @@
 import { conversationBefore } from '../domain/conversation.ts';
 import type { OrganizationId } from '../domain/id.ts';
+import { timerMsMax } from '../domain/limits.ts';
 import { retryDelayMs, sharePlaces } from '../domain/reply.ts';
 import type { ClaimedReply, FailedReply, ReplyClaim } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
@@ -39,8 +40,6 @@ const unexpectedFailure = 'Something went wrong inside the service; its log says
 
 /** How long a stopping process tries to release a reply while the store is unavailable. */
 const releaseWithinMs = 5_000;
-
-const timerMsMax = 2 ** 31 - 1;
 
 /** Tokens of created replies are random below this, so that another claim of the same reply gets a different one. */
 const tokenMax = 2 ** 47;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Limits, limits } from '../domain/limits.ts';
+import { type Limits, limits, timerMsMax } from '../domain/limits.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 
 export interface ListenerOptions extends Pick<ConnectionOptions, 'refused'> {
@@ -16,7 +16,6 @@ const keepAliveMs = 65_000;
 const fileTimeouts = 20;
 /** How long a TLS connection stays open after its peer has closed it. */
 const endedTlsMs = 1000;
-const timerMsMax = 2 ** 31 - 1;
 const tooSlow = 'The request took too long to arrive.';
 
 export interface Listener {

@@ -28,6 +28,7 @@ export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
 
 export const batchRows = 500;
 export const batchOrganizations = 500;
+/** Counting expired rows stops here. */
 export const countMax = 10_000;
 
 interface PurgeRule {

@@ -11,6 +11,7 @@ export interface Claim {
   /** Its content words, without figures and their units. `others` are synonyms of the term. */
   readonly terms: readonly { readonly term: string; readonly others: readonly string[] }[];
   readonly tokens: ReadonlySet<string>;
+  /** Its words with a capital letter. */
   readonly names: readonly string[];
   readonly figures: readonly Figure[];
   /** The terms that it denies. */

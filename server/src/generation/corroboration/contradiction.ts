@@ -91,6 +91,7 @@ function saysContrast(
   });
 }
 
+/** Whether one of the two says what the other denies. */
 function negatesOtherwise(
   claim: Claim,
   evidence: Evidence,

@@ -57,6 +57,7 @@ function unitAfter(text: string, from: number): string | undefined {
   return word === undefined ? undefined : (units.get(word) ?? units.get(word.replace(/s$/, '')));
 }
 
+/** Whether one of the figures has the same value and no different unit. */
 export function agrees(figure: Figure, figures: readonly Figure[]): boolean {
   return figures.some(
     ({ value, unit }) =>

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { timerMsMax } from '../../domain/limits.ts';
 import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 
-/** Longer than a reply may take. */
-const timerMsMax = 2 ** 31 - 1;
 const command = /^#(step|say|corroborate|source|wait|hang|fail|retry|crash)\b ?(.*)$/;
 
 /**

@@ -97,6 +97,7 @@ export class DocumentReader {
     return child;
   }
 
+  /** Neither the process nor its timer keeps the service alive. */
   #keepProcess(child: ChildProcess): void {
     child.unref();
     child.channel?.unref();

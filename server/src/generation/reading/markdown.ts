@@ -26,7 +26,26 @@ export function readMarkdown(source: string, limits: Limits): Reading {
     checkPassageCount(sections, limits);
     return false;
   });
+  markdown.core.ruler.before('inline', 'brackets', ({ tokens }) => {
+    for (const token of tokens) if (token.type === 'inline') token.content = withoutOpenLinks(token.content);
+  });
   return { title, url, blocks: htmlBlocks(markdown.render(body)) };
+}
+
+/** More than any text for people has. */
+const openBracketsMax = 20;
+
+/**
+ * The text with its brackets escaped, if too many stay open in it. From each of them, markdown-it looks for the end of a
+ * link through all that are nested in it: 900,000 took 25 seconds.
+ */
+function withoutOpenLinks(text: string): string {
+  let open = 0;
+  for (const [bracket] of text.matchAll(/[[\]]/g)) {
+    open = bracket === '[' ? open + 1 : Math.max(0, open - 1);
+    if (open > openBracketsMax) return text.replace(/\\.|\[/gs, (found) => (found === '[' ? '\\[' : found));
+  }
+  return text;
 }
 
 const frontMatterLinesMax = 200;

@@ -146,6 +146,7 @@ function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
+/** Expands tabs to the next multiple of 8 columns. */
 function withoutTabs(line: string): string {
   const cells = line.trimEnd().split('\t');
   if (cells.length > tabsMax) return cells.join(' ');

@@ -85,7 +85,8 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
   return total === 0 ? 0 : (factor * score) / total;
 }
 
-const listing =
+/** Matches a heading above a list, such as a synopsis or a changelog, rather than an explanation. */
+export const listing =
   /(?:^| › )(?:synopsis|(?:table of )?contents|see also|change ?log|release notes|history|links|navigation|index|\[?v?\d+\.\d+\S*(?: .*)?)$/i;
 
 /** A file's name often contains what its title lacks, such as the name of the tool that it describes. */

@@ -1,4 +1,5 @@
 import type { DocumentOutline } from '../../../domain/document.ts';
+import { listing } from '../../retrieval/ranking.ts';
 
 const about = 'I answer questions by quoting your organization’s documents.';
 
@@ -42,9 +43,17 @@ export function selfDescription(outlines: readonly DocumentOutline[], examples: 
   return `${known} For example, ask:\n\n${examples.map((example) => `- ${example}`).join('\n')}`;
 }
 
-/** One question per document, suggested by its headings. Headings that are questions come first. */
+/**
+ * One question per document, suggested by its headings. Headings that are questions come first. Those of lists and the
+ * ones below them, such as 'SYNOPSIS › Usage', suggest none.
+ */
 export function suggestedQuestions(outlines: readonly DocumentOutline[]): string[] {
-  const headings = outlines.map((outline) => outline.headings.map((heading) => heading.split(' › ').at(-1)!));
+  const headings = outlines.map((outline) =>
+    outline.headings
+      .map((heading) => heading.split(' › '))
+      .filter((path) => !path.some((heading) => listing.test(heading)))
+      .map((path) => path.at(-1)!),
+  );
   const asked = headings.flatMap((all) => all.find((heading) => heading.endsWith('?')) ?? []);
   const others = headings.filter((all) => all.length > 0 && !all.some((heading) => asked.includes(heading)));
   return [

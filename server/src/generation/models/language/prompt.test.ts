@@ -20,6 +20,10 @@ describe('passages in a prompt', () => {
       '<passage number="1" title="Refunds">\nThirty days.\n</passage>\n\n' +
       '<passage number="2" title="Fees" heading="Cards › Abroad">\nThirty days.\n</passage>';
     assert.ok(instructionsFor(passages, false).endsWith(numbered));
+    assert.equal(
+      numberedPassage(passages[1]!, 4),
+      '<passage number="4" title="Fees" heading="Cards › Abroad">\nThirty days.\n</passage>',
+    );
   });
 
   it('cannot close their own tags or open others', () => {
