@@ -87,7 +87,7 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
 
 /** Matches a heading above a list, such as a synopsis or a changelog, rather than an explanation. */
 export const listing =
-  /(?:^| › )(?:synopsis|(?:table of )?contents|see also|change ?log|release notes|history|links|navigation|index|\[?v?\d+\.\d+\S*(?: .*)?)$/i;
+  /(?:^| › )(?:synopsis|(?:table of )?contents|see also|change ?log|release notes|history|links|navigation|index|\[?v?\d+\.\d+\S*(?: +[\d(/–—-].*)?)$/i;
 
 /** A file's name often contains what its title lacks, such as the name of the tool that it describes. */
 const titleAndName = memoized(({ title, name }: FoundPassage) => `${title}\n${bareName(name)}`);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
+import { listing } from './ranking.ts';
 
 const documents = [
   {
@@ -58,6 +59,12 @@ describe('a search', () => {
   it('ranks a synopsis behind a passage with the same words, unless the question names it', async () => {
     assert.equal((await titlesFor('tension of the loom in grams'))[0], 'Loom › Use');
     assert.equal((await titlesFor('synopsis of loom'))[0], 'Loom › SYNOPSIS');
+  });
+
+  it('takes a version for the heading of a list, but not a numbered section', () => {
+    for (const heading of ['Changes › 2.0.1', '[1.2.3] - 2020-01-31', 'v4.0 (2020)'])
+      assert.match(heading, listing);
+    for (const heading of ['1.2 Requirements', 'Guide › 3.1.4 Limits']) assert.doesNotMatch(heading, listing);
   });
 
   it('finds synonyms', async () => {
