@@ -118,8 +118,9 @@ const labels: Record<Dimension, string> = {
 
 function Requests({ usage, range }: { usage: UsageJson; range: Range }) {
   const [chosen, setDimension] = useState<Dimension>('outcome');
-  // Requests are counted by credential only by the day.
-  const offered = dimensions.filter((value) => range !== '24h' || value !== 'credential');
+  // Counts by the hour do not say which credential, nor do those of an organization with too many.
+  const hasCredentials = usage.counts.some(({ credential }) => credential !== null);
+  const offered = dimensions.filter((value) => hasCredentials || value !== 'credential');
   const dimension = offered.includes(chosen) ? chosen : 'outcome';
   const series = toSeries(usage, dimension);
   return (

@@ -51,7 +51,7 @@ export const recordCommands: readonly StoreCommand[] = [
       const headings = ['DAY', 'CREDENTIAL', 'NAME', 'OPERATION', 'OUTCOME', 'REQUESTS'];
       const taken = `${quota.used} of ${counted(quota.limit, 'request')} used today, resets at ${resetsAt}`;
       return {
-        json: { quota: { ...quota, resetsAt }, requests },
+        json: { quota: { ...quota, resetsAt }, requests, isCut },
         text: [
           `${taken}\n`,
           table(headings, rows, `No requests in ${counted(days, 'day')}.`),

@@ -29,8 +29,6 @@ export interface CredentialName {
   readonly id: string;
   /** The hint of a key that has no name. */
   readonly name: string;
-  /** Null for an application and an org-wide key. */
-  readonly userId: UserId | null;
 }
 
 /** A key is live until the store's time reaches `revokedAt`, which a rotation may set in the future. */

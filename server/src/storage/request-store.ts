@@ -114,12 +114,13 @@ export interface PromptLimit {
 export interface Usages {
   /** Adds to the counts in one transaction. It survives a killed process, but not always a power cut. */
   addUsage(reports: readonly UsageReport[]): Promise<void>;
-  /** The latest `limit` counts of these days, both included, oldest first. */
+  /** The latest `limit` counts of these days, both included, oldest first; only those of the keys of `userId`, if given. */
   listUsage(
     organizationId: OrganizationId,
     firstDay: number,
     lastDay: number,
     limit: number,
+    userId?: UserId,
   ): Promise<UsageCount[]>;
   /** How many requests were counted against the organization's quota on this day, and the quota. */
   readQuota(

@@ -150,9 +150,9 @@ export function describeApiKeys(world: () => World): void {
       assert.deepEqual(
         new Map(found.map(({ id, ...name }) => [id, name])),
         new Map<string, object>([
-          [named.id, { name: named.name, userId }],
-          [unnamed.id, { name: unnamed.hint, userId: null }],
-          [application.id, { name: application.name, userId: null }],
+          [named.id, { name: named.name }],
+          [unnamed.id, { name: unnamed.hint }],
+          [application.id, { name: application.name }],
         ]),
       );
       assert.deepEqual(await store.nameCredentials(await world().organization(), ids), []);

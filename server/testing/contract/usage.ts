@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { OrganizationId, UserId } from '../../src/domain/id.ts';
+import type { KeyId, OrganizationId, UserId } from '../../src/domain/id.ts';
 import type { UsageReport } from '../../src/storage/store.ts';
 import { hashOf, newApplication, note, strangers, type World } from './fixture.ts';
 
@@ -55,6 +55,43 @@ export function describeUsages(world: () => World): void {
       );
       await store.addUsage(counts);
       assert.deepEqual(await store.listUsage(organization, day, day, 2), counts.slice(1).map(count));
+    });
+
+    it('is listed for the owner of keys, however much others use', async () => {
+      const { store } = world();
+      const [organization, foreign] = [await world().organization(), await world().organization()];
+      const [ada, ben] = [await world().member(organization), await world().member(organization)];
+      const keyOf = async (userId: UserId | null, number: number) => {
+        const key = {
+          id: strangers.key(),
+          name: '',
+          userId,
+          hash: hashOf(number),
+          hint: '',
+          createdBy: null,
+        };
+        assert.equal(await store.createApiKey(organization, key, note()), 'created');
+        return key.id;
+      };
+      const [first, second] = [await keyOf(ada, 1), await keyOf(ada, 2)].toSorted();
+      const [others, shared] = [await keyOf(ben, 3), await keyOf(null, 4)];
+      const own = [first!, second!].map((credentialId) => report(organization, { credentialId }));
+      const later = [others, shared, newApplication().id, 'key_removed'].map((credentialId) =>
+        report(organization, { credentialId, day: day + 1 }),
+      );
+      await store.addUsage([...own, ...later, report(foreign, { credentialId: first! })]);
+      const listed = (limit: number) => store.listUsage(organization, day, day + 1, limit, ada);
+      assert.deepEqual(await listed(2), own.map(count), 'the limit is of their own');
+      assert.deepEqual(await listed(1), own.slice(1).map(count));
+      await store.revokeApiKey(organization, second as KeyId, note());
+      assert.deepEqual(await listed(2), own.map(count), 'also of revoked keys');
+      assert.deepEqual(await store.listUsage(foreign, day, day, 100, ada), []);
+      for (const [from, to] of [
+        [day + 1, day + 2],
+        [day + 1, day],
+        [0, day - 1],
+      ] as const)
+        assert.deepEqual(await store.listUsage(organization, from, to, 100, ada), []);
     });
 
     it('is listed for the given days, including the first and the last', async () => {

@@ -331,6 +331,7 @@ describe('Settings in the console', () => {
     await shown(latency.getByRole('row').filter({ hasText: /List threads\s*3\s*0%/ }));
     await eve.page.getByText('24 hours', { exact: true }).click();
     await shown(requests.getByRole('columnheader', { name: 'This hour' }));
+    await gone(requests.getByText('Credential', { exact: true }));
     await lookAt(eve.page, 'usage-day');
     const errors = eve.page.getByRole('region', { name: 'Errors by code' });
     await errors.getByRole('link', { name: 'NOT_FOUND' }).click();

@@ -40,11 +40,11 @@ const countLive = statement('count-live-api-keys')`
     + (SELECT count(*) FROM api_key WHERE organization_id = :organizationId AND revoked_at > :now) AS keys`;
 // CROSS JOIN: SQLite would parse the ids again for each key of the organization.
 export const nameCredentials = statement('name-credentials')`
-  SELECT api_key.id, CASE WHEN name = '' THEN hint ELSE name END AS name, user_id AS "userId"
+  SELECT api_key.id, CASE WHEN name = '' THEN hint ELSE name END AS name
   FROM json_each(:ids) AS entry CROSS JOIN api_key
   WHERE organization_id = :organizationId AND api_key.id = (value ->> 'id')
   UNION ALL
-  SELECT application.id, name, NULL AS "userId"
+  SELECT application.id, name
   FROM json_each(:ids) AS entry CROSS JOIN application
   WHERE application.id = (value ->> 'id') AND organization_id = :organizationId AND deleted_at IS NULL`;
 const find = statement('find-api-key')`${selectKeys} AND id = :keyId`;

@@ -11,7 +11,7 @@ import type {
   Usages,
 } from '../store.ts';
 import { newest, searchMax } from './audit.ts';
-import { identifier, jsonRows, sql, statement, type Values } from './sql.ts';
+import { identifier, jsonRows, type Sql, sql, statement, type Values } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A block has at most this many requests, so that a removal or a page does not take long. */
@@ -197,11 +197,18 @@ const keepLatest = statement('keep-latest-use')`
   GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (organization_id, credential_id) DO UPDATE SET last_used_at = excluded.last_used_at
   WHERE credential_use.last_used_at < excluded.last_used_at`;
-const listUsage = statement('list-usage')`
+const latestUsage = (condition: Sql) => sql`
   SELECT day, credential_id AS "credentialId", operation, outcome, requests FROM (
-    SELECT * FROM usage_day WHERE organization_id = :organizationId AND day BETWEEN :firstDay AND :lastDay
+    SELECT * FROM usage_day WHERE organization_id = :organizationId AND ${condition}
     ORDER BY day DESC, credential_id DESC, operation DESC, outcome DESC LIMIT :limit) AS latest
   ORDER BY day, credential_id, operation, outcome`;
+const listUsage = statement('list-usage')`${latestUsage(sql`day BETWEEN :firstDay AND :lastDay`)}`;
+// Each day by itself: SQLite would read the counts of all credentials in a range (88 ms instead of 15 for 540,000).
+const listUsageOfOwner = statement('list-usage-of-owner')`${latestUsage(sql`
+  day IN (WITH RECURSIVE each_day (number) AS (
+    SELECT CAST(:firstDay AS bigint) UNION ALL SELECT number + 1 FROM each_day WHERE number < :lastDay)
+    SELECT number FROM each_day WHERE number <= :lastDay)
+  AND credential_id IN (SELECT id FROM api_key WHERE organization_id = :organizationId AND user_id = :userId)`)}`;
 export const readQuota = statement('read-quota')`
   SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
   LEFT JOIN quota_use ON organization_id = id AND day = :day WHERE id = :organizationId`;
@@ -234,8 +241,10 @@ export function usages({ read, writeUnsynced }: Transactions): Usages {
       });
     },
 
-    listUsage: (organizationId, firstDay, lastDay, limit) =>
-      read(() => rows<UsageCount>(listUsage, { organizationId, firstDay, lastDay, limit })),
+    listUsage(organizationId, firstDay, lastDay, limit, userId) {
+      const wanted = userId === undefined ? listUsage : listUsageOfOwner;
+      return read(() => rows<UsageCount>(wanted, { organizationId, firstDay, lastDay, limit, userId }));
+    },
 
     readQuota: (organizationId, day) => read(() => row(readQuota, { organizationId, day })),
 

@@ -33,10 +33,7 @@ export async function listRequests(context: Context, organizationId: Organizatio
   const shown = requests.slice(0, limit);
   const nameOf = await nameCredentials(context, organizationId, shown);
   return {
-    requests: shown.map((request) => {
-      const { userId: _, ...credential } = nameOf(request.credentialId);
-      return { ...request, credential };
-    }),
+    requests: shown.map((request) => ({ ...request, credential: nameOf(request.credentialId) })),
     nextCursor: last && sealPosition(seal, listing, last),
     /** How far the search went back; null if it reached the end. */
     searchedTo: last?.at ?? null,

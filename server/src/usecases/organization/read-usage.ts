@@ -1,4 +1,4 @@
-import { isApplicationId, type OrganizationId, type UserId } from '../../domain/id.ts';
+import { isApplicationId, type OrganizationId } from '../../domain/id.ts';
 import { hourMs } from '../../domain/iso-time.ts';
 import { quotaResetAt, utcDay } from '../../domain/quota.ts';
 import { percentile, replyOperation } from '../../domain/traffic.ts';
@@ -33,7 +33,7 @@ export async function readUsage(
   const firstDay = lastDay - days + 1;
   const [quota, found] = await Promise.all([
     store.readQuota(organizationId, lastDay),
-    store.listUsage(organizationId, firstDay, lastDay, countsMax + 1),
+    store.listUsage(organizationId, firstDay, lastDay, countsMax + 1, owners === 'all' ? undefined : owners),
   ]);
   if (quota === undefined) throw organizationNotFound(organizationId);
   const counts = found.slice(-countsMax);
@@ -42,10 +42,7 @@ export async function readUsage(
     quota: { ...quota, resetsAt: quotaResetAt(now) },
     firstDay,
     lastDay,
-    counts: counts.flatMap((count) => {
-      const { userId, ...credential } = nameOf(count.credentialId);
-      return owners === 'all' || userId === owners ? [{ ...count, credential }] : [];
-    }),
+    counts: counts.map((count) => ({ ...count, credential: nameOf(count.credentialId) })),
     isCut: found.length > countsMax,
   };
 }
@@ -55,14 +52,11 @@ export async function nameCredentials(
   { store }: Context,
   organizationId: OrganizationId,
   used: readonly { readonly credentialId: string }[],
-): Promise<(credentialId: string) => NamedCredential & { userId: UserId | null }> {
+): Promise<(credentialId: string) => NamedCredential> {
   const ids = new Set(used.map(({ credentialId }) => credentialId));
   const found = await store.nameCredentials(organizationId, [...ids]);
-  const byId = new Map(found.map((credential) => [credential.id, credential]));
-  return (id) => {
-    const { name, userId } = byId.get(id) ?? { name: id, userId: null };
-    return { id, kind: isApplicationId(id) ? 'application' : 'key', name, userId };
-  };
+  const names = new Map(found.map(({ id, name }) => [id, name]));
+  return (id) => ({ id, kind: isApplicationId(id) ? 'application' : 'key', name: names.get(id) ?? id });
 }
 
 export type Traffic = Awaited<ReturnType<typeof readTraffic>>;

@@ -202,10 +202,8 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
     nameCredentials(organizationId, ids) {
       const { keys, applications } = organizations.get(organizationId) ?? emptyTables();
       const named = [
-        ...[...keys.values()].map(({ id, name, hint, userId }) => ({ id, name: name || hint, userId })),
-        ...[...applications.values()].flatMap(({ id, name, deleted }) =>
-          deleted ? [] : [{ id, name, userId: null }],
-        ),
+        ...[...keys.values()].map(({ id, name, hint }) => ({ id, name: name || hint })),
+        ...[...applications.values()].flatMap(({ id, name, deleted }) => (deleted ? [] : [{ id, name }])),
       ];
       return named.filter(({ id }) => ids.includes(id));
     },

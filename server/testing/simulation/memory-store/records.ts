@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../../src/domain/audit.ts';
+import type { KeyId } from '../../../src/domain/id.ts';
 import type { Audits, Usages } from '../../../src/storage/store.ts';
 import type { Sync } from './sync.ts';
 import type { AuditEventRow, Tables } from './tables.ts';
@@ -43,12 +44,16 @@ export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
       }
     },
 
-    listUsage: (organizationId, firstDay, lastDay, limit) =>
-      [...(organizations.get(organizationId)?.usage ?? [])]
-        .filter(([, { day }]) => day >= firstDay && day <= lastDay)
+    listUsage(organizationId, firstDay, lastDay, limit, userId) {
+      const organization = organizations.get(organizationId);
+      const isListed = (credentialId: string) =>
+        userId === undefined || organization?.keys.get(credentialId as KeyId)?.userId === userId;
+      return [...(organization?.usage ?? [])]
+        .filter(([, { day, credentialId }]) => day >= firstDay && day <= lastDay && isListed(credentialId))
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([, count]) => ({ ...count }))
-        .slice(-limit),
+        .slice(-limit);
+    },
 
     readQuota(organizationId, day) {
       const organization = organizations.get(organizationId);
