@@ -7,7 +7,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, listeningUrl, type StoreChoice } from './config/config.ts';
 import { packageVersion } from './config/version.ts';
-import { FailedAttempts, FailedSignIns } from './domain/attempts.ts';
+import { AttemptLimit, FailedSignIns } from './domain/attempts.ts';
 import type { AccessTokens } from './domain/credential.ts';
 import { createIdGenerator } from './domain/id.ts';
 import type { Library } from './domain/library.ts';
@@ -83,13 +83,13 @@ export async function openContext(
     sha256: (text) => hash('sha256', text),
     equalHashes: (one, other) => timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex')),
     accessTokens: openAccessTokens(config, store, baseUrl),
-    failedAttempts: new FailedAttempts(Date.now, personFailuresMax),
+    failedAttempts: new AttemptLimit(Date.now, personFailuresMax),
     passwords: createPasswords(),
     passwordAttempts: {
-      ofPerson: new FailedAttempts(Date.now, personFailuresMax),
-      ofPlace: new FailedAttempts(Date.now, placeFailuresMax),
-      ofAccount: new FailedAttempts(Date.now, accountFailuresMax, accountFailuresWindowMs),
-      ofDevice: new FailedAttempts(Date.now, personFailuresMax),
+      ofPerson: new AttemptLimit(Date.now, personFailuresMax),
+      ofPlace: new AttemptLimit(Date.now, placeFailuresMax),
+      ofAccount: new AttemptLimit(Date.now, accountFailuresMax, accountFailuresWindowMs),
+      ofDevice: new AttemptLimit(Date.now, personFailuresMax),
     },
     failedSignIns: new FailedSignIns(Date.now),
     linkRequests: new Map(),

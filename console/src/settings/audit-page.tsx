@@ -96,7 +96,7 @@ function NoEntries({ search }: { search: AuditSearch }) {
   if (search.trace !== undefined) {
     return (
       <EmptyState title="No entries with this trace ID">
-        The audit log records changes, sign-ins and failed replies.{' '}
+        Enter the whole trace ID. The audit log records changes, sign-ins and failed replies.{' '}
         <Link to="/settings/requests" search={{ trace: search.trace }}>
           Look for an API request with this trace ID
         </Link>

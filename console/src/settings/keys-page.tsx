@@ -34,7 +34,7 @@ export function KeysPage() {
       width="wide"
       description={
         isAdmin
-          ? 'All API keys of the organization. A key is shown in full only once, when you create it.'
+          ? 'Live API keys and the latest 200 revoked ones. A key is shown in full only once, when you create it.'
           : 'Your personal keys. Request one from an admin. Only you will see it.'
       }
       actions={

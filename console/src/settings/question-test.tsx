@@ -78,7 +78,7 @@ function Findings({ searched, passages }: FoundPassagesJson) {
               </Link>
               {heading !== '' && ` › ${heading}`}
             </Text>
-            <Badge variant="light" color="gray" miw="max-content" title="Share of the question covered">
+            <Badge variant="light" color="gray" miw="max-content" title="Relevance: higher is better">
               Score {score.toFixed(2)}
             </Badge>
           </Group>

@@ -4,6 +4,7 @@ import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { RequestJson } from '../api/contract.ts';
 import { requestsOptions } from '../api/queries.ts';
+import { CopyButton } from '../app/copy-button.tsx';
 import { counted } from '../app/count-words.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
@@ -83,7 +84,15 @@ function columns(open: (request: RequestJson) => void): Column<RequestJson>[] {
     },
     { heading: 'Latency', cell: ({ ms }) => <span className={classes.number}>{latencyText(ms)}</span> },
     { heading: 'Credential', cell: ({ credential }) => credential.name },
-    { heading: 'Trace ID', cell: ({ id }) => <Code title={id}>{shortTraceId(id)}</Code> },
+    {
+      heading: 'Trace ID',
+      cell: ({ id }) => (
+        <Group gap={4} wrap="nowrap">
+          <Code title={id}>{shortTraceId(id)}</Code>
+          <CopyButton compact value={id} label="Copy trace ID" />
+        </Group>
+      ),
+    },
     { heading: 'When', cell: ({ at }) => <When iso={at} exact /> },
   ];
 }
@@ -99,8 +108,8 @@ function NoRequests({ search, searchedTo }: { search: object; searchedTo: string
   if ('trace' in search) {
     return (
       <EmptyState title="No request with this trace ID">
-        The log has authenticated API requests of this organization. Actions in the console are in the audit
-        log, and requests with an invalid credential belong to no organization.
+        Enter the whole trace ID. The log has authenticated API requests of this organization. Actions in the
+        console are in the audit log, and requests with an invalid credential belong to no organization.
       </EmptyState>
     );
   }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { FailedAttempts } from './attempts.ts';
+import { AttemptLimit } from './attempts.ts';
 
-describe('Failed attempts', () => {
+describe('A limit of attempts', () => {
   let nowMs = 0;
-  let attempts: FailedAttempts;
+  let attempts: AttemptLimit;
   beforeEach(() => {
     nowMs = Date.UTC(2026, 10, 15);
-    attempts = new FailedAttempts(() => nowMs, 10);
+    attempts = new AttemptLimit(() => nowMs, 10);
   });
   const fail = (key: string, times: number) => {
-    for (let time = 0; time < times; time += 1) attempts.failed(key);
+    for (let time = 0; time < times; time += 1) attempts.count(key);
   };
 
   it('allows ten, and makes further ones wait for the rest of the minute', () => {
@@ -59,9 +59,9 @@ describe('Failed attempts', () => {
   it('remembers at most ten thousand keys, and drops the oldest first', () => {
     fail('first', 10);
     fail('second', 10);
-    for (let number = 0; number < 9_998; number += 1) attempts.failed(`made up ${number}`);
+    for (let number = 0; number < 9_998; number += 1) attempts.count(`made up ${number}`);
     assert.equal(attempts.waitSeconds('first'), 60);
-    attempts.failed('one more');
+    attempts.count('one more');
     assert.equal(attempts.waitSeconds('first'), 0);
     assert.equal(attempts.waitSeconds('second'), 60);
   });

@@ -2,54 +2,54 @@ const minuteMs = 60_000;
 /** The oldest entries are dropped first: memory is bounded, whatever an attacker sends. */
 const rememberedMax = 10_000;
 
-interface Failures {
+interface Attempts {
   count: number;
   readonly since: number;
 }
 
 /** Counts attempts by a key: failed sign-ins of a client from an address, or changes that a person makes. */
-export class FailedAttempts {
+export class AttemptLimit {
   readonly #now: () => number;
-  readonly #failuresMax: number;
+  readonly #attemptsMax: number;
   readonly #windowMs: number;
-  readonly #failures = new Map<string, Failures>();
+  readonly #attempts = new Map<string, Attempts>();
 
-  /** After `failuresMax` failures within the window, further attempts must wait. */
-  constructor(now: () => number, failuresMax: number, windowMs = minuteMs) {
+  /** After `attemptsMax` attempts within the window, further ones must wait. */
+  constructor(now: () => number, attemptsMax: number, windowMs = minuteMs) {
     this.#now = now;
-    this.#failuresMax = failuresMax;
+    this.#attemptsMax = attemptsMax;
     this.#windowMs = windowMs;
   }
 
   /** Seconds until the next attempt is accepted; 0 if it is accepted now. */
   waitSeconds(key: string): number {
-    const failures = this.#current(key);
-    if (failures === undefined || failures.count < this.#failuresMax) return 0;
-    return Math.ceil((failures.since + this.#windowMs - this.#now()) / 1000);
+    const attempts = this.#current(key);
+    if (attempts === undefined || attempts.count < this.#attemptsMax) return 0;
+    return Math.ceil((attempts.since + this.#windowMs - this.#now()) / 1000);
   }
 
-  failed(key: string): void {
-    const failures = this.#current(key);
-    if (failures !== undefined) {
-      failures.count += 1;
+  count(key: string): void {
+    const attempts = this.#current(key);
+    if (attempts !== undefined) {
+      attempts.count += 1;
       return;
     }
-    this.#failures.set(key, { count: 1, since: this.#now() });
-    if (this.#failures.size > rememberedMax) this.#failures.delete(this.#failures.keys().next().value!);
+    this.#attempts.set(key, { count: 1, since: this.#now() });
+    if (this.#attempts.size > rememberedMax) this.#attempts.delete(this.#attempts.keys().next().value!);
   }
 
-  /** Removes a failure that was counted in advance, so that concurrent attempts cannot exceed the limit. */
+  /** Removes an attempt that was counted in advance, so that concurrent attempts cannot exceed the limit. */
   takeBack(key: string): void {
-    const failures = this.#current(key);
-    if (failures !== undefined) failures.count -= 1;
+    const attempts = this.#current(key);
+    if (attempts !== undefined) attempts.count -= 1;
   }
 
-  #current(key: string): Failures | undefined {
-    const failures = this.#failures.get(key);
-    if (failures === undefined) return undefined;
-    const age = this.#now() - failures.since;
-    if (age >= 0 && age < this.#windowMs) return failures;
-    this.#failures.delete(key);
+  #current(key: string): Attempts | undefined {
+    const attempts = this.#attempts.get(key);
+    if (attempts === undefined) return undefined;
+    const age = this.#now() - attempts.since;
+    if (age >= 0 && age < this.#windowMs) return attempts;
+    this.#attempts.delete(key);
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import type { FailedAttempts, FailedSignIns } from '../domain/attempts.ts';
+import type { AttemptLimit, FailedSignIns } from '../domain/attempts.ts';
 import type { AccessTokens } from '../domain/credential.ts';
 import type { Seal } from '../domain/cursor.ts';
 import type { Vocabulary } from '../domain/excerpt.ts';
@@ -30,7 +30,7 @@ export interface Context {
   /** Compares two hexadecimal hashes in constant time. */
   readonly equalHashes: (one: string, other: string) => boolean;
   readonly accessTokens: AccessTokens;
-  readonly failedAttempts: FailedAttempts;
+  readonly failedAttempts: AttemptLimit;
   readonly passwords: Passwords;
   readonly passwordAttempts: PasswordAttempts;
   readonly failedSignIns: FailedSignIns;
@@ -70,10 +70,10 @@ export interface Passwords {
 /** Passwords can be guessed, unlike other secrets here, so attempts are limited in several ways. */
 interface PasswordAttempts {
   /** By person and place. */
-  readonly ofPerson: FailedAttempts;
-  readonly ofPlace: FailedAttempts;
+  readonly ofPerson: AttemptLimit;
+  readonly ofPlace: AttemptLimit;
   /** By person, from all places together. */
-  readonly ofAccount: FailedAttempts;
+  readonly ofAccount: AttemptLimit;
   /** By known device, which may still try when the other limits are exhausted. */
-  readonly ofDevice: FailedAttempts;
+  readonly ofDevice: AttemptLimit;
 }

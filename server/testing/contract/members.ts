@@ -15,6 +15,8 @@ export function describeMembers(world: () => World): void {
       const outcomes = (await Promise.all(['a', 'b', 'c'].map(add))).map(({ outcome }) => outcome);
       assert.deepEqual(outcomes.toSorted(), ['added', 'added', 'too-many']);
       const [first] = await store.listMembers(organization);
+      const again = newMember(first!.email, { membersMax: 2 });
+      assert.equal((await store.addMember(organization, again, note())).outcome, 'already-member');
       await store.removeMember(organization, first!.email, false, note());
       assert.equal((await add('d')).outcome, 'added');
     });

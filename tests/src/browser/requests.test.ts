@@ -38,6 +38,7 @@ describe('The request log in the console', () => {
     const found = page.getByRole('row').filter({ hasText: 'Rename thread' });
     await shown(found.getByText('INVALID_PARAMS'));
     assert.match(page.url(), new RegExp(`trace=${traceId}`));
+    await shown(found.getByRole('button', { name: 'Copy trace ID' }));
     await found.getByRole('button', { name: 'Rename thread' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rename thread' });
     assert.deepEqual(JSON.parse(await dialog.getByTestId('envelope').innerText()), {
@@ -49,6 +50,7 @@ describe('The request log in the console', () => {
     await gone(dialog);
     await page.getByRole('searchbox', { name: 'Trace ID' }).fill('00000000-0000-0000-0000-000000000000');
     await shown(page.getByText('No request with this trace ID'));
+    await shown(page.getByText('Enter the whole trace ID.'));
     window.assertFaultless();
   });
 

@@ -14,7 +14,11 @@ describeOnEachEngine('Changes in the console', ({ freshStore }) => {
       assertDone(await ada.post('/keys', { name: 'One', scope: 'org-wide' }), 201);
       assertDone(await ada.post('/keys', { name: 'Two', scope: 'org-wide' }), 201);
       const third = await ada.post('/keys', { name: 'Three', scope: 'org-wide' });
-      assertRefused(third, 429, /^You have made 2 changes in a minute/);
+      assertRefused(
+        third,
+        429,
+        /^You have made 2 changes in a minute, which is the limit\. Wait a minute and try again\.$/,
+      );
       assertDone(await ada.call('GET', '/keys'));
       assertDone(await eve.post('/keys', { name: 'One', scope: 'org-wide' }), 201);
     } finally {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { FailedAttempts } from '../../domain/attempts.ts';
+import { AttemptLimit } from '../../domain/attempts.ts';
 import { invalid, ServiceError } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import { limits } from '../../domain/limits.ts';
@@ -117,16 +117,18 @@ function mount(
  * fill the disk. Uploads have limits of their own.
  */
 function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest) => Promise<void> {
-  const changes = new FailedAttempts(now, limits.changesPerMinute);
+  const changes = new AttemptLimit(now, limits.changesPerMinute);
   return async ({ signedIn }) => {
     const userId = signedIn?.session.userId;
     if (userId === undefined) return;
     const retryAfterSeconds = changes.waitSeconds(userId);
     if (retryAfterSeconds > 0) {
-      const sentence = `You have made ${limits.changesPerMinute} changes in a minute: try again in a moment.`;
+      const max = limits.changesPerMinute;
+      const changed = max === 1 ? '1 change' : `${max.toLocaleString('en')} changes`;
+      const sentence = `You have made ${changed} in a minute, which is the limit. Wait a minute and try again.`;
       throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
     }
-    changes.failed(userId);
+    changes.count(userId);
   };
 }
 

@@ -1,4 +1,4 @@
-import { FailedAttempts } from '../../domain/attempts.ts';
+import { AttemptLimit } from '../../domain/attempts.ts';
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
@@ -199,7 +199,7 @@ function presentDocument({ id, name, title, accountId, passageCount, addedAt }: 
 }
 
 function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {
-  const tests = new FailedAttempts(Date.now, modelTestsMax, modelTestsWindowMs);
+  const tests = new AttemptLimit(Date.now, modelTestsMax, modelTestsWindowMs);
   return [
     defineConsoleRoute('GET /model', 'admin', {
       response: modelSchema,

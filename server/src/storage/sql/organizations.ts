@@ -108,10 +108,11 @@ export function members({ read, write }: Transactions): Members & Pick<Accounts,
       write(function* () {
         if ((yield* count(lockForMember, { organizationId })) === 0)
           return { outcome: 'organization-missing' };
+        if ((yield* count(findByEmail, { organizationId, email })) === 1)
+          return { outcome: 'already-member' };
         const { members } = (yield* row<{ members: number }>(countMembers, { organizationId }))!;
         if (members >= membersMax) return { outcome: 'too-many' };
         const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
-        if ((yield* count(findById, { organizationId, userId })) === 1) return { outcome: 'already-member' };
         if (withoutThreads && (yield* count(hasThreads, { organizationId, userId })) === 1)
           return { outcome: 'has-threads' };
         if ((yield* count(insert, { organizationId, userId, role, service })) === 0)

@@ -158,7 +158,9 @@ function alreadyEnded(): ServiceError {
 }
 
 export function tooManyKeys({ limits }: Context): ServiceError {
-  return invalid(`The organization has ${limits.organizationKeysMax} keys: revoke those that nobody uses.`);
+  return invalid(
+    `The organization has ${limits.organizationKeysMax} keys: revoke those that nobody uses, or ask an admin.`,
+  );
 }
 
 /** A selection of keys: all of the organization, or those of one member. */

@@ -115,7 +115,7 @@ async function exchange(
     const attempt = sha256(`${clientId} ${address}`);
     const retryAfterSeconds = failedAttempts.waitSeconds(attempt);
     if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds };
-    failedAttempts.failed(attempt);
+    failedAttempts.count(attempt);
     return { outcome: 'invalid-client' };
   }
   if (!grant.apiEnabled) return { outcome: 'unauthorized-client' };

@@ -1,5 +1,5 @@
 import { placeOf } from '../../domain/address.ts';
-import type { FailedAttempts } from '../../domain/attempts.ts';
+import type { AttemptLimit } from '../../domain/attempts.ts';
 import { openValue, sealValue } from '../../domain/cursor.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { PasswordId } from '../../domain/id.ts';
@@ -52,7 +52,7 @@ export async function attempt<T>(
     failed();
     throw tooMany('failed attempts', retryAfterSeconds);
   }
-  for (const { attempts, key } of counted) attempts.failed(key);
+  for (const { attempts, key } of counted) attempts.count(key);
   const proven = await prove(own && device?.passwordId);
   if (proven === undefined) failed();
   else for (const { attempts, key } of counted) attempts.takeBack(key);
@@ -64,7 +64,7 @@ export function countRequest({ passwordAttempts: { ofPlace } }: Context, address
   const place = placeOf(address);
   const retryAfterSeconds = ofPlace.waitSeconds(place);
   if (retryAfterSeconds > 0) throw tooMany('requests', retryAfterSeconds);
-  ofPlace.failed(place);
+  ofPlace.count(place);
 }
 
 function tooMany(what: string, retryAfterSeconds: number): ServiceError {
@@ -72,7 +72,7 @@ function tooMany(what: string, retryAfterSeconds: number): ServiceError {
   return new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
 }
 
-function waitSeconds(counted: readonly { attempts: FailedAttempts; key: string }[]): number {
+function waitSeconds(counted: readonly { attempts: AttemptLimit; key: string }[]): number {
   return Math.max(...counted.map(({ attempts, key }) => attempts.waitSeconds(key)));
 }
 

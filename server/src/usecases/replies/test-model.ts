@@ -1,4 +1,4 @@
-import type { FailedAttempts } from '../../domain/attempts.ts';
+import type { AttemptLimit } from '../../domain/attempts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { type ConfiguredModel, type ModelTrial, trialQuestion } from '../../domain/model-trial.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -19,7 +19,7 @@ export async function testModel(
   context: Context,
   principal: UserPrincipal,
   model: ConfiguredModel,
-  tests: FailedAttempts,
+  tests: AttemptLimit,
 ): Promise<ModelTrial | undefined> {
   if (model.provider === null) return undefined;
   const waitSeconds = tests.waitSeconds(principal.userId);
@@ -27,7 +27,7 @@ export async function testModel(
     const sentence = `You have tested the model ${modelTestsMax} times, which is the limit. Try again in ${waitSeconds} seconds.`;
     throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: waitSeconds });
   }
-  tests.failed(principal.userId);
+  tests.count(principal.userId);
   await limitPrompts(context, principal);
   const trial = await model.test(trialQuestion, testMsMax);
   if (trial?.ok !== true) return trial;
