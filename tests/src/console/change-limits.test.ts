@@ -21,6 +21,8 @@ describeOnEachEngine('Changes in the console', ({ freshStore }) => {
       );
       assertDone(await ada.call('GET', '/keys'));
       assertDone(await eve.post('/keys', { name: 'One', scope: 'org-wide' }), 201);
+      // Somebody with a stolen session cannot keep its owner from this.
+      assertDone(await ada.client.post('/sign-out-everywhere'));
     } finally {
       await world.end();
     }

@@ -82,9 +82,10 @@ function mount(
   const openBodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
   const bodyLimit = route.takesFile ? options.limits.documentBytesMax : openBodyLimit;
   const recheck = recheckCaller(context, options, route);
+  const isOfOrganization = route.caller === 'member' || route.caller === 'admin';
   app.route({
     method: route.method,
-    url: route.caller === 'member' || route.caller === 'admin' ? `${organizationUrl}${route.url}` : route.url,
+    url: isOfOrganization ? `${organizationUrl}${route.url}` : route.url,
     exposeHeadRoute: false,
     schema: {
       ...(query && { querystring: query }),
@@ -97,7 +98,7 @@ function mount(
         request.query = parseQuery(request.query as string, query as unknown as QuerySchema);
       },
     }),
-    ...(route.method !== 'GET' && { preHandler: [recheck, limitChanges] }),
+    ...(route.method !== 'GET' && { preHandler: isOfOrganization ? [recheck, limitChanges] : recheck }),
     handler: async (request, reply) => {
       const call = callOf(context, request, reply, () => recheck(request));
       // Pages take turns, so one tenant's large lists delay others by one page at most.
@@ -114,7 +115,8 @@ function mount(
 
 /**
  * Each change writes rows that stay, for example in the audit log or until a walk has ended. Without a limit, a loop could
- * fill the disk. Uploads have limits of their own.
+ * fill the disk. Uploads have limits of their own. Only changes of an organization count: somebody with a stolen session
+ * must not keep its owner from signing out everywhere or from changing the password.
  */
 function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest) => Promise<void> {
   const changes = new AttemptLimit(now, limits.changesPerMinute);
