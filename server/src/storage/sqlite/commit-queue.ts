@@ -3,6 +3,7 @@ import type { ClockReading } from '../clock-jumps.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
 import { type Scope, Scopes } from './synced-reads.ts';
+import { LockIsTaken, WriteLock } from './write-lock.ts';
 
 /** The store's time within one commit. It never runs backwards, whatever happens to the machine's clock. */
 export interface CommitClock {
@@ -51,14 +52,7 @@ const commitsPerSync = 8;
 /** How many durable writes are answered in one turn of the event loop. */
 const answersPerTurn = 16;
 
-/** Writes wait this long for another process to finish its transaction. Then they fail at once until it has. */
-const lockWaitMs = 5000;
-/** Transactions of the operator's commands take a few milliseconds. A longer one is reported. */
-const lockReportMs = 1000;
 const lockRetryMs = 10;
-
-/** Another process has the write lock, and the writes may still wait. */
-class LockIsTaken extends Error {}
 
 /** Syncs the journal to the disk without blocking the event loop. */
 export type Sync = () => Promise<void>;
@@ -83,6 +77,7 @@ export class CommitQueue {
   readonly #machineClock: MachineClock;
   readonly #sync: Sync;
   readonly #watch: CommitWatch;
+  readonly #lock: WriteLock;
   readonly #statements;
   #waiting: Write[] = [];
   #isScheduled = false;
@@ -90,8 +85,6 @@ export class CommitQueue {
   /** Committed, but not synced yet. */
   #unsynced: SyncGroup | undefined;
   #syncFailure: Error | undefined;
-  /** Since when another process has had the write lock, on the steady clock. */
-  #lockedSinceMs: number | undefined;
   #scope: Scope | undefined;
   /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
   #seen: { committed: number; steadyMs: number };
@@ -101,14 +94,9 @@ export class CommitQueue {
     this.#machineClock = machineClock;
     this.#sync = sync;
     this.#watch = watch;
+    this.#lock = new WriteLock(database, machineClock.steady);
     this.#seen = { committed: 0, steadyMs: machineClock.steady() };
     this.#statements = {
-      begin: database.prepare('BEGIN IMMEDIATE'),
-      // Without waiting for the lock: that would block the event loop, and with it the reads of everyone.
-      failIfLocked: database.prepare('PRAGMA busy_timeout = 0'),
-      waitForLocks: database.prepare(
-        `PRAGMA busy_timeout = ${database.pragma('busy_timeout', { simple: true })}`,
-      ),
       commit: database.prepare('COMMIT'),
       rollback: database.prepare('ROLLBACK'),
       savepoint: database.prepare('SAVEPOINT one_write'),
@@ -160,7 +148,7 @@ export class CommitQueue {
   async drain(): Promise<void> {
     while (this.#waiting.length > 0 || this.#unsynced !== undefined) {
       if (this.#unsynced?.isSyncing) await this.#unsynced.synced.promise.catch(() => {});
-      else if (this.#lockedSinceMs !== undefined && this.#isScheduled) await pause(lockRetryMs);
+      else if (this.#lock.isTaken && this.#isScheduled) await pause(lockRetryMs);
       else this.#commitReady();
     }
   }
@@ -168,8 +156,7 @@ export class CommitQueue {
   /** Throws if another process has held the write lock for more than a second. */
   assertWritable(): void {
     if (this.#waiting.length === 0) this.#tryLock();
-    const lockedMs = this.#machineClock.steady() - (this.#lockedSinceMs ?? Number.POSITIVE_INFINITY);
-    if (lockedMs >= lockReportMs) throw new Error('another process has not finished its transaction');
+    this.#lock.assertFree();
   }
 
   /** The store's time for a read: not earlier than anything committed so far. */
@@ -227,28 +214,11 @@ export class CommitQueue {
 
   #tryLock(): void {
     try {
-      this.#begin();
+      this.#lock.begin();
       this.#statements.rollback.run();
     } catch (error) {
-      if (this.#lockedSinceMs === undefined) throw error;
+      if (!this.#lock.isTaken) throw error;
       this.#retryLater();
-    }
-  }
-
-  /** Throws `LockIsTaken` as long as the writes may wait for the lock, and then SQLite's error. */
-  #begin(): void {
-    const { begin, failIfLocked, waitForLocks } = this.#statements;
-    failIfLocked.get();
-    try {
-      begin.run();
-      this.#lockedSinceMs = undefined;
-    } catch (error) {
-      if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw error;
-      const nowMs = this.#machineClock.steady();
-      this.#lockedSinceMs ??= nowMs;
-      throw nowMs - this.#lockedSinceMs < lockWaitMs ? new LockIsTaken() : error;
-    } finally {
-      waitForLocks.get();
     }
   }
 
@@ -260,11 +230,11 @@ export class CommitQueue {
     const batch = isSyncing ? others : [...others, ...durable];
     this.#waiting = isSyncing ? durable : [];
     if (batch.length > 0) this.#waiting.push(...this.#commit(batch));
-    if (this.#lockedSinceMs !== undefined) this.#retryLater();
+    const { isTaken } = this.#lock;
+    if (isTaken) this.#retryLater();
     const unsynced = this.#unsynced;
     if (unsynced === undefined || unsynced.isSyncing) return;
-    const isLocked = this.#lockedSinceMs !== undefined;
-    unsynced.isSyncing = this.#waiting.length === 0 || isLocked || unsynced.commits >= commitsPerSync;
+    unsynced.isSyncing = this.#waiting.length === 0 || isTaken || unsynced.commits >= commitsPerSync;
     if (unsynced.isSyncing) void this.#syncThenAnswer(unsynced);
     else this.#schedule();
   }
@@ -299,7 +269,7 @@ export class CommitQueue {
     const { steady } = this.#machineClock;
     this.#watch.guard?.beforeCommit();
     const startedMs = steady();
-    this.#begin();
+    this.#lock.begin();
     const clock = new StoreClock(
       () => this.#committedTime(),
       (committed) => this.#nextTime(committed),

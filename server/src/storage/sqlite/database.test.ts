@@ -8,10 +8,18 @@ import { readMigrations } from '../migrations.ts';
 import { nameCredentials } from '../sql/api-keys.ts';
 import { listAudit, listAuditOfTrace } from '../sql/audit.ts';
 import { retentionStatements } from '../sql/retention.ts';
-import { migrationsFolder, openDatabase } from './database.ts';
+import { type Database, migrationsFolder, openDatabase } from './database.ts';
 import { sqliteRemoval } from './purge.ts';
 import { sqliteText } from './transactions.ts';
 import { listingTexts } from './walks.ts';
+
+/** How SQLite would run the statement, step by step. */
+function planOf(database: Database, sql: string): string[] {
+  return database
+    .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/:\w+/g, '1')}`)
+    .all()
+    .map(({ detail }) => detail);
+}
 
 describe('The SQLite database', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-database-'));
@@ -80,10 +88,7 @@ describe('The SQLite database', () => {
     const names = ['thread_own', 'thread_own_account', 'thread_published', 'thread_published_account'];
     const used = new Set<string>();
     for (const sql of Object.values(listingTexts()).flatMap((texts) => Object.values(texts))) {
-      const plan = database
-        .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/:\w+/g, '1')}`)
-        .all();
-      for (const { detail } of plan) {
+      for (const detail of planOf(database, sql)) {
         assert.doesNotMatch(detail, /SCAN (thread|thread_move|message)\b/, sql);
         assert.doesNotMatch(detail, /TEMP B-TREE/, sql);
         for (const name of names) if (detail.includes(`COVERING INDEX ${name} `)) used.add(name);
@@ -100,12 +105,7 @@ describe('The SQLite database', () => {
       ofTrace: /USING INDEX audit_event_trace \(organization_id=\? AND trace_id=\? AND \(at,id\)</,
     };
     for (const [name, statement] of Object.entries({ all: listAudit, ofTrace: listAuditOfTrace })) {
-      const plan = database
-        .prepare<[], { detail: string }>(
-          `EXPLAIN QUERY PLAN ${sqliteText(statement).replaceAll(/:\w+/g, '1')}`,
-        )
-        .all()
-        .map(({ detail }) => detail);
+      const plan = planOf(database, sqliteText(statement));
       assert.match(plan[0]!, searches[name as keyof typeof searches]);
       assert.ok(!plan.some((detail) => /SCAN|TEMP B-TREE/.test(detail)), plan.join('; '));
     }
@@ -114,12 +114,7 @@ describe('The SQLite database', () => {
 
   it('looks up the names of credentials one by one, never all keys of the organization', () => {
     const database = openDatabase(join(folder, 'names.db'));
-    const plan = database
-      .prepare<[], { detail: string }>(
-        `EXPLAIN QUERY PLAN ${sqliteText(nameCredentials).replaceAll(/:\w+/g, '1')}`,
-      )
-      .all()
-      .map(({ detail }) => detail);
+    const plan = planOf(database, sqliteText(nameCredentials));
     assert.match(
       plan.join('; '),
       /SCAN entry.*api_key USING INDEX api_key_id \(organization_id=\? AND id=\?\)/,
@@ -138,12 +133,7 @@ describe('The SQLite database', () => {
     assert.equal(statements.length, 2 * retentionKinds.length - 1 + 3);
     for (const statement of statements) {
       const { name } = statement;
-      const plan = database
-        .prepare<[], { detail: string }>(
-          `EXPLAIN QUERY PLAN ${sqliteText(statement).replaceAll(/:\w+/g, '1')}`,
-        )
-        .all()
-        .map(({ detail }) => detail);
+      const plan = planOf(database, sqliteText(statement));
       assert.ok(
         plan.some((detail) => detail.startsWith('SEARCH')),
         `${name}: ${plan.join('; ')}`,

@@ -1,0 +1,56 @@
+import type { Database } from './database.ts';
+
+/** Writes wait this long for another process to finish its transaction. Then they fail at once until it has. */
+const waitMs = 5000;
+/** Transactions of the operator's commands take a few milliseconds. A longer one is reported. */
+const reportMs = 1000;
+
+/** Another process has the write lock, and writes may still wait for it. */
+export class LockIsTaken extends Error {}
+
+/** SQLite's write lock. Waiting for it in SQLite would block the event loop, and with it everyone's reads. */
+export class WriteLock {
+  readonly #steady: () => number;
+  readonly #statements;
+  /** On the steady clock. */
+  #takenSinceMs: number | undefined;
+
+  constructor(database: Database, steady: () => number) {
+    this.#steady = steady;
+    this.#statements = {
+      begin: database.prepare('BEGIN IMMEDIATE'),
+      failIfLocked: database.prepare('PRAGMA busy_timeout = 0'),
+      waitForLocks: database.prepare(
+        `PRAGMA busy_timeout = ${database.pragma('busy_timeout', { simple: true })}`,
+      ),
+    };
+  }
+
+  /** Whether another process had it at the last attempt. */
+  get isTaken(): boolean {
+    return this.#takenSinceMs !== undefined;
+  }
+
+  /** Starts a transaction. Throws `LockIsTaken` as long as writes may wait for the lock, and then SQLite's error. */
+  begin(): void {
+    const { begin, failIfLocked, waitForLocks } = this.#statements;
+    failIfLocked.get();
+    try {
+      begin.run();
+      this.#takenSinceMs = undefined;
+    } catch (error) {
+      if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw error;
+      const nowMs = this.#steady();
+      this.#takenSinceMs ??= nowMs;
+      throw nowMs - this.#takenSinceMs < waitMs ? new LockIsTaken() : error;
+    } finally {
+      waitForLocks.get();
+    }
+  }
+
+  /** Throws if another process has had it for more than a second. */
+  assertFree(): void {
+    const takenMs = this.#steady() - (this.#takenSinceMs ?? Number.POSITIVE_INFINITY);
+    if (takenMs >= reportMs) throw new Error('another process has not finished its transaction');
+  }
+}
