@@ -2,29 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ClockReading } from '../clock-jumps.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
+import { type CommitClock, type MachineClock, StoreTime } from './store-time.ts';
 import { type Scope, Scopes } from './synced-reads.ts';
 import { LockIsTaken, WriteLock } from './write-lock.ts';
-
-/** The store's time within one commit. It never runs backwards, whatever happens to the machine's clock. */
-export interface CommitClock {
-  /** Not earlier than anything committed so far. */
-  now(): number;
-  /**
-   * Later than every time in earlier commits, so that the row comes first in a listing even within one millisecond, and
-   * later than `time`, which may be of the same commit.
-   */
-  after(time?: number): number;
-}
-
-/** The machine's clocks, in milliseconds. */
-export interface MachineClock {
-  /** May be set forward or back at any time. */
-  wall(): number;
-  /** Never set; its origin does not matter. */
-  steady(): number;
-}
-
-export const machineClock: MachineClock = { wall: Date.now, steady: () => performance.now() };
 
 interface Write {
   readonly durable: boolean;
@@ -78,6 +58,7 @@ export class CommitQueue {
   readonly #sync: Sync;
   readonly #watch: CommitWatch;
   readonly #lock: WriteLock;
+  readonly #time: StoreTime;
   readonly #statements;
   #waiting: Write[] = [];
   #isScheduled = false;
@@ -86,8 +67,6 @@ export class CommitQueue {
   #unsynced: SyncGroup | undefined;
   #syncFailure: Error | undefined;
   #scope: Scope | undefined;
-  /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
-  #seen: { committed: number; steadyMs: number };
 
   constructor(database: Database, machineClock: MachineClock, sync: Sync, watch: CommitWatch = {}) {
     this.#database = database;
@@ -95,15 +74,13 @@ export class CommitQueue {
     this.#sync = sync;
     this.#watch = watch;
     this.#lock = new WriteLock(database, machineClock.steady);
-    this.#seen = { committed: 0, steadyMs: machineClock.steady() };
+    this.#time = new StoreTime(database, machineClock);
     this.#statements = {
       commit: database.prepare('COMMIT'),
       rollback: database.prepare('ROLLBACK'),
       savepoint: database.prepare('SAVEPOINT one_write'),
       release: database.prepare('RELEASE one_write'),
       undo: database.prepare('ROLLBACK TO one_write'),
-      latestTime: database.prepare<[], number>('SELECT latest_at FROM store_clock').pluck(),
-      keepLatestTime: database.prepare<[number]>('UPDATE store_clock SET latest_at = ?'),
     };
   }
 
@@ -161,7 +138,7 @@ export class CommitQueue {
 
   /** The store's time for a read: not earlier than anything committed so far. */
   now(): number {
-    return this.#nextTime(this.#committedTime());
+    return this.#time.now();
   }
 
   read(): ClockReading {
@@ -171,7 +148,7 @@ export class CommitQueue {
 
   /** How far the store's time is ahead of the machine's clock. */
   aheadMs(): number {
-    return Math.max(0, this.#committedTime() - this.#machineClock.wall());
+    return this.#time.aheadMs();
   }
 
   #enqueue<T>(durable: boolean, run: (clock: CommitClock) => T): Promise<T> {
@@ -270,18 +247,15 @@ export class CommitQueue {
     this.#watch.guard?.beforeCommit();
     const startedMs = steady();
     this.#lock.begin();
-    const clock = new StoreClock(
-      () => this.#committedTime(),
-      (committed) => this.#nextTime(committed),
-    );
+    const clock = this.#time.startCommit();
     const answers: (() => void)[] = [];
     for (const [place, write] of batch.entries()) {
       if (write.durable && batch[place - 1]?.durable && steady() - startedMs >= commitMs) break;
       answers.push(batch.length === 1 ? runAlone(write, clock) : this.#runApart(write, clock));
     }
-    if (clock.latest !== undefined) statements.keepLatestTime.run(clock.latest);
+    this.#time.keep(clock);
     statements.commit.run();
-    if (clock.latest !== undefined) this.#see(clock.latest);
+    this.#time.see(clock);
     return answers;
   }
 
@@ -327,28 +301,6 @@ export class CommitQueue {
     synced.resolve();
   }
 
-  #committedTime(): number {
-    return this.#statements.latestTime.get() ?? 0;
-  }
-
-  /**
-   * The wall clock's time. After that clock was set back, every commit is at least one millisecond after the last, because
-   * ids no longer give the order, and the store's time runs at half speed until the wall clock has caught up: leases and
-   * deadlines still end, and the two clocks meet again.
-   */
-  #nextTime(committed: number): number {
-    const wall = this.#machineClock.wall();
-    if (wall >= committed) return wall;
-    this.#see(committed);
-    const sinceMs = this.#machineClock.steady() - this.#seen.steadyMs;
-    return committed + Math.max(1, Math.floor(sinceMs / 2));
-  }
-
-  #see(committed: number): void {
-    if (committed === this.#seen.committed) return;
-    this.#seen = { committed, steadyMs: this.#machineClock.steady() };
-  }
-
   /** Rolls back a write that fails, without the other writes of its batch. */
   #runApart(write: Write, clock: CommitClock): () => void {
     const { savepoint, release, undo } = this.#statements;
@@ -364,33 +316,6 @@ export class CommitQueue {
       release.run();
       return () => write.reject(error);
     }
-  }
-}
-
-/** Reads the time only when a write needs it: counting a request against its quota does not. */
-class StoreClock implements CommitClock {
-  readonly #readCommitted: () => number;
-  readonly #nextTime: (committed: number) => number;
-  #committed = 0;
-  latest: number | undefined;
-
-  constructor(readCommitted: () => number, nextTime: (committed: number) => number) {
-    this.#readCommitted = readCommitted;
-    this.#nextTime = nextTime;
-  }
-
-  now(): number {
-    if (this.latest === undefined) {
-      this.#committed = this.#readCommitted();
-      this.latest = this.#nextTime(this.#committed);
-    }
-    return this.latest;
-  }
-
-  after(time = 0): number {
-    // At most one millisecond per commit: the clock is ahead of the wall clock only while there are 1,000 commits a second.
-    this.latest = Math.max(this.now(), this.#committed + 1, time + 1);
-    return this.latest;
   }
 }
 

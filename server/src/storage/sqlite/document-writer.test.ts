@@ -7,9 +7,10 @@ import { setTimeout } from 'node:timers/promises';
 import { newDocument, note, putDocument, strangers } from '../../../testing/contract/fixture.ts';
 import { documents, passagesPerCommit } from '../sql/documents.ts';
 import { organizations } from '../sql/organizations.ts';
-import { CommitQueue, machineClock } from './commit-queue.ts';
+import { CommitQueue } from './commit-queue.ts';
 import { type Database, openDatabase } from './database.ts';
 import { sqlitePassageIndex } from './document-writer.ts';
+import { machineClock } from './store-time.ts';
 import { sqliteTransactions } from './transactions.ts';
 
 describe('The writer of documents', () => {

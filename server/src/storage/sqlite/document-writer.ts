@@ -1,7 +1,8 @@
 import { type PassageIndex, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
 import { statement } from '../sql/sql.ts';
-import type { CommitClock, CommitQueue } from './commit-queue.ts';
+import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
+import type { CommitClock } from './store-time.ts';
 
 /** After each part the index of terms is merged in at most this many steps, each in a commit of its own. */
 const mergeStepsMax = 4;

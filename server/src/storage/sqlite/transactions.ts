@@ -10,8 +10,9 @@ import {
   valueNames,
 } from '../sql/sql.ts';
 import type { Transactions, Work } from '../sql/work.ts';
-import type { CommitClock, CommitQueue } from './commit-queue.ts';
+import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
+import type { CommitClock } from './store-time.ts';
 
 /** Of a commit, or of a read, which gives out no later time. */
 type Clock = Pick<CommitClock, 'now'> & Partial<CommitClock>;
