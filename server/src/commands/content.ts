@@ -159,7 +159,7 @@ function describeAdded(added: readonly Added[], failed: readonly Failed[]): Resu
   return [table(['ID', 'PASSAGES', 'TITLE'], rows, 'Nothing was added.'), ...missed];
 }
 
-/** False for a path that cannot be read: reading it as a file tells why. */
+/** False for a path that cannot be read, so that reading it as a file reports why. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

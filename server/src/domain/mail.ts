@@ -57,14 +57,14 @@ export function mailRetryMs(attempts: number): number {
   return Math.min(10_000 * 2 ** (attempts - 1), 3_600_000);
 }
 
-/** Takes the place of a user id where mails are counted. */
+/** Used instead of a user id to count emails. */
 export interface MailCounters {
   readonly invitations: UserId;
-  /** Apart from invitations: otherwise anyone could use up those of an organization. */
+  /** Counted apart from invitations, so that nobody can use up an organization's. */
   readonly passwordLinks: UserId;
 }
 
-/** Mails are counted by address: a person who is removed and added again is still the same reader. */
+/** Emails are counted by address, so that removing and adding a person again does not reset the count. */
 export function mailCounters(email: string, sha256: (text: string) => string): MailCounters {
   return {
     invitations: sha256(email) as UserId,

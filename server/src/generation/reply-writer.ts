@@ -67,7 +67,7 @@ export function replyWriter(store: Replies, reply: ClaimedReply, settings: Reply
           break;
         case 'verdict':
           verdict = event.verdict;
-          // A reply of which no statement was found in the documents does not answer from them.
+          // If no statement was found in the documents, the reply does not answer from them.
           unanswered ||= verdict.found === 0;
           break;
         case 'unanswered':

@@ -47,7 +47,7 @@ function isMisattributed(text: string, names: readonly string[], figures: readon
   });
 }
 
-/** Groups of words. The sides of a group contradict each other, and words on the same side agree. */
+/** Words on the same side of a group agree; words on different sides contradict each other. */
 const contrastGroups = `minimum|maximum,always|never,increase|decrease reduce,include|exclude without,
 allow permit may|forbid forbidden prohibit ban disallow block,open|close,free|paid cost fee,working business|calendar,
 mandatory required|optional,approve accept|reject decline refuse,add|remove,inside|outside,internal|external,

@@ -108,7 +108,7 @@ class BlockReader {
     const blocks = blocksBelow(element);
     const firstOther = blocks.findIndex(({ kind }) => kind !== 'paragraph');
     const own = blocks.slice(0, firstOther < 0 ? blocks.length : firstOther);
-    // Without the box of a task in Markdown, and without a bullet that is written as text.
+    // Removes the checkbox of a Markdown task, and a bullet that is written as text.
     const text = joinedTexts(own).replace(/^(?:\[[ xX]\]|[-*•‣–]) /, '');
     if (text !== '' && !isOfContents(element, text)) this.blocks.push({ kind: 'item', marker, text });
     // Not `push(...blocks)`: a list may have more items than a call may have arguments.

@@ -59,7 +59,7 @@ function folded(text: string): string {
   const plain = plainText.test(lower)
     ? lower
     : lower
-        // Would become 18 characters. No other one grows to more than eight.
+        // It would become 18 characters; no other character becomes more than eight.
         .replaceAll('\ufdfa', ' ')
         .normalize('NFKD')
         .replace(/[\u0300-\u036f\u00ad\u200b-\u200d\u2060]/g, '')

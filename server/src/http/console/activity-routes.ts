@@ -64,7 +64,7 @@ const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
 
 /**
  * By the hour for the last 24 hours, otherwise by the day. Only admins see traffic, because it is that of all members. By the
- * hour, and if there are too many counts of credentials, the counts do not say which credential.
+ * hour, and if there are too many counts, they are not split by credential.
  */
 const usage = defineConsoleRoute('GET /usage', 'member', {
   query: Type.Object({ range: Type.Optional(usageRange) }),

@@ -47,7 +47,7 @@ interface Conversation {
 
 export type ModelPart =
   | ModelText
-  /** Text that follows answers another request. */
+  /** The text that follows is the answer to another request. */
   | { readonly type: 'searched' }
   | { readonly type: 'finish'; readonly reason: string };
 

@@ -4,7 +4,7 @@ export type ModelText =
 
 const opening = '<think>';
 const closing = '</think>';
-/** White space before the tag. More is the text itself. */
+/** How much white space may precede the tag. */
 const spaceMax = 32;
 
 /** Finds the reasoning that many local servers leave in a model's text, between tags at its start. */
