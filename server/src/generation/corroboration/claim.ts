@@ -1,8 +1,7 @@
 import type { FoundPassage } from '../../domain/document.ts';
 import { sentencesOf } from '../reading/passage-parts.ts';
-import { stopWords } from '../retrieval/stop-words.ts';
-import { synonymsOf } from '../retrieval/synonyms.ts';
-import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
+import { synonymsOf } from '../retrieval/other-wordings.ts';
+import { stopWords, termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
 import { type Figure, figuresOf } from './figures.ts';
 
 /** A statement, read once and compared with many passages. */

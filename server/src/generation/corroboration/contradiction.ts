@@ -1,4 +1,4 @@
-import { synonymsOf } from '../retrieval/synonyms.ts';
+import { synonymsOf } from '../retrieval/other-wordings.ts';
 import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
 import type { Claim, Evidence } from './claim.ts';
 import { agrees, type Figure, figuresOf } from './figures.ts';

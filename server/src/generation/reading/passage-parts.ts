@@ -55,6 +55,36 @@ export function unitsOf(text: string): Unit[] {
   return units;
 }
 
+/** Markdown of some units of a passage. `write` may change the text of each. */
+export function textOfUnits(units: readonly Unit[], write?: (unit: Unit) => string): string {
+  return jointOf(undefined, units[0]) + joinedUnits(units, write) + jointOf(units.at(-1), undefined);
+}
+
+/** Units as they stand in the passage: without a header or fence above the first or below the last. */
+export function joinedUnits(units: readonly Unit[], write = ({ text }: Unit) => text): string {
+  const parts = units.map((unit, at) => {
+    const joint = at === 0 ? '' : jointOf(units[at - 1], unit);
+    return `${joint}${bulletOf(unit)}${write(unit)}`;
+  });
+  return parts.join('');
+}
+
+/** What is between two units, above the first, or below the last. */
+function jointOf(before: Unit | undefined, unit: Unit | undefined): string {
+  if (before !== undefined && before.group === unit?.group) {
+    if (unit.kind !== 'sentence') return '\n';
+    return ideographicEnd.test(before.text) ? '' : ' ';
+  }
+  const closing = before?.kind === 'code' ? `\n${before.header}` : '';
+  const opening = unit?.header === undefined ? '' : `${unit.header}\n`;
+  return `${closing}${before && unit ? '\n\n' : ''}${opening}`;
+}
+
+/** Numbered items have their number in the text. */
+function bulletOf({ kind, text }: Unit): string {
+  return kind === 'item' && !/^\d{1,4}[.)] /.test(text) ? '- ' : '';
+}
+
 /** The units of a text as sentences with single spaces. A table row becomes 'Header: cell; Header: cell'. */
 export function sentencesOf(text: string): string[] {
   const sentences = unitsOf(text).map(({ kind, text, header }) =>
@@ -113,12 +143,15 @@ export function countWords(text: string): number {
 }
 
 const stops = '.!?…';
+const ideographicStops = '。！？｡．';
 const closers = `"'”’»›)\\]}*_\`」』）】》〉］｝〕`;
 /** Stops with what belongs to the sentence before them: quotes, brackets, and citations such as `[3]`. */
 const possibleEnd = new RegExp(
-  `(?<![${stops}])[${stops}]+[${closers}]*(?: ?\\[\\d{1,4}\\](?=[\\s[.,;:)]|$))*(?=\\s|$)|[。！？｡．]+[${closers}]*`,
+  `(?<![${stops}])[${stops}]+[${closers}]*(?: ?\\[\\d{1,4}\\](?=[\\s[.,;:)]|$))*(?=\\s|$)|[${ideographicStops}]+[${closers}]*`,
   'g',
 );
+/** No space follows such a sentence. */
+const ideographicEnd = new RegExp(`[${ideographicStops}][${closers}]*$`);
 const opening = /^["'“‘«‹([{*_`¿¡「『（【《〈［｛〔]*/;
 
 /**
@@ -136,7 +169,7 @@ export function sentenceEnds(prose: string): number[] {
 }
 
 function continues(prose: string, start: number, at: number, stop: string): boolean {
-  if (/^[。！？｡．]/.test(stop)) return false;
+  if (ideographicStops.includes(stop.charAt(0))) return false;
   const next = prose
     .slice(at + stop.length, at + stop.length + 60)
     .trimStart()

@@ -1,6 +1,5 @@
-import { stopWords } from './stop-words.ts';
-import { synonymsOf } from './synonyms.ts';
-import { termOf, wordsOf } from './terms.ts';
+import { synonymsOf } from './other-wordings.ts';
+import { stopWords, termOf, wordsOf } from './terms.ts';
 
 /** One subject of a question. */
 export interface Concept {

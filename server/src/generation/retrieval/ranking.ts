@@ -1,7 +1,7 @@
 import { bareName, type FoundPassage } from '../../domain/document.ts';
 import { memoized } from '../../domain/memoized.ts';
 import type { Concept, Sought } from './question.ts';
-import { remembered, termCounts } from './term-counts.ts';
+import { remembered, termCounts } from './terms.ts';
 
 /** A concept with its weights, from the documents that are searched. */
 export interface WeighedConcept extends Concept {

@@ -2,10 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Findings } from '../../domain/library.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
+import { respellings, synonymsOf } from './other-wordings.ts';
 import { type Concept, conceptsOf, type Sought, soughtBy } from './question.ts';
 import { type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
-import { respellings } from './spelling.ts';
-import { synonymsOf } from './synonyms.ts';
 
 export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 

@@ -1,6 +1,12 @@
 import type { FoundPassage } from '../../../domain/document.ts';
 import { memoized } from '../../../domain/memoized.ts';
-import { countWords, unitsOf as splitUnits, type Unit } from '../../reading/passage-parts.ts';
+import {
+  countWords,
+  joinedUnits,
+  unitsOf as splitUnits,
+  textOfUnits,
+  type Unit,
+} from '../../reading/passage-parts.ts';
 import type { Sought } from '../../retrieval/question.ts';
 import {
   contextWeights,
@@ -9,7 +15,7 @@ import {
   matchedWeights,
   type WeighedConcept,
 } from '../../retrieval/ranking.ts';
-import { remembered } from '../../retrieval/term-counts.ts';
+import { remembered } from '../../retrieval/terms.ts';
 
 /** A part of a passage: the units from `from` to `to`, and the one that answers best. */
 export interface Quote {
@@ -106,29 +112,21 @@ export function shownHeading(passage: FoundPassage): string {
 }
 
 /** Markdown with the key unit in bold and the citation at the end. */
-export function render({ passage, units, from, to, key }: Quote, mark: number): string {
-  const parts = [shownHeading(passage)];
-  let before: Unit | undefined;
-  for (let at = from; at <= to; at++) {
-    const unit = units[at]!;
-    const text = unit.kind === 'code' ? unit.text : withoutFootnotes(unit.text);
-    const [marker, words] = unit.kind === 'item' ? itemParts(text) : ['', text];
-    const isPlain = unit.kind === 'row' || unit.kind === 'code';
-    parts.push(jointOf(before, unit), marker, at === key && !isPlain ? bold(words) : words);
-    before = unit;
-  }
-  parts.push(closingOf(before!));
-  return `${parts.join('')}${before!.header === undefined ? ' ' : '\n\n'}[${mark}]`;
+export function render(quote: Quote, mark: number): string {
+  const key = quote.units[quote.key]!;
+  const shown = shownUnits(quote);
+  const text = textOfUnits(shown, (unit) => {
+    if (unit.kind === 'code') return unit.text;
+    const plain = withoutFootnotes(unit.text);
+    return unit === key && unit.kind !== 'row' ? bold(plain) : plain;
+  });
+  const joint = shown.at(-1)!.header === undefined ? ' ' : '\n\n';
+  return `${shownHeading(quote.passage)}${text}${joint}[${mark}]`;
 }
 
-/** The quoted units as they stand in the passage, so that the passage can be found by this text. */
+/** The passage can be found by this text. */
 export function quotedText(quote: Quote): string {
-  const parts = shownUnits(quote).map((unit, at, all) => {
-    const before = all[at - 1];
-    if (before === undefined) return unit.text;
-    return `${jointOf(before, unit)}${unit.kind === 'item' ? itemParts(unit.text).join('') : unit.text}`;
-  });
-  return parts.join('');
+  return joinedUnits(shownUnits(quote));
 }
 
 /** A document's own `[2]` would look like a citation of the reply. In code spans it stays. */
@@ -136,26 +134,9 @@ function withoutFootnotes(text: string): string {
   return text.includes('`') ? text : text.replace(/\s\[\d{1,3}\](?!\()/g, '');
 }
 
-/** Numbered items keep their number as the list marker. */
-function itemParts(text: string): [marker: string, words: string] {
-  const marker = /^\d{1,4}[.)] /.exec(text)?.[0];
-  return marker === undefined ? ['- ', text] : [marker, text.slice(marker.length)];
-}
-
-function jointOf(before: Unit | undefined, unit: Unit): string {
-  const opening = unit.header !== undefined && before?.group !== unit.group ? `${unit.header}\n` : '';
-  if (before === undefined) return opening;
-  if (before.group !== unit.group) return `${closingOf(before)}\n\n${opening}`;
-  if (unit.kind === 'sentence' && before.kind === 'sentence') return ' ';
-  return before.kind === unit.kind ? '\n' : '\n\n';
-}
-
-function closingOf({ kind, header }: Unit): string {
-  return kind === 'code' ? `\n${header}` : '';
-}
-
+/** The number of a list item is not in bold. */
 function bold(text: string): string {
-  return `**${text.replaceAll('**', '')}**`;
+  return text.replaceAll('**', '').replace(/^(\d{1,4}[.)] )?(.*)$/s, '$1**$2**');
 }
 
 export function shownUnits({ units, from, to }: Quote): readonly Unit[] {

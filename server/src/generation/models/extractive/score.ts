@@ -7,9 +7,7 @@ import {
   matchedWeights,
   type WeighedConcept,
 } from '../../retrieval/ranking.ts';
-import { stopWords } from '../../retrieval/stop-words.ts';
-import { remembered, tokensIn } from '../../retrieval/term-counts.ts';
-import { termsOf, tokensOf } from '../../retrieval/terms.ts';
+import { remembered, stopWords, termsOf, tokensIn, tokensOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
 import { innermostHeading, type Quote, shownUnits, withHeader } from './quote.ts';
 
