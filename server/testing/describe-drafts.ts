@@ -11,8 +11,11 @@ import {
   type PassageSearch,
   type ReplyRequest,
 } from '../src/generation/model.ts';
-import type { ProviderOptions } from '../src/generation/models/language/sdk.ts';
-import { type LanguageModelOptions, languageModel } from '../src/generation/models/language.ts';
+import {
+  type LanguageModelOptions,
+  languageModel,
+  type ProviderOptions,
+} from '../src/generation/models/language.ts';
 import { type ProviderStandIn, startProvider } from './provider-stand-in.ts';
 
 export const apiKey = 'sk-stand-in-Zq81-Zq81-secret';

@@ -1,3 +1,4 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import {
   type DraftEvent,
   type Drafter,
@@ -8,8 +9,16 @@ import {
 import { boundedFetch } from './language/bounded-fetch.ts';
 import { draftEvents } from './language/draft.ts';
 import { ProviderRefusal } from './language/errors.ts';
-import { passageSearches } from './language/passage-searches.ts';
-import { type LanguageSdk, loadSdk, type ProviderOptions } from './language/sdk.ts';
+import { PassageSearches } from './language/passage-searches.ts';
+
+export interface ProviderOptions {
+  readonly provider: 'openai-compatible' | 'anthropic';
+  /** The provider's name for it. */
+  readonly model: string;
+  /** The address of an OpenAI-compatible provider, with its version: `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+}
 
 export interface LanguageModelOptions extends ProviderOptions {
   /** Shown as the message's `model`. */
@@ -23,6 +32,7 @@ export interface LanguageModelOptions extends ProviderOptions {
   readonly traceHeaders?: (() => Record<string, string>) | undefined;
 }
 
+const anthropicBaseUrl = 'https://api.anthropic.com/v1';
 const answerBytesMax = 32 * 1024 * 1024;
 const lineBytesMax = 1024 * 1024;
 const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
@@ -34,7 +44,7 @@ const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
 export function languageModel(options: LanguageModelOptions): Drafter {
   const { apiKey, silenceMs, traceHeaders, now = Date.now } = options;
   const bounded = boundedFetch({ silenceMs, answerBytesMax, lineBytesMax, now, traceHeaders });
-  let sdk: Promise<LanguageSdk> | undefined;
+  let loaded: Promise<LanguageModelV4> | undefined;
   /** False once the provider answered without tools a request that it refused with them. */
   let supportsTools = true;
 
@@ -42,11 +52,10 @@ export function languageModel(options: LanguageModelOptions): Drafter {
     const ended = new AbortController();
     const signal = AbortSignal.any([request.signal, ended.signal]);
     try {
-      const searches = passageSearches(options.library, request, apiKey);
-      const hasDocuments = await searches.first();
-      yield* searches.take();
-      sdk ??= loadSdk(options, bounded);
-      const draft = { ...options, request, signal, searches, sdk: await sdk };
+      const searches = new PassageSearches(options.library, request, apiKey);
+      const hasDocuments = yield* searches.first();
+      loaded ??= loadModel(options, bounded);
+      const draft = { ...options, request, signal, searches, model: await loaded };
       const withTools = hasDocuments && supportsTools;
       let hasStarted = false;
       try {
@@ -72,4 +81,23 @@ export function languageModel(options: LanguageModelOptions): Drafter {
 
 function isRefusalOfTools(error: unknown): boolean {
   return error instanceof ProviderRefusal && error.mentionsTools && statusesOfRefusedTools.has(error.status);
+}
+
+/** Loads the provider's package with the first draft. */
+async function loadModel(
+  { provider, model, baseUrl, apiKey }: ProviderOptions,
+  fetch: typeof globalThis.fetch,
+): Promise<LanguageModelV4> {
+  // Every setting is given, because the SDK takes missing ones from the environment.
+  if (provider === 'anthropic') {
+    const { createAnthropic } = await import('@ai-sdk/anthropic');
+    return createAnthropic({ baseURL: baseUrl ?? anthropicBaseUrl, apiKey: apiKey ?? '', fetch })(model);
+  }
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  return createOpenAICompatible({
+    name: 'provider',
+    baseURL: baseUrl ?? '',
+    fetch,
+    ...(apiKey !== undefined && { apiKey }),
+  })(model);
 }

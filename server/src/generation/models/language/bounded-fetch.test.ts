@@ -62,16 +62,6 @@ describe('a bounded fetch', () => {
     assert.match(await response.text(), /\[DONE\]/);
   });
 
-  it('rejects with the reason of its signal', async () => {
-    const reason = new Error('Cancelled.');
-    const isReason = (error: unknown) => error === reason;
-    await assert.rejects(ask('!hang', {}, { signal: AbortSignal.abort(reason) }), isReason);
-    const abort = new AbortController();
-    const response = await ask('!stall', {}, { signal: abort.signal });
-    abort.abort(reason);
-    await assert.rejects(response.text(), isReason);
-  });
-
   it('reports an error response whose body never ends', async () => {
     await assert.rejects(ask('!status-endless', { silenceMs: 200 }), /The provider answered 500\./);
   });

@@ -15,8 +15,7 @@ const refusalBytesMax = 65_536;
 
 /**
  * `fetch` for a provider's streams. It returns a stream of events or throws a `ModelError`. Its time and size are limited,
- * and it follows no redirects, so that the key is sent only to the configured address. When aborted, it throws the
- * signal's reason.
+ * and it follows no redirects, so that the key is sent only to the configured address.
  */
 export function boundedFetch(bounds: FetchBounds): typeof fetch {
   return async (input, init) => {
@@ -28,12 +27,9 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
       for (const [name, value] of Object.entries(bounds.traceHeaders?.() ?? {})) headers.set(name, value);
       const response = await during(fetch(input, { ...init, headers, signal, redirect: 'manual' }));
       await assertEventStream(response, bounds, during);
-      return new Response(
-        response.body && boundedBody(response.body, bounds, during, init?.signal),
-        response,
-      );
+      return new Response(response.body && boundedBody(response.body, bounds, during), response);
     } catch (error) {
-      throw init?.signal?.aborted ? init.signal.reason : modelErrorOf(error);
+      throw modelErrorOf(error);
     }
   };
 }
@@ -88,7 +84,6 @@ function boundedBody(
   body: ReadableStream<Uint8Array>,
   { answerBytesMax, lineBytesMax }: FetchBounds,
   during: During,
-  signal: AbortSignal | null | undefined,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let answerBytes = 0;
@@ -106,7 +101,7 @@ function boundedBody(
         }
         controller.enqueue(value);
       } catch (error) {
-        controller.error(signal?.aborted ? signal.reason : streamErrorOf(error));
+        controller.error(streamErrorOf(error));
         reader.cancel().catch(() => {});
       }
     },

@@ -1,77 +1,201 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type {
+  LanguageModelV4,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Prompt,
+  LanguageModelV4ReasoningPart,
+  LanguageModelV4StreamPart,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolCall,
+} from '@ai-sdk/provider';
 import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
-import { KeepableText } from './keepable-text.ts';
+import { cutOff, modelErrorOf } from './errors.ts';
 import type { PassageSearches } from './passage-searches.ts';
 import { instructionsFor, messagesFor } from './prompt.ts';
-import { ReasoningSteps } from './reasoning-steps.ts';
-import type { LanguageSdk, ModelPart } from './sdk.ts';
+import { KeepableText, type ModelText, ReasoningSteps, TaggedReasoning } from './text-streams.ts';
 
+/** Requests per draft. Each search leads to another request, and the last one must be an answer. */
+const requestsMax = 5;
 /** Every progress update stores all steps, so their number is limited. */
 const reasoningStepsMax = 50;
 /** How long a burst of small pieces may block the event loop. */
 const stretchMs = 5;
 
+const searchTool: LanguageModelV4FunctionTool = {
+  type: 'function',
+  name: 'searchDocuments',
+  description: 'Searches the documents of the organization. Answers with further numbered passages.',
+  inputSchema: {
+    type: 'object',
+    properties: { query: { type: 'string', description: 'Words that the answer is likely to contain' } },
+    required: ['query'],
+    additionalProperties: false,
+  },
+};
+
 interface DraftSetting {
+  readonly model: LanguageModelV4;
   readonly request: ReplyRequest;
   /** Aborts with the request, and when the reader stops reading. */
   readonly signal: AbortSignal;
   readonly searches: PassageSearches;
-  readonly sdk: LanguageSdk;
   readonly apiKey?: string | undefined;
   readonly replyLengthMax: number;
 }
 
-/** One conversation with the provider: up to five requests, with searches between them. */
+/**
+ * One conversation with the provider: up to five requests, with searches between them. It calls the model directly: the
+ * loop of the `ai` package would hold 70 kB of streams while it waits for the provider.
+ */
 export async function* draftEvents(setting: DraftSetting, withTools: boolean): AsyncGenerator<DraftEvent> {
-  const { request, signal, searches, sdk, apiKey, replyLengthMax } = setting;
-  const text = new KeepableText(apiKey);
-  const reasoningText = new KeepableText(apiKey);
-  const reasoning = new ReasoningSteps();
-  let reasoningSteps = 0;
-  let shown = '';
-  let needsGap = false;
+  const { model, request, signal: abortSignal, searches, apiKey, replyLengthMax } = setting;
+  const text = new DraftText(apiKey, replyLengthMax);
+  const prompt: LanguageModelV4Prompt = [
+    { role: 'system', content: instructionsFor(searches.passages, withTools) },
+    ...messagesFor(request.conversation).map(({ role, content }) => ({
+      role,
+      content: [{ type: 'text' as const, text: content }],
+    })),
+  ];
+  for (let requests = 1; ; requests++) {
+    const mayCall = requests < requestsMax;
+    const toolChoice = { type: mayCall ? 'auto' : 'none' } as const;
+    const tools = withTools ? { tools: [searchTool], toolChoice } : {};
+    const answer = new Answer(text);
+    yield* answer.read(() => model.doStream({ prompt, abortSignal, ...tools }));
+    if (answer.calls.length === 0) return yield* text.finish(answer.finishReason);
+    if (!withTools || !mayCall) {
+      throw new ModelError('The model searched although it had to answer.', { transient: true });
+    }
+    prompt.push({ role: 'assistant', content: answer.content() });
+    for (const { toolCallId, toolName, input } of answer.calls) {
+      const query = parsed(input)?.query;
+      const value = typeof query === 'string' ? yield* searches.further(query) : 'The query is missing.';
+      const output = { type: 'text' as const, value };
+      prompt.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] });
+    }
+    text.startParagraph();
+  }
+}
 
-  function* take(part: ModelPart): Generator<DraftEvent> {
-    switch (part.type) {
-      case 'text': {
-        if (part.text === '') return;
-        // Text after a search starts a new paragraph.
-        const gap = needsGap ? '\n\n' : '';
-        needsGap = false;
-        return yield* show(text.add(`${gap}${part.text}`));
+function parsed(json: string): { query?: unknown } | null {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}
+
+/** The answer to one request, as it arrives. */
+class Answer {
+  readonly calls: LanguageModelV4ToolCall[] = [];
+  finishReason = '';
+  readonly #text: DraftText;
+  readonly #tagged = new TaggedReasoning();
+  readonly #blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
+
+  constructor(text: DraftText) {
+    this.#text = text;
+  }
+
+  async *read(request: () => ReturnType<LanguageModelV4['doStream']>): AsyncGenerator<DraftEvent> {
+    let turnedAt = performance.now();
+    try {
+      const { stream } = await request();
+      for await (const part of stream) {
+        for (const text of this.#take(part)) yield* this.#text.take(text);
+        // Buffered parts arrive without a turn of the event loop.
+        if (performance.now() - turnedAt < stretchMs) continue;
+        await turn();
+        turnedAt = performance.now();
       }
-      case 'reasoning':
-        if (reasoningSteps >= reasoningStepsMax) return;
-        return yield* reason(reasoning.add(reasoningText.add(part.text)));
+      if (this.finishReason === '') throw cutOff();
+    } catch (error) {
+      throw modelErrorOf(error);
+    }
+  }
+
+  /** What the next request has to repeat. Providers reject empty texts, but reasoning may consist of its signature only. */
+  content() {
+    const said = [...this.#blocks.values()].filter(
+      ({ type, text, providerOptions }) =>
+        text !== '' || (type === 'reasoning' && providerOptions !== undefined),
+    );
+    const calls = this.calls.map(({ type, toolCallId, toolName, input, providerMetadata }) => ({
+      ...{ type, toolCallId, toolName, input: parsed(input) ?? {} },
+      ...(providerMetadata && { providerOptions: providerMetadata }),
+    }));
+    return [...said, ...calls];
+  }
+
+  *#take(part: LanguageModelV4StreamPart): Generator<ModelText> {
+    if (part.type === 'text-start' || part.type === 'reasoning-start') {
+      this.#blocks.set(part.id, { type: part.type === 'text-start' ? 'text' : 'reasoning', text: '' });
+    }
+    const block = 'id' in part && part.id !== undefined ? this.#blocks.get(part.id) : undefined;
+    // Providers sign their reasoning, in any part of it, and require the signature in the next request.
+    if (block !== undefined && 'providerMetadata' in part && part.providerMetadata !== undefined) {
+      block.providerOptions = { ...block.providerOptions, ...part.providerMetadata };
+    }
+    switch (part.type) {
+      case 'text-delta':
+        block!.text += part.delta;
+        return yield* this.#tagged.take(part.delta);
+      case 'reasoning-delta':
+        block!.text += part.delta;
+        return yield { type: 'reasoning', text: part.delta };
       case 'reasoning-end':
-        yield* reason(reasoning.add(reasoningText.end()));
-        return yield* reason(reasoning.end());
-      case 'searched':
-        needsGap = shown.trim() !== '';
+        return yield { type: 'reasoning-end' };
+      case 'tool-call':
+        this.calls.push(part);
         return;
       case 'finish':
-        return yield* finish(part.reason);
+        // Without a reason of the provider, the stream was cut off.
+        if (part.finishReason.raw === undefined) return;
+        this.finishReason = part.finishReason.unified;
+        return yield* this.#tagged.end();
+      case 'error':
+        throw part.error;
+    }
+  }
+}
+
+/** The text and the reasoning of a draft, over all its requests. */
+class DraftText {
+  readonly #lengthMax: number;
+  readonly #text: KeepableText;
+  readonly #reasoningText: KeepableText;
+  readonly #reasoning = new ReasoningSteps();
+  #reasoningSteps = 0;
+  #shown = '';
+  #gap = '';
+
+  constructor(secret: string | undefined, lengthMax: number) {
+    this.#lengthMax = lengthMax;
+    this.#text = new KeepableText(secret);
+    this.#reasoningText = new KeepableText(secret);
+  }
+
+  *take(part: ModelText): Generator<DraftEvent> {
+    if (part.type === 'text' && part.text !== '') {
+      yield* this.#show(this.#text.add(this.#gap + part.text));
+      this.#gap = '';
+    } else if (part.type === 'reasoning' && this.#reasoningSteps < reasoningStepsMax) {
+      yield* this.#reason(this.#reasoning.add(this.#reasoningText.add(part.text)));
+    } else if (part.type === 'reasoning-end') {
+      yield* this.#reason(this.#reasoning.add(this.#reasoningText.end()));
+      yield* this.#reason(this.#reasoning.end());
     }
   }
 
-  function* show(piece: string): Generator<DraftEvent> {
-    if (piece === '') return;
-    shown += piece;
-    if (shown.length > replyLengthMax) {
-      throw new ModelError(`The model wrote more than ${replyLengthMax} characters.`, { transient: false });
-    }
-    yield { type: 'text', text: piece };
+  /** Text after a search starts a new paragraph. */
+  startParagraph(): void {
+    this.#gap = this.#shown.trim() === '' ? '' : '\n\n';
   }
 
-  function* reason(descriptions: readonly string[]): Generator<DraftEvent> {
-    for (const description of descriptions) {
-      if (reasoningSteps++ < reasoningStepsMax) yield { type: 'step', description };
-    }
-  }
-
-  function* finish(why: string): Generator<DraftEvent> {
-    yield* show(text.end());
-    if (/\p{L}|\p{N}/u.test(shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
+  *finish(why: string): Generator<DraftEvent> {
+    yield* this.#show(this.#text.end());
+    if (/\p{L}|\p{N}/u.test(this.#shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
       if (why !== 'length') return;
       // A truncated answer is kept and marked as such.
       yield { type: 'text', text: ' …' };
@@ -83,23 +207,18 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
     throw new ModelError('The model gave no text.', { transient: true });
   }
 
-  const parts = sdk.stream({
-    instructions: instructionsFor(searches.passages, withTools),
-    messages: messagesFor(request.conversation),
-    abortSignal: signal,
-    search: withTools ? (query) => searches.further(query) : undefined,
-  });
-  let turnedAt = performance.now();
-  try {
-    for await (const part of parts) {
-      yield* searches.take();
-      yield* take(part);
-      // Buffered parts arrive without a turn of the event loop.
-      if (performance.now() - turnedAt < stretchMs) continue;
-      await turn();
-      turnedAt = performance.now();
+  *#show(piece: string): Generator<DraftEvent> {
+    if (piece === '') return;
+    this.#shown += piece;
+    if (this.#shown.length > this.#lengthMax) {
+      throw new ModelError(`The model wrote more than ${this.#lengthMax} characters.`, { transient: false });
     }
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
+    yield { type: 'text', text: piece };
+  }
+
+  *#reason(descriptions: readonly string[]): Generator<DraftEvent> {
+    for (const description of descriptions) {
+      if (this.#reasoningSteps++ < reasoningStepsMax) yield { type: 'step', description };
+    }
   }
 }
