@@ -1,18 +1,19 @@
 /** A worker thread for tests of the pool. Its prompt decides how it misbehaves. */
 import { parentPort } from 'node:worker_threads';
-import type { Outcome, Task, ToThread } from '../src/generation/threads/model-threads.ts';
+import type { Outcome, Task, Tasks, ToThread } from '../src/generation/threads/model-threads.ts';
 
 parentPort?.on('message', (message: ToThread) => {
-  if (message.type === 'tasks') tell(message.tasks.flatMap((task) => misbehave(task) ?? []));
-  else if (message.type === 'abort') tell([{ failure: { message: 'aborted' } }]);
+  if (message === 'abort') tell([{ failure: 'aborted' }]);
+  else if ('tasks' in message) tell(message.tasks.flatMap((task) => misbehave(task) ?? []));
 });
 
 function tell(outcomes: readonly Outcome[]): void {
-  if (outcomes.length > 0) parentPort?.postMessage({ type: 'outcomes', outcomes });
+  if (outcomes.length > 0) parentPort?.postMessage({ outcomes });
 }
 
-function misbehave(task: Task): Outcome | undefined {
-  const prompt = task.kind === 'reply' ? task.request.conversation[0]?.content : undefined;
+function misbehave({ args }: Task): Outcome | undefined {
+  const [{ conversation }] = args as Parameters<Tasks['reply']>;
+  const prompt = conversation[0]?.content;
   switch (prompt) {
     case 'crash':
       throw new Error('crashed on purpose');

@@ -4,8 +4,6 @@ import type { AuditNote, ClaimedReply, Replies } from '../storage/store.ts';
 import type { Timers } from '../usecases/timers.ts';
 import type { ReplyEvent } from './model.ts';
 
-type Result = Parameters<Replies['settleReply']>[1];
-
 export interface ReplyWriterSettings {
   readonly everyMs: number;
   readonly now: () => number;
@@ -20,24 +18,15 @@ export type ReplyWriter = ReturnType<typeof replyWriter>;
 /** Writes one reply to the store while the model drafts it, at intervals. */
 export function replyWriter(store: Replies, reply: ClaimedReply, settings: ReplyWriterSettings) {
   const { everyMs, now, timers, kept, lost } = settings;
+  const steps: Step[] = [];
+  const result: { sources: readonly Source[] | null; verdict?: Verdict; unanswered: boolean } = {
+    sources: null,
+    unanswered: false,
+  };
   let status: RunningStatus = 'in_progress';
   let content = '';
-  const steps: Step[] = [];
-  let sources: readonly Source[] | null = null;
-  let verdict: Verdict | undefined;
-  let unanswered = false;
   let cancelDue: (() => void) | undefined;
   let isClosed = false;
-
-  function close(): void {
-    isClosed = true;
-    cancelDue?.();
-  }
-
-  function end(result: Omit<Result, 'steps'>): Promise<boolean> {
-    close();
-    return store.settleReply(reply, { ...result, steps });
-  }
 
   async function keep(): Promise<void> {
     cancelDue = undefined;
@@ -49,40 +38,39 @@ export function replyWriter(store: Replies, reply: ClaimedReply, settings: Reply
 
   return {
     take(event: ReplyEvent): void {
-      switch (event.type) {
-        case 'step':
-          steps.push({ description: event.description, at: now() });
-          break;
-        case 'text':
-          content += event.text;
-          break;
-        case 'corroborating':
-          status = 'corroborating';
-          break;
-        case 'revision':
-          content = event.text;
-          break;
-        case 'sources':
-          sources = event.sources;
-          break;
-        case 'verdict':
-          verdict = event.verdict;
-          // If no statement was found in the documents, the reply does not answer from them.
-          unanswered ||= verdict.found === 0;
-          break;
-        case 'unanswered':
-          unanswered = true;
-          break;
+      if (event.type === 'step') steps.push({ description: event.description, at: now() });
+      else if (event.type === 'text') content += event.text;
+      else if (event.type === 'revision') content = event.text;
+      else if (event.type === 'corroborating') status = 'corroborating';
+      else if (event.type === 'unanswered') result.unanswered = true;
+      else if (event.type === 'sources') result.sources = event.sources;
+      else {
+        result.verdict = event.verdict;
+        // If no statement was found in the documents, the reply does not answer from them.
+        result.unanswered ||= event.verdict.found === 0;
       }
       cancelDue ??= timers.after(everyMs, () => void keep());
     },
 
+    /** Stores no more progress. */
+    close(): void {
+      isClosed = true;
+      cancelDue?.();
+    },
+
     /** Resolves to false if another worker had taken the reply or it had ended. */
-    settle: (model: string) => end({ status: 'completed', content, sources, verdict, unanswered, model }),
+    complete: (model: string) =>
+      store.settleReply(reply, { status: 'completed', content, steps, ...result, model }),
 
     fail: (model: string, failure: string, note: AuditNote) =>
-      end({ status: 'failed', content: failedReplyContent, sources: null, model, failure, note }),
-
-    close,
+      store.settleReply(reply, {
+        status: 'failed',
+        content: failedReplyContent,
+        steps,
+        sources: null,
+        model,
+        failure,
+        note,
+      }),
   };
 }

@@ -1,4 +1,4 @@
-import { machineTimers, type Timers } from '../usecases/timers.ts';
+import { machineTimers, type Timers, Wakeup } from '../usecases/timers.ts';
 
 const firstPauseMs = 50;
 const pauseMsMax = 2_000;
@@ -13,32 +13,14 @@ export async function retryStore<T>(
   onFailure: (error: unknown) => void = () => {},
   timers: Timers = machineTimers,
 ): Promise<T> {
+  const pauses = new Wakeup(signal, timers);
   for (let failures = 0; ; failures += 1) {
-    if (failures > 0) await pause(pauseMs(failures, timers), signal, timers);
     try {
       return await call();
     } catch (error) {
       if (failures === 0) onFailure(error);
     }
+    await pauses.pause(Math.min(pauseMsMax, firstPauseMs * 2 ** failures) * (0.5 + timers.random() / 2));
+    signal.throwIfAborted();
   }
-}
-
-function pauseMs(failures: number, { random }: Timers): number {
-  return Math.min(pauseMsMax, firstPauseMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
-}
-
-/** Rejects if the signal aborts first. */
-function pause(ms: number, signal: AbortSignal, timers: Timers): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      cancelTimer();
-      reject(signal.reason);
-    };
-    const cancelTimer = timers.after(ms, () => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    });
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
 }

@@ -30,10 +30,12 @@ interface Running {
   readonly conversation: Conversation | undefined;
   readonly abort: AbortController;
   readonly beganMs: number;
-  /** Why it was aborted, if it was. */
-  ended: 'lost' | 'stopping' | undefined;
   done: Promise<void>;
 }
+
+/** Why a reply was aborted. Only the first reason counts: a cancelled reply is not released. */
+const lost = new Error('The reply was cancelled or taken over.');
+const stopping = new Error('The worker is stopping.');
 
 /** Shown for unexpected errors. Their own messages may contain anything, so they only go to the log. */
 const unexpectedFailure = 'Something went wrong inside the service; its log says more, by the trace id.';
@@ -144,7 +146,7 @@ export class ReplyWorker implements ReplyTaker {
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#claiming;
-    for (const running of this.#running) end(running, 'stopping');
+    for (const { abort } of this.#running) abort.abort(stopping);
     await Promise.all([...this.#running].map(({ done }) => done));
     this.#stopHeartbeat();
     await this.#model.close?.();
@@ -191,7 +193,6 @@ export class ReplyWorker implements ReplyTaker {
       conversation,
       abort: new AbortController(),
       beganMs: this.#context.timers.steadyMs(),
-      ended: undefined,
       done: Promise.resolve(),
     };
     this.#running.add(running);
@@ -224,37 +225,49 @@ export class ReplyWorker implements ReplyTaker {
 
   async #write(running: Running): Promise<AttemptOutcome> {
     const { reply, abort } = running;
-    const { store, replySignals, threadSignals, now, timers, tracing } = this.#context;
-    const lost = () => end(running, 'lost');
-    const unwatch = replySignals.watch(reply, lost);
+    const { store, replySignals, threadSignals, now, timers } = this.#context;
+    const lose = () => abort.abort(lost);
+    const unwatch = replySignals.watch(reply, lose);
     // Measured from the claim with a monotonic clock. The sweep marks the reply as failed.
-    const cancelDeadline = timers.after(Math.min(reply.remainingMs, timerMsMax), lost);
+    const cancelDeadline = timers.after(Math.min(reply.remainingMs, timerMsMax), lose);
     const writer = replyWriter(store, reply, {
       // Less often with thousands of running replies, to limit the writes.
       everyMs: Math.max(200, this.#running.size / 5),
       now,
       timers,
       kept: () => threadSignals.changed(reply.threadId),
-      lost,
+      lost: lose,
+    });
+    const written = this.#generate(running, writer).finally(() => {
+      unwatch();
+      writer.close();
     });
     try {
-      const request = await this.#persist(running, () => this.#requestFor(running));
-      await tracing.span('model', {}, async () => {
-        for await (const event of untilAborted(this.#model.reply(request), abort.signal)) writer.take(event);
-      });
-      unwatch();
-      // The claim's token prevents overwriting a successor's reply.
-      if (!(await this.#persist(running, () => writer.settle(this.#model.name)))) return 'stopped';
-      replySignals.replyEnded(reply);
-      return 'completed';
+      return await written.then(
+        () => this.#settle(running, 'completed', () => writer.complete(this.#model.name)),
+        (error) => this.#giveUp(running, writer, error),
+      );
     } catch (error) {
-      unwatch();
-      writer.close();
-      return await this.#endEarly(running, writer, error);
+      if (!abort.signal.aborted) throw error;
+      if (abort.signal.reason === stopping) await this.#release(reply);
+      return 'stopped';
     } finally {
       cancelDeadline();
-      writer.close();
     }
+  }
+
+  async #generate(running: Running, writer: ReplyWriter): Promise<void> {
+    const request = await this.#persist(running, () => this.#requestFor(running));
+    await this.#context.tracing.span('model', {}, async () => {
+      for await (const event of untilAborted(this.#model.reply(request), request.signal)) writer.take(event);
+    });
+  }
+
+  async #settle(running: Running, outcome: AttemptOutcome, settle: () => Promise<boolean>) {
+    // The claim's token prevents overwriting a successor's reply.
+    if (!(await this.#persist(running, settle))) return 'stopped';
+    this.#context.replySignals.replyEnded(running.reply);
+    return outcome;
   }
 
   /** Retries until the reply is aborted: at its deadline, when it is lost or when the worker stops. */
@@ -267,20 +280,6 @@ export class ReplyWorker implements ReplyTaker {
     return retryStore(call, abort.signal, onFailure, this.#context.timers);
   }
 
-  async #endEarly(running: Running, writer: ReplyWriter, error: unknown): Promise<AttemptOutcome> {
-    if (!running.abort.signal.aborted) {
-      try {
-        return await this.#giveUp(running, writer, error);
-      } catch (fault) {
-        if (!running.abort.signal.aborted) throw fault;
-      }
-    }
-    if (running.ended === 'stopping') {
-      await this.#release(running.reply);
-    }
-    return 'stopped';
-  }
-
   async #release(reply: ReplyClaim, withinMs = releaseWithinMs): Promise<void> {
     const { store, timers } = this.#context;
     const tooLate = new AbortController();
@@ -289,8 +288,9 @@ export class ReplyWorker implements ReplyTaker {
   }
 
   async #giveUp(running: Running, writer: ReplyWriter, error: unknown): Promise<AttemptOutcome> {
-    const { reply } = running;
-    const { store, replySignals, threadSignals } = this.#context;
+    const { reply, abort } = running;
+    const { store, threadSignals } = this.#context;
+    abort.signal.throwIfAborted();
     const failure = error instanceof ModelError ? error.message : unexpectedFailure;
     const delayMs = this.#retryDelayMs(running, error);
     if (delayMs !== undefined) {
@@ -304,9 +304,7 @@ export class ReplyWorker implements ReplyTaker {
     if (error instanceof ModelError) this.#log.warn({ failure, ...nameForLog(reply) }, 'reply failed');
     else this.#log.error({ err: error, ...nameForLog(reply) }, 'reply failed');
     const note = replyFailedNote(this.#context, reply, failure);
-    if (!(await this.#persist(running, () => writer.fail(this.#model.name, failure, note)))) return 'stopped';
-    replySignals.replyEnded(reply);
-    return 'failed';
+    return this.#settle(running, 'failed', () => writer.fail(this.#model.name, failure, note));
   }
 
   #retryDelayMs({ reply, beganMs }: Running, error: unknown): number | undefined {
@@ -340,8 +338,8 @@ export class ReplyWorker implements ReplyTaker {
     try {
       for (let from = 0; from < claims.length; from += renewedAtOnce) {
         const some = claims.slice(from, from + renewedAtOnce);
-        const lost = await this.#context.store.renewReplies(some, this.#settings.leaseMs);
-        for (const claim of lost) end(running.get(claim as ClaimedReply), 'lost');
+        const ended = await this.#context.store.renewReplies(some, this.#settings.leaseMs);
+        for (const claim of ended) running.get(claim as ClaimedReply)?.abort.abort(lost);
       }
       this.#renewedMs = beganMs;
     } catch (error) {
@@ -349,15 +347,6 @@ export class ReplyWorker implements ReplyTaker {
       this.#log.error({ err: error }, 'leases could not be renewed');
     }
   }
-}
-
-/** Only the first reason counts: a cancelled reply is not released. */
-function end(running: Running | undefined, why: 'lost' | 'stopping'): void {
-  if (running === undefined || running.ended !== undefined) return;
-  running.ended = why;
-  running.abort.abort(
-    new Error(why === 'lost' ? 'The reply was cancelled or taken over.' : 'The worker is stopping.'),
-  );
 }
 
 function nameForLog({ traceId, threadId, messageId, organizationId }: Omit<FailedReply, 'failure'>) {

@@ -1,31 +1,24 @@
 /** Runs in a worker thread of model-threads.ts: one batch of tasks at a time. */
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Findings } from '../../domain/library.ts';
 import { corroborate } from '../corroboration/corroborated.ts';
 import { ModelError, type ReplyEvent } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
-import type { Failure, FromThread, Outcome, PassageSource, Task, ToThread } from './model-threads.ts';
+import type { FromThread, Outcome, PassageSource, Task, Tasks, ToThread } from './model-threads.ts';
 
 // On Linux 0 means this thread, not the process: the event loop gets the processor before we do.
 setPriority(0, 10);
 
-let abort = new AbortController();
-let calls = 0;
-let answered: (id: number, value: unknown) => void = () => {};
-
 const tell = (message: FromThread) => parentPort?.postMessage(message);
 
-function call(method: keyof PassageStore, ...args: unknown[]): Promise<never> {
-  const id = ++calls;
-  return new Promise((resolve, reject) => {
-    answered = (answeredId, value) => {
-      if (answeredId === id) resolve(value as never);
-    };
-    abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true });
-    tell({ type: 'call', id, method, args });
-  });
+/** The answer that the running task waits for. */
+let awaited: PromiseWithResolvers<never> | undefined;
+
+function call(method: keyof PassageStore, args: readonly unknown[]): Promise<never> {
+  awaited = Promise.withResolvers<never>();
+  tell({ method, args });
+  return awaited.promise;
 }
 
 const source: PassageSource | null = workerData;
@@ -35,7 +28,7 @@ const reader: PassageStore | undefined =
 /** Reads in this thread if possible. The main thread repeats a failed read until the store is available. */
 const ask = (method: keyof PassageStore, ...args: unknown[]): Promise<never> => {
   const read = reader?.[method] as ((...args: unknown[]) => Promise<never>) | undefined;
-  return read === undefined ? call(method, ...args) : read(...args).catch(() => call(method, ...args));
+  return read === undefined ? call(method, args) : read(...args).catch(() => call(method, args));
 };
 
 const store: PassageStore = {
@@ -44,53 +37,49 @@ const store: PassageStore = {
   outlineDocuments: (...args) => ask('outlineDocuments', ...args),
 };
 const model = extractiveModel(store);
+/** A task that is aborted learns it from its next call to the store. */
+const { signal } = new AbortController();
+
+const tasks: Tasks = {
+  async reply(request) {
+    const events: ReplyEvent[] = [];
+    for await (const event of model.reply({ ...request, signal })) events.push(event);
+    return events;
+  },
+  corroborate: async (draft, passages) => [...corroborate(draft, passages)],
+  async search(organizationId, accountId, question, limit) {
+    const found = await searchPassages(store, organizationId, accountId, question, limit);
+    const { searched, passages, ranked } = found;
+    return { searched, passages, scores: ranked.map(({ score }) => score) };
+  },
+};
 
 parentPort?.on('message', (message: ToThread) => {
-  if (message.type === 'tasks') void run(message.tasks);
-  else if (message.type === 'answer') answered(message.id, message.value);
-  else abort.abort();
+  if (message === 'abort') awaited?.reject(new Error('The task was aborted.'));
+  else if ('answer' in message) awaited?.resolve(message.answer as never);
+  else void run(message.tasks);
 });
 
 /** Results do not wait longer than this for those of the next tasks, nor do tasks of other organizations. */
 const batchMs = 20;
 
 /** One message with the whole results: sending one costs more than its content, and a reply takes a millisecond. */
-async function run(tasks: readonly Task[]): Promise<void> {
-  abort = new AbortController();
+async function run(batch: readonly Task[]): Promise<void> {
   const outcomes: Outcome[] = [];
   const startedMs = performance.now();
-  for (const task of tasks) {
+  for (const task of batch) {
     outcomes.push(await outcomeOf(task));
-    if (abort.signal.aborted || performance.now() - startedMs >= batchMs) break;
+    if (performance.now() - startedMs >= batchMs) break;
   }
-  tell({ type: 'outcomes', outcomes });
+  tell({ outcomes });
 }
 
-async function outcomeOf(task: Task): Promise<Outcome> {
+async function outcomeOf({ name, args }: Task): Promise<Outcome> {
   try {
-    return { result: await resultOf(task, abort.signal) };
+    const task = tasks[name] as (...args: readonly unknown[]) => Promise<unknown>;
+    return { result: await task(...args) };
   } catch (error) {
-    return { failure: failureOf(error) };
+    if (error instanceof ModelError) return { failure: error.message, transient: error.transient };
+    return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
-}
-
-async function resultOf(task: Task, signal: AbortSignal): Promise<ReplyEvent[] | Findings> {
-  if (task.kind === 'reply') {
-    const events: ReplyEvent[] = [];
-    for await (const event of model.reply({ ...task.request, signal })) events.push(event);
-    return events;
-  }
-  if (task.kind === 'corroborate') return [...corroborate(task.draft, task.passages)];
-  const [organizationId, accountId, question, limit] = task.question;
-  const found = await searchPassages(store, organizationId, accountId, question, limit);
-  const { searched, passages, ranked } = found;
-  return { searched, passages, scores: ranked.map(({ score }) => score) };
-}
-
-function failureOf(error: unknown): Failure {
-  if (error instanceof ModelError) {
-    const { message, transient, retryAfterMs } = error;
-    return { message, transient, retryAfterMs };
-  }
-  return { message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

@@ -1,18 +1,23 @@
 import { Worker } from 'node:worker_threads';
 import type { FoundPassage } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { Findings } from '../../domain/library.ts';
 import type { Corroborate } from '../corroboration/corroborated.ts';
 import { type Model, ModelError, type PassageSearch, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import type { PassageStore } from '../retrieval/search.ts';
 import { retryStore } from '../retry-store.ts';
 
-/** Work that takes the processor for milliseconds at a time. The first two result in events, a search in findings. */
-export type Task =
+/** Work that takes the processor for milliseconds at a time. */
+export interface Tasks {
   /** The embedded model's whole reply. */
-  | { readonly kind: 'reply'; readonly request: Omit<ReplyRequest, 'signal'> }
-  | { readonly kind: 'corroborate'; readonly draft: string; readonly passages: readonly FoundPassage[] }
-  | { readonly kind: 'search'; readonly question: Parameters<PassageSearch['search']> };
+  reply(request: Omit<ReplyRequest, 'signal'>): Promise<ReplyEvent[]>;
+  corroborate(draft: string, passages: readonly FoundPassage[]): Promise<ReplyEvent[]>;
+  search: PassageSearch['search'];
+}
+
+export interface Task {
+  readonly name: keyof Tasks;
+  readonly args: readonly unknown[];
+}
 
 /** The module with an `openPassages(location)` that gives a thread its own connection to the documents. */
 export interface PassageSource {
@@ -22,31 +27,26 @@ export interface PassageSource {
 
 /** A read that a thread leaves to the main thread because it has no connection to the store, or the connection failed. */
 interface StoreCall {
-  /** Unique within the thread: an answer may come after its task was aborted. */
-  readonly id: number;
   readonly method: keyof PassageStore;
   readonly args: readonly unknown[];
 }
 
 export type ToThread =
   /** Tasks of one organization, to be run in order. */
-  | { readonly type: 'tasks'; readonly tasks: readonly Task[] }
-  | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly type: 'abort' };
+  | { readonly tasks: readonly Task[] }
+  | { readonly answer: unknown }
+  /** There will be no answer, because the tasks were aborted. */
+  | 'abort';
 
-export interface Failure {
-  readonly message: string;
-  /** Set for a `ModelError`. */
-  readonly transient?: boolean;
-  readonly retryAfterMs?: number | undefined;
-}
-
-export type Outcome = { readonly result: unknown } | { readonly failure: Failure };
+export type Outcome =
+  | { readonly result: unknown }
+  /** `transient` is set for a `ModelError`. */
+  | { readonly failure: string; readonly transient?: boolean };
 
 export type FromThread =
-  | ({ readonly type: 'call' } & StoreCall)
+  | StoreCall
   /** The thread is free. It has run the first tasks of the batch, and none of the others. */
-  | { readonly type: 'outcomes'; readonly outcomes: readonly Outcome[] };
+  | { readonly outcomes: readonly Outcome[] };
 
 export interface ThreadSettings {
   readonly threads: number;
@@ -103,13 +103,18 @@ export class ModelThreads {
   }
 
   /** The result of the task. Rejects with a `ModelError` if its thread ended. */
-  async run<Result>(organizationId: OrganizationId, task: Task, signal: AbortSignal): Promise<Result> {
+  async run<Name extends keyof Tasks>(
+    organizationId: OrganizationId,
+    signal: AbortSignal,
+    name: Name,
+    ...args: Parameters<Tasks[Name]>
+  ): Promise<Awaited<ReturnType<Tasks[Name]>>> {
     signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Tasks[Name]>>>();
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     const waiting = this.#waiting.get(organizationId) ?? [];
-    waiting.push({ task, signal, resolve, reject });
+    waiting.push({ task: { name, args }, signal, resolve, reject });
     this.#waiting.set(organizationId, waiting);
     this.#serve();
     return promise.finally(() => signal.removeEventListener('abort', abort));
@@ -191,17 +196,17 @@ class ModelThread {
     const abortIfUnwanted = () => {
       if (!batch.every(({ signal }) => signal.aborted)) return;
       abort.abort();
-      this.#tell({ type: 'abort' });
+      this.#tell('abort');
       this.#endAfter(this.#settings.abortMsMax);
     };
     for (const { signal } of batch) signal.addEventListener('abort', abortIfUnwanted, { once: true });
     try {
       this.#worker ??= this.#start();
       this.#endAfter(this.#settings.taskMsMax);
-      this.#tell({ type: 'tasks', tasks: batch.map(({ task }) => task) });
+      this.#tell({ tasks: batch.map(({ task }) => task) });
       const outcomes = await promise;
       for (const [at, outcome] of outcomes.entries()) {
-        if ('failure' in outcome) batch[at]!.reject(errorOf(outcome.failure));
+        if ('failure' in outcome) batch[at]!.reject(errorOf(outcome));
         else batch[at]!.resolve(outcome.result as never);
       }
       return batch.slice(outcomes.length);
@@ -232,7 +237,10 @@ class ModelThread {
         // Little of a task's memory outlives it. By default, V8 would keep more for every thread.
         resourceLimits: { maxYoungGenerationSizeMb: 24 },
       });
-      worker.on('message', (message: FromThread) => this.#hear(message));
+      worker.on('message', (message: FromThread) => {
+        if ('outcomes' in message) this.#running?.resolve(message.outcomes);
+        else void this.#answer(message).catch(() => {});
+      });
       worker.on('error', (error) => void this.end(error.message));
       worker.on('exit', (code) => void this.end(`exit code ${code}`));
       // It serves the process and must not keep it alive. Listeners would, so they come first.
@@ -252,21 +260,18 @@ class ModelThread {
     this.#worker?.postMessage(message);
   }
 
-  #hear(message: FromThread): void {
-    if (message.type === 'outcomes') this.#running?.resolve(message.outcomes);
-    else void this.#answer(message).catch(() => {});
-  }
-
-  /** Rejects only if the tasks are aborted, which the thread learns by a message of its own. */
-  async #answer({ id, method, args }: StoreCall): Promise<void> {
+  /** Rejects only if the tasks are aborted, which the thread was told. */
+  async #answer({ method, args }: StoreCall): Promise<void> {
     const running = this.#running;
-    if (running === undefined || running.abort.signal.aborted) return;
+    if (running === undefined) return;
+    const { signal } = running.abort;
+    if (signal.aborted) return this.#tell('abort');
     clearTimeout(this.#deadline);
     const read = this.#store[method] as (...args: readonly unknown[]) => Promise<unknown>;
-    const value = await retryStore(() => read(...args), running.abort.signal);
-    if (running !== this.#running || running.abort.signal.aborted) return;
+    const answer = await retryStore(() => read(...args), signal);
+    if (running !== this.#running || signal.aborted) return;
     this.#endAfter(this.#settings.taskMsMax);
-    this.#tell({ type: 'answer', id, value });
+    this.#tell({ answer });
   }
 }
 
@@ -274,8 +279,8 @@ function ended(why: string): ModelError {
   return new ModelError(`The thread that wrote the reply was ended: ${why}.`, { transient: true });
 }
 
-function errorOf({ message, transient, retryAfterMs }: Failure): Error {
-  return transient === undefined ? new Error(message) : new ModelError(message, { transient, retryAfterMs });
+function errorOf({ failure, transient }: Extract<Outcome, { failure: string }>): Error {
+  return transient === undefined ? new Error(failure) : new ModelError(failure, { transient });
 }
 
 /** The embedded model, off the event loop. */
@@ -283,14 +288,14 @@ export function threadedExtractive(threads: ModelThreads): Model {
   return {
     name: 'extractive',
     async *reply({ signal, ...request }) {
-      yield* await threads.run<ReplyEvent[]>(request.organizationId, { kind: 'reply', request }, signal);
+      yield* await threads.run(request.organizationId, signal, 'reply', request);
     },
   };
 }
 
 export function threadedCorroborate(threads: ModelThreads): Corroborate {
   return async function* (draft, passages, signal, organizationId) {
-    yield* await threads.run<ReplyEvent[]>(organizationId, { kind: 'corroborate', draft, passages }, signal);
+    yield* await threads.run(organizationId, signal, 'corroborate', draft, passages);
   };
 }
 
@@ -299,10 +304,6 @@ const neverAborted = new AbortController().signal;
 export function threadedSearch(threads: ModelThreads): PassageSearch {
   return {
     search: (organizationId, accountId, question, limit, signal = neverAborted) =>
-      threads.run<Findings>(
-        organizationId,
-        { kind: 'search', question: [organizationId, accountId, question, limit] },
-        signal,
-      ),
+      threads.run(organizationId, signal, 'search', organizationId, accountId, question, limit),
   };
 }
