@@ -171,7 +171,7 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual(rest, [made[3], made[4], made[5], made[6], made[8]]);
     });
 
-    it('handle renames by the start of each walk', async () => {
+    it('handle renames by the start of each walk, also of walks that are continued together', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -183,8 +183,9 @@ export function describeWalks(world: () => World): void {
       const between = await store.beginWalk(organization, { userId }, 1);
       await store.renameThread(organization, made[5]!, by(userId), 'Moved');
       const rest = (walk: typeof before) => world().restOfWalk(organization, { userId }, 2, walk);
-      assert.deepEqual(await rest(before), made.slice(1));
-      assert.deepEqual(await rest(between), [made[0], made[1], made[2], made[3], made[5]]);
+      const expected = [made.slice(1), [made[0], made[1], made[2], made[3], made[5]]];
+      assert.deepEqual([await rest(before), await rest(between)], expected);
+      assert.deepEqual(await Promise.all([rest(before), rest(between)]), expected);
     });
 
     it('show each thread once at its position at the start, whatever is prompted, retried, renamed or deleted meanwhile', async () => {

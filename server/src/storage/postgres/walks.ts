@@ -8,11 +8,8 @@ import {
   isLater,
   type ListingQuery,
   laterValues,
-  lowestValues,
-  namedValues,
   pageValues,
   type WalkValues,
-  withMoved,
 } from '../sql/walks.ts';
 import type { ListedThread, Threads } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
@@ -23,30 +20,38 @@ type FirstPageRow = ListedRow & { lastSequence: number; lastMove: number; size: 
 type LaterPageRow = (ListedRow | { id: null }) & { now: number };
 
 const pageColumns = callColumns({ text: 'organizationId userId accountId accountKey' });
+const laterColumns = {
+  ...pageColumns,
+  ...callColumns({ text: 'afterId', bigint: 'afterActivityAt lastSequence lastMove' }),
+};
 const askedValues: WalkValues = {
   organizationId: sql`asked.organization_id`,
   userId: sql`asked.user_id`,
   accountId: sql`asked.account_id`,
   accountKey: sql`asked.account_key`,
+  after: sql`(asked.after_activity_at, asked.after_id)`,
+  lowest: sql`((SELECT activity_at FROM lowest), (SELECT id FROM lowest))`,
+  lastSequence: sql`asked.last_sequence`,
+  lastMove: sql`asked.last_move`,
 };
 
-const columns = sql`id, user_id, title, account_id, secondary_id, created_at, updated_at, published, activity_at`;
+const columns = sql`thread.id, thread.user_id, title, account_id, secondary_id, created_at, updated_at, published`;
 const shownColumns = sql`${listedColumns(sql`page`)}, page.activity_at AS "activityAt"`;
 const position = sql`activity_at DESC, id DESC`;
 
 /** Merges index ranges of the same order: reads a page of each, then takes the first rows of all. */
-function mergeRanges({ organizationId }: WalkValues, ranges: readonly Sql[]): Sql {
+function mergeRanges(ranges: readonly Sql[]): Sql {
   const pages = ranges.map(
-    (range) => sql`(SELECT ${columns} FROM thread
-      WHERE organization_id = ${organizationId} AND deleted_at IS NULL AND ${range}
+    (range) => sql`(SELECT ${columns}, activity_at FROM thread
+      WHERE organization_id = asked.organization_id AND deleted_at IS NULL AND ${range}
       ORDER BY ${position} LIMIT :count)`,
   );
-  return sql`LATERAL (
-    SELECT * FROM (${join(pages, sql` UNION `)}) AS side ORDER BY ${position} LIMIT :count) AS page`;
+  return sql`SELECT * FROM (${join(pages, sql` UNION `)}) AS side ORDER BY ${position} LIMIT :count`;
 }
 
 function queriesOf({ kind, ranges, size, moves }: ListingQuery) {
-  const later = ranges(namedValues).map((range) => sql`${range} AND ${isLater}`);
+  const all = ranges(askedValues);
+  const later = all.map((range) => sql`${range} AND ${isLater(askedValues)}`);
   return {
     firstPage: statement(`firstPage ${kind}`)`
       SELECT place, ${shownColumns}, organization.thread_sequence AS "lastSequence",
@@ -54,17 +59,30 @@ function queriesOf({ kind, ranges, size, moves }: ListingQuery) {
       FROM ${askedWith(pageColumns)} JOIN organization ON organization.id = asked.organization_id
       -- OFFSET 0, so that the size is computed once for a page and not for each of its rows.
       CROSS JOIN LATERAL (SELECT ${size(askedValues)} AS size OFFSET 0) AS listing
-      CROSS JOIN ${mergeRanges(askedValues, ranges(askedValues))}
+      CROSS JOIN LATERAL (${mergeRanges(all)}) AS page
       ORDER BY place, page.activity_at DESC, page.id DESC`,
+    // The moves are read down to the end of the page. A page that is not full reaches to the end of the listing.
     laterPage: statement(`laterPage ${kind}`)`
-      SELECT ${shownColumns}, moment.now
-      FROM (SELECT :now AS now) AS moment LEFT JOIN ${mergeRanges(namedValues, later)} ON true
-      ORDER BY page.activity_at DESC, page.id DESC`,
-    moves,
+      SELECT place, ${shownColumns}, :now AS now
+      FROM ${askedWith(laterColumns)} LEFT JOIN LATERAL (
+        WITH found AS MATERIALIZED (${mergeRanges(later)}),
+        lowest AS MATERIALIZED (SELECT coalesce(max(activity_at), 0) AS activity_at, coalesce(max(id), '') AS id
+          FROM (SELECT activity_at, id FROM found ORDER BY ${position} OFFSET :count - 1) AS last)
+        SELECT * FROM found UNION ALL (${moves(sql`${columns}, left_activity_at`, askedValues)})
+      ) AS page ON true
+      ORDER BY place, page.activity_at DESC, page.id DESC`,
   };
 }
 
-const queries = forEachListing({ isLive: sql`deleted_at IS NULL`, isPublished: sql`published` }, queriesOf);
+const dialect = {
+  isLive: sql`deleted_at IS NULL`,
+  isPublished: sql`published`,
+  // OFFSET 0 keeps the planner from reading all threads of the organization first.
+  movedThreads: sql`thread_move CROSS JOIN LATERAL (SELECT * FROM thread AS own
+    WHERE own.organization_id = thread_move.organization_id AND own.id = thread_id OFFSET 0) AS thread`,
+};
+
+const queries = forEachListing(dialect, queriesOf);
 
 /** Small batches: a page has many rows, and every caller waits for the pages of its whole batch. */
 const batchLimits = { batchesMax: 2, callsMax: 16 };
@@ -74,18 +92,20 @@ const batchLimits = { batchesMax: 2, callsMax: 16 };
  * Threads with a higher number are left out. Threads that have moved since are found at the position that they left.
  */
 export function postgresWalks(database: Database): Pick<Threads, 'beginWalk' | 'continueWalk'> {
-  const { run } = database;
-  const firstPages = new Map(
-    Object.entries(queries).map(([kind, { firstPage }]) => [
+  const pages = new Map(
+    Object.entries(queries).map(([kind, { firstPage, laterPage }]) => [
       kind,
-      database.batched<FirstPageRow>(firstPage, pageColumns, batchLimits),
+      {
+        first: database.batched<FirstPageRow>(firstPage, pageColumns, batchLimits),
+        later: database.batched<LaterPageRow>(laterPage, laterColumns, batchLimits),
+      },
     ]),
   );
+  // One statement each, so that the page, the start of the walk and the moves are of the same moment.
   return {
-    // One statement, so that the start, the first page and the size of the listing are of the same moment.
     async beginWalk(organizationId, listing, limit) {
-      const firstPage = firstPages.get(kindOf(listing))!;
-      const rows = await firstPage(pageValues(organizationId, listing, limit));
+      const { first } = pages.get(kindOf(listing))!;
+      const rows = await first(pageValues(organizationId, listing, limit));
       const threads = rows.map((row) => toListedThread(organizationId, row));
       // An empty listing has no second page, so its start is never used.
       const { lastSequence = 0, lastMove = 0, now = 0, size = 0 } = rows[0] ?? {};
@@ -93,19 +113,15 @@ export function postgresWalks(database: Database): Pick<Threads, 'beginWalk' | '
     },
 
     async continueWalk(organizationId, listing, limit, walk) {
-      const { laterPage, moves } = queries[kindOf(listing)];
+      const { later } = pages.get(kindOf(listing))!;
       const start = readStart(walk.start);
-      const values = { ...pageValues(organizationId, listing, limit), ...laterValues(walk, start) };
-      // The page is read before the moves: a thread renamed in between is missing from the page, but its move is found.
-      const found = await run<LaterPageRow>(laterPage, values);
-      if (isExpired(start, found[0]!.now)) return 'expired';
-      const rows = found.filter((row) => row.id !== null).map((row) => toListedThread(organizationId, row));
-      const moved = await run<ListedRow>(moves, { ...values, ...lowestValues(rows, limit) });
-      return withMoved(
-        rows,
-        moved.map((row) => toListedThread(organizationId, row)),
-        limit,
-      );
+      const rows = await later({
+        ...pageValues(organizationId, listing, limit),
+        ...laterValues(walk, start),
+      });
+      if (isExpired(start, rows[0]!.now)) return 'expired';
+      const threads = rows.filter((row) => row.id !== null).map((row) => toListedThread(organizationId, row));
+      return cut(threads, limit);
     },
   };
 }

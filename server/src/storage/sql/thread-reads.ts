@@ -12,7 +12,7 @@ import {
   messageColumns,
   toMessage,
 } from './messages.ts';
-import { empty, jsonRows, type Sql, sql, statement } from './sql.ts';
+import { callColumns, empty, jsonRows, type Sql, sql, statement } from './sql.ts';
 import { count, row, rows, type Transactions, type Work } from './work.ts';
 
 /** The columns of a listed thread: `relation` has the names of the table's columns. */
@@ -37,8 +37,10 @@ export const nextVersion = sql`version = greatest(thread.version + 1, :now)`;
 
 const find = statement('find-thread')`
   SELECT ${threadColumns} FROM thread WHERE ${isThread}`;
-const readVersion = statement('thread-version')`
-  SELECT version FROM thread WHERE organization_id = :organizationId AND id = :threadId AND ${isReadable}`;
+const versionColumns = callColumns({ text: 'organizationId threadId userId' });
+const readVersions = (asked: Sql) => sql`SELECT place, version
+  FROM ${asked} JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
+  WHERE deleted_at IS NULL AND (published OR thread.user_id = asked.user_id)`;
 const findRunning = statement('find-running-reply')`SELECT (
     SELECT message.id FROM message INDEXED BY message_running
     WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running
@@ -164,6 +166,7 @@ export function wholeThread(rows: readonly WholeThreadRow[]): WholeThread | unde
 /** Reads of a thread that load few of its messages, or none. */
 export function threadReads({
   read,
+  readMany,
 }: Transactions): Pick<
   Threads,
   | 'findThread'
@@ -174,12 +177,13 @@ export function threadReads({
   | 'listReplyDetails'
   | 'listAccounts'
 > {
+  const versionsOf = readMany<{ version: number }>('thread-version', versionColumns, readVersions);
   return {
     findThread: (organizationId, threadId) => read(() => findThread(organizationId, threadId)),
 
     async threadVersion(organizationId, threadId, { userId }) {
-      const values = { organizationId, threadId, userId };
-      return (await read(() => row<{ version: number }>(readVersion, values)))?.version;
+      const [found] = await versionsOf({ organizationId, threadId, userId });
+      return found?.version;
     },
 
     async findRunningReply(organizationId, threadId, { userId }) {

@@ -1,24 +1,24 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import {
   accountKey,
-  bottom,
-  byPosition,
-  cut,
   type ListingKind,
   type ListingScope,
   listingScopes,
   type WalkStart,
 } from '../listings.ts';
-import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
-import { join, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
-import { threadColumns } from './thread-reads.ts';
+import type { Listing, Threads } from '../store.ts';
+import { join, type Sql, sql, type Values } from './sql.ts';
 
-/** Where a query takes the values of a call from. */
+/** Where a query takes the values of a call from. A later page begins below `after`, and `lowest` is its last position. */
 export interface WalkValues {
   readonly organizationId: Sql;
   readonly userId: Sql;
   readonly accountId: Sql;
   readonly accountKey: Sql;
+  readonly after: Sql;
+  readonly lowest: Sql;
+  readonly lastSequence: Sql;
+  readonly lastMove: Sql;
 }
 
 export const namedValues: WalkValues = {
@@ -26,12 +26,18 @@ export const namedValues: WalkValues = {
   userId: sql`:userId`,
   accountId: sql`:accountId`,
   accountKey: sql`:accountKey`,
+  after: sql`(:afterActivityAt, :afterId)`,
+  lowest: sql`(:lowestActivityAt, :lowestId)`,
+  lastSequence: sql`:lastSequence`,
+  lastMove: sql`:lastMove`,
 };
 
-/** Conditions on the row of a thread, as the indexes of the database have them. */
 export interface WalkDialect {
+  /** Conditions on the row of a thread, as the indexes of the database have them. */
   readonly isLive: Sql;
   readonly isPublished: Sql;
+  /** `thread_move` with the `thread` of each move, joined one by one: a page needs few of them. */
+  readonly movedThreads: Sql;
 }
 
 /** What a listing shows. */
@@ -41,8 +47,8 @@ export interface ListingQuery {
   ranges(values: WalkValues): Sql[];
   /** An expression. */
   size(values: WalkValues): Sql;
-  /** The threads that have moved since the start of the walk, at the position that they left. */
-  readonly moves: Statement;
+  /** The threads of a later page that have moved since the start of the walk. They left the position `left_activity_at`. */
+  moves(columns: Sql, values: WalkValues): Sql;
 }
 
 /** Makes something for each kind of listing. */
@@ -62,7 +68,7 @@ export function forEachListing<T>(
 function listingQuery(
   scope: ListingScope,
   inAccount: boolean,
-  { isLive, isPublished }: WalkDialect,
+  { isLive, isPublished, movedThreads }: WalkDialect,
 ): ListingQuery {
   const kind: ListingKind = `${scope}${inAccount ? 'Account' : ''}`;
   function ranges({ userId, accountId }: WalkValues): Sql[] {
@@ -76,14 +82,11 @@ function listingQuery(
     size: (values) => sizeOf(scope, values),
     // A move left the position that the thread had at the start of the walk, because the store's time puts every later
     // position above it. Each move belongs to one page of a walk, so that moves do not add up from page to page.
-    moves: statement(`moves ${kind}`)`
-      SELECT ${threadColumns}, left_activity_at AS "activityAt"
-      FROM thread_move INDEXED BY thread_move_position CROSS JOIN thread
-      WHERE thread_move.organization_id = :organizationId AND thread_move.sequence > :lastMove
-        AND (left_activity_at, thread_id) < (:afterActivityAt, :afterId)
-        AND (left_activity_at, thread_id) >= (:lowestActivityAt, :lowestId)
-        AND thread.organization_id = :organizationId AND thread.id = thread_id
-        AND (${join(ranges(namedValues), sql` OR `)}) AND ${isLive} AND thread.sequence <= :lastSequence
+    moves: (columns, values) => sql`SELECT ${columns}
+      FROM ${movedThreads}
+      WHERE thread_move.organization_id = ${values.organizationId} AND thread_move.sequence > ${values.lastMove}
+        AND (left_activity_at, thread_id) < ${values.after} AND (left_activity_at, thread_id) >= ${values.lowest}
+        AND (${join(ranges(values), sql` OR `)}) AND ${isLive} AND thread.sequence <= ${values.lastSequence}
       ORDER BY left_activity_at DESC, thread_id DESC LIMIT :count + 0`,
   };
 }
@@ -97,7 +100,8 @@ function sizeOf(scope: ListingScope, { organizationId, userId, accountKey }: Wal
 }
 
 /** A condition on the threads of a later page: after the last one, and not created since the start of the walk. */
-export const isLater = sql`(activity_at, id) < (:afterActivityAt, :afterId) AND sequence <= :lastSequence`;
+export const isLater = ({ after, lastSequence }: WalkValues) =>
+  sql`(activity_at, id) < ${after} AND sequence <= ${lastSequence}`;
 
 /** Reads one row more than the page has, to know whether another page follows. */
 export function pageValues(organizationId: OrganizationId, listing: Listing, limit: number): Values {
@@ -109,20 +113,4 @@ type Walk = Parameters<Threads['continueWalk']>[3];
 
 export function laterValues({ after }: Walk, { lastSequence, lastMove }: WalkStart): Values {
   return { afterActivityAt: after.activityAt, afterId: after.id, lastSequence, lastMove };
-}
-
-/** The values of `moves`: down to the end of the page that was read. A page that is not full reaches to the end. */
-export function lowestValues(rows: readonly ListedThread[], limit: number): Values {
-  const lowest = rows.length <= limit ? bottom : (rows.at(-1)?.position ?? bottom);
-  return { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
-}
-
-/** A thread of the page that moves before the moves are read is found twice at the same position. */
-export function withMoved(rows: ListedThread[], moved: readonly ListedThread[], limit: number): ThreadPage {
-  if (moved.length === 0) return cut(rows, limit);
-  const all = [...rows, ...moved].sort(byPosition);
-  return cut(
-    all.filter(({ thread }, index) => thread.id !== all[index - 1]?.thread.id),
-    limit,
-  );
 }

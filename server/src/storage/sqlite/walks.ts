@@ -2,7 +2,17 @@ import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import { memoized } from '../../domain/memoized.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { accountKey, cut, isExpired, kindOf, type ListingKind, readStart, writeStart } from '../listings.ts';
+import {
+  accountKey,
+  bottom,
+  byPosition,
+  cut,
+  isExpired,
+  kindOf,
+  type ListingKind,
+  readStart,
+  writeStart,
+} from '../listings.ts';
 import { join, type Sql, sql, type Values } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
 import {
@@ -10,16 +20,13 @@ import {
   isLater,
   type ListingQuery,
   laterValues,
-  lowestValues,
   namedValues,
   pageValues,
-  withMoved,
 } from '../sql/walks.ts';
 import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
-import { sqliteText } from './transactions.ts';
 
 /** `threadColumns`, read with `.raw()`: a page of rows as arrays costs a quarter less than as objects. */
 export type ThreadRow = [
@@ -114,7 +121,7 @@ export function sqliteWalks(
     const { laterPage, moves } = queries[kind];
     const rows = laterPage.all(values).map(toListed);
     const moved = moves.all({ ...values, ...lowestValues(rows, limit) }).map(toListed);
-    return withMoved(rows, moved, limit);
+    return cut(moved.length === 0 ? rows : [...rows, ...moved].sort(byPosition), limit);
   });
 
   return {
@@ -149,6 +156,12 @@ export function sqliteWalks(
   };
 }
 
+/** The values of `moves`: down to the end of the page that was read. A page that is not full reaches to the end. */
+function lowestValues(rows: readonly ListedThread[], limit: number): Values {
+  const lowest = rows.length <= limit ? bottom : (rows.at(-1)?.position ?? bottom);
+  return { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
+}
+
 type FirstPage = ThreadPage & { readonly start: string; readonly size: number };
 
 function pageName(
@@ -175,7 +188,12 @@ function isSame(
   );
 }
 
-const dialect = { isLive: sql`deleted = 0`, isPublished: sql`published = 1` };
+const dialect = {
+  isLive: sql`deleted = 0`,
+  isPublished: sql`published = 1`,
+  movedThreads: sql`thread_move INDEXED BY thread_move_position CROSS JOIN thread
+    ON thread.organization_id = thread_move.organization_id AND thread.id = thread_id`,
+};
 
 export const listingTexts = () => forEachListing(dialect, textsOf);
 
@@ -186,8 +204,8 @@ function textsOf({ ranges, size, moves }: ListingQuery) {
         (SELECT max(sequence) FROM thread), (SELECT move_sequence FROM store_clock),
         ${size(namedValues)} FROM ${merged(all)}`,
     laterPage: sql`SELECT ${threadColumns}, thread.activity_at
-      FROM ${merged(all.map((range) => sql`${range} AND ${isLater}`))}`,
-    moves: sqliteText(moves),
+      FROM ${merged(all.map((range) => sql`${range} AND ${isLater(namedValues)}`))}`,
+    moves: moves(sql`${threadColumns}, left_activity_at`, namedValues),
   };
 }
 
