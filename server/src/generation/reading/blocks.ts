@@ -1,5 +1,6 @@
 import { UnreadableDocument } from '../../domain/document.ts';
-import type { Limits } from '../../domain/limits.ts';
+import { type Limits, limits } from '../../domain/limits.ts';
+import { cutText } from '../../domain/text.ts';
 
 /** Every format is read into a flat sequence of blocks, in reading order. */
 export type Block =
@@ -41,4 +42,120 @@ export function checkPassageCount(count: number, { documentPassagesMax }: Limits
   if (count <= documentPassagesMax) return;
   const most = documentPassagesMax.toLocaleString('en');
   throw new UnreadableDocument(`has more than ${most} passages: split it`);
+}
+
+const headingLengthMax = limits.headingLengthMax.default;
+
+type Heading = Extract<Block, { kind: 'heading' }>;
+export type TextBlock = Exclude<Block, { kind: 'heading' | 'term' }>;
+
+/** The blocks between one heading or term and the next. */
+export interface Section {
+  /** The headings above it, from the outermost. */
+  readonly heading: string;
+  /** The name that it describes, such as an option; may be empty. */
+  readonly term: string;
+  readonly blocks: readonly TextBlock[];
+}
+
+/** A heading or term without text below it becomes text, so that its words can be found. */
+export function* sectionsOf(document: readonly Block[], title: string): Generator<Section> {
+  const blocks = withQuestionHeadings(document).flatMap(withShortHeading);
+  const ownTitle = titleHeading(blocks, title);
+  const above: Heading[] = [];
+  let isBelowHeading = false;
+  let term = '';
+  let body: TextBlock[] = [];
+
+  function* end(nextLevel: number): Generator<Section> {
+    const path = [...above];
+    if (body.length === 0) {
+      const isBare = isBelowHeading && nextLevel <= above.at(-1)!.level;
+      const lone = term !== '' ? term : isBare ? path.pop()!.text : '';
+      if (lone !== '') body.push({ kind: 'paragraph', text: lone });
+      term = '';
+    }
+    const headings = path.map(({ text }) => text).filter((text) => text !== '');
+    if (body.length > 0) yield { heading: headings.join(' › '), term, blocks: body };
+    body = [];
+    term = '';
+  }
+  for (const block of blocks) {
+    if (block.kind === 'term') {
+      // Several terms may share one description.
+      const isShared = body.length === 0 && term !== '' && block.text !== '';
+      const shared = isShared && term.length < headingLengthMax ? `${term}, ` : '';
+      if (shared === '' && (term !== '' || block.text !== '')) yield* end(Number.POSITIVE_INFINITY);
+      if (block.text !== '') isBelowHeading = false;
+      term = shared + block.text;
+    } else if (block.kind === 'heading') {
+      yield* end(block.level);
+      while ((above.at(-1)?.level ?? 0) >= block.level) above.pop();
+      above.push(block === ownTitle ? { ...block, text: '' } : block);
+      isBelowHeading = true;
+    } else body.push(block);
+  }
+  yield* end(0);
+}
+
+/** The heading that repeats the document's title, if it is the only one of the first level. */
+function titleHeading(blocks: readonly Block[], title: string): Block | undefined {
+  const outermost = blocks.filter((block) => block.kind === 'heading' && block.level === 1);
+  const [only] = outermost;
+  if (only === undefined || outermost.length > 1) return undefined;
+  const [one, other] = [only.text.toLowerCase(), title.toLowerCase()];
+  return one.includes(other) || other.includes(one) ? only : undefined;
+}
+
+/** A heading is stored with each passage below it, so a long one is cut, and kept once in full as a paragraph. */
+function withShortHeading(block: Block): Block[] {
+  const text = block.kind === 'heading' ? cutText(block.text, headingLengthMax) : block.text;
+  return text === block.text
+    ? [block]
+    : [
+        { ...block, text },
+        { kind: 'paragraph', text: block.text },
+      ];
+}
+
+const questionLengthMax = 200;
+/** Deeper than every heading level that a document can have. */
+const questionLevel = 7;
+const questionLabel = /^(?:Q|Question)\s?\d{0,3}[.:)]\s+/;
+const answerLabel = /^(?:A|Answer)\s?\d{0,3}[.:)]\s+/;
+/** Starts and ends with words, unlike a command or a pattern that ends with a question mark. */
+const question = /^["“'‘(¿]?[\p{L}\p{N}].*[\p{L}\p{N}"”’')\].%] ?\?["”’')]{0,2}$/su;
+
+/**
+ * Makes a heading of each short paragraph that asks a question and is followed by text, unless it describes a term, so that
+ * question and answer are one passage. Consecutive questions share the answer.
+ */
+function withQuestionHeadings(blocks: readonly Block[]): Block[] {
+  const result: Block[] = [];
+  let open: Block | undefined;
+  let isDescription = false;
+  for (const [index, block] of blocks.entries()) {
+    if (block.kind === 'term' || block.kind === 'heading')
+      isDescription = block.kind === 'term' && block.text !== '';
+    const asked = isDescription ? undefined : questionIn(block, blocks[index - 1], blocks[index + 1]);
+    const above = result.at(-1) === open ? open : undefined;
+    if (asked === undefined) {
+      const isAnswer = above !== undefined && block.kind === 'paragraph';
+      result.push(isAnswer ? { ...block, text: block.text.replace(answerLabel, '') } : block);
+      continue;
+    }
+    if (above !== undefined) result.pop();
+    const isShared = above !== undefined && above.text.length + asked.length < questionLengthMax;
+    open = { kind: 'heading', level: questionLevel, text: isShared ? `${above.text} ${asked}` : asked };
+    result.push(open);
+  }
+  return result;
+}
+
+function questionIn(block: Block, before: Block | undefined, next: Block | undefined): string | undefined {
+  const isFollowed = next !== undefined && next.kind !== 'heading' && next.kind !== 'term';
+  const isLoneItem = block.kind === 'item' && before?.kind !== 'item' && next?.kind !== 'item';
+  if (!isFollowed || (block.kind !== 'paragraph' && !isLoneItem)) return undefined;
+  if (questionLabel.test(block.text)) return block.text.replace(questionLabel, '');
+  return block.text.length <= questionLengthMax && question.test(block.text) ? block.text : undefined;
 }

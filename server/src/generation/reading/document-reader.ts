@@ -17,11 +17,13 @@ export interface ReadingTask {
   readonly limits: Limits;
 }
 
-/** The answers of a reading process to a task and to each `next`. Passages come in parts, so that none blocks the event loop. */
+/**
+ * The answers of a reading process to a task and to each `next`. Passages come in parts, so that none blocks the event
+ * loop. Only the last part has the `head`.
+ */
 export type ReadingAnswer =
   | { readonly fault: string }
-  | { readonly head: Omit<IndexedDocument, 'passages'>; readonly passageCount: number }
-  | { readonly part: readonly IndexedPassage[] };
+  | { readonly part: readonly IndexedPassage[]; readonly head?: Omit<IndexedDocument, 'passages'> };
 
 const memoryCheckMs = 100;
 const idleMs = 5_000;
@@ -118,13 +120,11 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
   const tooMuch = new UnreadableDocument(`takes more than ${documentReadMb} MB of memory to read`);
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const passages: IndexedPassage[] = [];
-  let read: Extract<ReadingAnswer, { head: unknown }> | undefined;
   const onMessage = (answer: ReadingAnswer) => {
     if ('fault' in answer) return resolve(answer);
-    if ('head' in answer) read = answer;
-    else passages.push(...answer.part);
-    if (read?.passageCount === passages.length) resolve({ ...read.head, passages });
-    else child.send('next');
+    passages.push(...answer.part);
+    if (answer.head === undefined) child.send('next');
+    else resolve({ ...answer.head, passages });
   };
   const onError = (cause: Error) => reject(new Error('the process that reads files failed', { cause }));
   const onExit = (code: number | null, signal: NodeJS.Signals | null) => {

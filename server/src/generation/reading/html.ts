@@ -24,13 +24,10 @@ const spanMax = 50;
 /** Reads a page: its main element if it has one, without menus, footers, scripts and hidden elements. */
 export function readHtml(source: string): Reading {
   const page = parse(source);
-  const title = findElement(page, ({ tagName }) => tagName === 'title');
-  const main = findElement(
-    page,
-    (element) => element.tagName === 'main' || attribute(element, 'role') === 'main',
-  );
-  const canonical = findElement(
-    page,
+  const find = (fits: (element: Element) => boolean) => findElement(page, fits);
+  const title = find(({ tagName }) => tagName === 'title');
+  const main = find((element) => element.tagName === 'main' || attribute(element, 'role') === 'main');
+  const canonical = find(
     (element) => element.tagName === 'link' && /^\s*canonical\s*$/i.test(attribute(element, 'rel') ?? ''),
   );
   const blocks = main === undefined ? [] : blocksBelow(main);

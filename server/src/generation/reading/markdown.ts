@@ -51,7 +51,7 @@ function withoutOpenLinks(text: string): string {
 const frontMatterLinesMax = 200;
 
 /** Front matter is YAML between two `---` lines at the top. Only plain `title:` and `url:` lines are used. */
-function splitFrontMatter(text: string): { title?: string; url?: string; body: string } {
+function splitFrontMatter(text: string): Omit<Reading, 'blocks'> & { body: string } {
   if (!/^---[ \t]*\n/.test(text)) return { body: text };
   const lines = text.split('\n', frontMatterLinesMax);
   const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)\s*$/.test(line));
@@ -60,8 +60,7 @@ function splitFrontMatter(text: string): { title?: string; url?: string; body: s
   if (end < 0 || !fields.every((line) => line === '' || /^(?:[\w-]+\s*:|\s|- |#)/.test(line)))
     return { body: text };
   const bodyAt = lines.slice(0, end + 1).join('\n').length + 1;
-  const [title, url] = [fieldOf(fields, 'title'), fieldOf(fields, 'url')];
-  return { ...(title && { title }), ...(url && { url }), body: text.slice(bodyAt) };
+  return { title: fieldOf(fields, 'title'), url: fieldOf(fields, 'url'), body: text.slice(bodyAt) };
 }
 
 function fieldOf(lines: readonly string[], name: string): string | undefined {

@@ -71,7 +71,7 @@ export function joinedUnits(units: readonly Unit[], write = ({ text }: Unit) => 
 
 /** What is between two units, above the first, or below the last. */
 function jointOf(before: Unit | undefined, unit: Unit | undefined): string {
-  if (before !== undefined && before.group === unit?.group) {
+  if (before !== undefined && before.group === unit?.group && before.header === unit.header) {
     if (unit.kind !== 'sentence') return '\n';
     return ideographicEnd.test(before.text) ? '' : ' ';
   }
@@ -87,10 +87,20 @@ function bulletOf({ kind, text }: Unit): string {
 
 /** The units of a text as sentences with single spaces. A table row becomes 'Header: cell; Header: cell'. */
 export function sentencesOf(text: string): string[] {
-  const sentences = unitsOf(text).map(({ kind, text, header }) =>
-    kind === 'row' ? rowText(cellsOf(header!.split('\n')[0]!), cellsOf(text)) : evenSpaces(text),
-  );
+  const sentences = unitsOf(text).map((unit) => evenSpaces(withoutTable(unit).text));
   return sentences.filter((sentence) => sentence !== '');
+}
+
+/** A table row as an item that is understood without its table. Other units are returned unchanged. */
+export function withoutTable(unit: Unit): Unit {
+  if (unit.kind !== 'row') return unit;
+  const text = rowText(cellsOf(headerLine(unit)), cellsOf(unit.text));
+  return { kind: 'item', text, words: countWords(text), group: unit.group };
+}
+
+/** The labels of a row's columns, or the fence above code. */
+export function headerLine({ header = '' }: Unit): string {
+  return header.split('\n')[0]!;
 }
 
 export function sentencesOfProse(prose: string): string[] {
@@ -115,7 +125,7 @@ export function cellsOf(line: string): string[] {
  * A row as one sentence: 'Header: cell; Header: cell', without empty cells. Two cells without a header are a name and
  * its value: 'Name: value'.
  */
-export function rowText(header: readonly string[], cells: readonly string[]): string {
+function rowText(header: readonly string[], cells: readonly string[]): string {
   const isPair = cells.length === 2 && cells.every(Boolean) && header.every((label) => label === '');
   const [labels, values] = isPair ? [[cells[0]!], [cells[1]!]] : [header, cells];
   return values

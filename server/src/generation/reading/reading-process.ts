@@ -10,7 +10,6 @@ import {
 import { formatBytes, type Limits } from '../../domain/limits.ts';
 import { termsOf } from '../retrieval/terms.ts';
 import type { ReadingAnswer, ReadingTask } from './document-reader.ts';
-
 import { parseDocument } from './parse-document.ts';
 
 // The program of a reading process: reads one file after the other, as the service asks for them.
@@ -40,25 +39,24 @@ async function begin({ name, source, limits }: ReadingTask): Promise<ReadingAnsw
     document = undefined;
     document = { ...(await parseDocument(name, bytesOf(source, limits), limits)), name: bareName(name) };
     sent = 0;
-    const { title, url, passages } = document;
-    const bytes = passages.reduce((sum, { heading, text }) => sum + Buffer.byteLength(heading + text), 0);
-    return { head: { title, url, bytes }, passageCount: passages.length };
+    return nextPart();
   } catch (error) {
     return { fault: faultOf(error) };
   }
 }
 
 function nextPart(): ReadingAnswer {
-  const { title, name, passages } = document!;
-  const part = passages.slice(sent, sent + passagesPerPart);
-  sent += part.length;
+  const { title, url, name, passages } = document!;
   // A passage is also found by the headings above it, the title and the file's name.
-  const indexed = part.map(({ heading, text }) => ({
+  const part = passages.slice(sent, sent + passagesPerPart).map(({ heading, text }) => ({
     heading,
     text,
     terms: termsOf(`${title}\n${name}\n${heading}\n${text}`),
   }));
-  return { part: indexed };
+  sent += part.length;
+  if (sent < passages.length) return { part };
+  const bytes = passages.reduce((sum, { heading, text }) => sum + Buffer.byteLength(heading + text), 0);
+  return { part, head: { title, url, bytes } };
 }
 
 function faultOf(error: unknown): string {

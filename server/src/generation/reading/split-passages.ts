@@ -1,16 +1,15 @@
 import type { PassageText } from '../../domain/document.ts';
-import type { Block } from './blocks.ts';
+import { type Block, sectionsOf, type TextBlock } from './blocks.ts';
 import {
-  cellsOf,
   countWords,
+  headerLine,
   joinedUnits,
-  rowText,
   sentencesOfProse,
   textOfUnits,
   type Unit,
   unitsOf,
+  withoutTable,
 } from './passage-parts.ts';
-import { sectionsOf, type TextBlock } from './sections.ts';
 
 const wordsMin = 60;
 const wordsMax = 180;
@@ -59,20 +58,18 @@ function fenced(code: string): string {
  * Cuts a unit that is longer than a passage: between sentences, a long sentence between words, a long word anywhere. A
  * table row becomes a list item.
  */
-function withoutLongUnit(unit: Unit): Unit[] {
-  const header = unit.kind === 'row' ? unit.header!.split('\n')[0]! : '';
-  if (fits(`${header} ${unit.text}`)) return [unit];
-  const isCode = unit.kind === 'code';
-  const text = unit.kind === 'row' ? rowText(cellsOf(header), cellsOf(unit.text)) : unit.text;
-  const pieces = isCode ? [text] : sentencesOfProse(text);
+function withoutLongUnit(whole: Unit): Unit[] {
+  if (fits(`${headerLine(whole)} ${whole.text}`)) return [whole];
+  const unit = withoutTable(whole);
+  const pieces = unit.kind === 'code' ? [unit.text] : sentencesOfProse(unit.text);
   return pieces
     .flatMap((piece) => (fits(piece) ? [piece] : (piece.match(cutPieces) ?? [])))
     .map((piece, at) => ({
-      kind: isCode ? 'code' : at === 0 && unit.kind !== 'sentence' ? 'item' : 'sentence',
+      ...unit,
+      // Only the first piece of an item has the bullet.
+      kind: at > 0 && unit.kind === 'item' ? 'sentence' : unit.kind,
       text: piece.trimEnd(),
       words: countWords(piece),
-      group: unit.group,
-      header: isCode ? unit.header : undefined,
     }));
 }
 
@@ -117,7 +114,8 @@ function pack(runs: readonly Run[]): Run[] {
       open.words + words <= wordsMax &&
       (open.words < wordsMin || open.words + words / 2 <= aim);
     if (hasRoom) {
-      open.units.push(...run);
+      // Not `push(...run)`: code may have more empty lines than a call may have arguments.
+      for (const unit of run) open.units.push(unit);
       open.words += words;
     } else passages.push({ units: [...run], words });
   }

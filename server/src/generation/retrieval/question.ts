@@ -41,18 +41,18 @@ const span = `${number}[ -](?:\\p{L}+[ -])?(?:second|minute|hour|day|week|month|
 const date =
   '\\d[:.]\\d\\d|\\d ?[ap]m\\b|\\b(?:19|20)\\d\\d\\b|day\\b|\\b(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)';
 
-const price = /\bcosts?\b|\bprices?\b|\bhow much (?:is|are|do|does|for)\b/i;
+export const priceAsked = /\bcosts?\b|\bprices?\b|\bhow much (?:is|are|do|does|for)\b/i;
 
 /** Questions for a measure, and what a sentence that gives one contains. */
 const measured: readonly (readonly [RegExp, RegExp])[] = [
   [/\bhow (?:long|soon|quickly|fast)\b/i, new RegExp(span, 'iu')],
-  [price, /[$€£¥]|\d ?%|\bfree\b/i],
+  [priceAsked, /[$€£¥]|\d ?%|\bfree\b/i],
   [/\bwhen\b|\bwhat time\b/i, new RegExp(`${span}|${date}`, 'u')],
   [/\bwhere\b/i, /\b(?:at|in) \d+ \p{Lu}|[~.$%}\w]\/[\w.]|\b(?:address|located)\b/u],
   [/\bwho\b/i, /(?<!\bThe )\b(?!The )\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+/u],
   [/\bhow (?:many|much|old|far|often|big|large)\b|\b(?:maximum|minimum|largest|smallest)\b/i, /\d/],
 ];
-const definitionAsked =
+export const definitionAsked =
   /^(?:and )?(?:what(?: is|['’]s| are| does) )?(?:an? |the )?([\w-]+(?: [\w-]+)?)(?: mean| stand for)?\s*\?*$/i;
 
 /** Matches a sentence that has what the question asks for: a duration, an amount, a number, a name, what a thing is. */
@@ -91,12 +91,4 @@ function definitionOf(thing: string): RegExp {
     `^["“*]*(?:(?:an?|the)\\s+)?${thing}s?["”*]*(?:\\s*\\([^()]{1,60}\\))?(?:\\s+(?:is|are|means?|stands?|refers?)\\b|:\\s)`,
     'i',
   );
-}
-
-export function asksForDefinition(question: string): boolean {
-  return definitionAsked.test(question);
-}
-
-export function asksForPrice(question: string): boolean {
-  return price.test(question);
 }

@@ -22,8 +22,8 @@ const candidatesMax = 24;
 const holdersMax = 500;
 /** Terms per call, so that requests on the event loop wait for about 2 ms at most. */
 const termsPerCall = 40;
-const synonymCertainty = 0.8;
-const respellingCertainty = 0.8;
+/** The weight of a synonym or another spelling relative to the word in the question. */
+const otherCertainty = 0.8;
 /** The weight of a word in the context of a question relative to one in the question. */
 const contextWeight = 0.8;
 const respelledMax = 2;
@@ -130,27 +130,17 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
   for (const concept of asked) {
     const factor = concept.isContext ? contextWeight : 1;
     const weight = factor * index.rarity(index.held(concept.term));
-    const certainties = [
-      { term: concept.term, certainty: 1 },
-      ...concept.others.map((term) => ({ term, certainty: synonymCertainty })),
-    ];
+    const isHeld = (term: string) => index.held(term) > 0;
+    const known = [concept.term, ...concept.others].filter(isHeld);
     // A word that no passage contains may be misspelled.
-    if (certainties.every(({ term }) => index.held(term) === 0) && index.passageCount > 0) {
-      const terms = respelled++ < respelledMax ? respellings(concept.word) : [];
-      const wordings = terms.map((term) => [term, ...synonymsOf(term)]);
-      await index.lookUp(wordings.flat());
-      const best = terms.reduce((a, b) => (index.held(b) > index.held(a) ? b : a), concept.term);
-      const isHeld = (term: string) => index.held(term) > 0;
-      const meant = wordings.find(([term]) => term === best) ?? wordings.find((some) => some.some(isHeld));
-      for (const term of meant ?? []) certainties.push({ term, certainty: respellingCertainty });
-    }
-    const wordings = certainties
-      .filter(({ term }) => index.held(term) > 0)
-      // A synonym never weighs more than the word in the question, however rare it is.
-      .map(({ term, certainty }) => ({
-        term,
-        weight: certainty * Math.min(weight, factor * index.rarity(index.held(term))),
-      }))
+    const isUnknown = known.length === 0 && index.passageCount > 0 && respelled++ < respelledMax;
+    const terms = isUnknown ? (await respelledTerms(concept.word, index)).filter(isHeld) : known;
+    const wordings = terms
+      .map((term) => {
+        const certainty = term === concept.term ? 1 : otherCertainty;
+        // A synonym never weighs more than the word in the question, however rare it is.
+        return { term, weight: certainty * Math.min(weight, factor * index.rarity(index.held(term))) };
+      })
       .sort((a, b) => b.weight - a.weight);
     concepts.push({
       ...concept,
@@ -161,6 +151,15 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
   }
   const total = concepts.reduce((sum, { share }) => sum + share, 0);
   return concepts.map((concept) => ({ ...concept, share: concept.share / total }));
+}
+
+/** The most frequent correct spelling of a word, or one whose synonym occurs, and its synonyms. */
+async function respelledTerms(word: string, index: TermIndex): Promise<readonly string[]> {
+  const spellings = respellings(word).map((term) => [term, ...synonymsOf(term)]);
+  await index.lookUp(spellings.flat());
+  const held = ([term = '']: readonly string[]) => index.held(term);
+  const best = spellings.toSorted((a, b) => held(b) - held(a)).find((terms) => held(terms) > 0);
+  return best ?? spellings.find((terms) => terms.some((term) => index.held(term) > 0)) ?? [];
 }
 
 function nominate(concepts: readonly WeighedConcept[], index: TermIndex): PassageNumber[] {

@@ -1,10 +1,10 @@
-import { asksForPrice } from '../../retrieval/question.ts';
+import { priceAsked } from '../../retrieval/question.ts';
 import { coverageOf, largerWeights } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
 import { keyUnitOf, type Quote, quoteAround } from './quote.ts';
-import { confidenceWeights, type Features, featuresOf, queryOf, scoreOf } from './score.ts';
+import { comparerOf, confidenceWeights, type Features, scoreOf } from './score.ts';
 
 /** What the documents say about one question. */
 export interface Answer {
@@ -52,7 +52,7 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   const unknownName = unknownNameIn(question, findings);
   const shown = parts === 1 ? shownOf(question, candidates, findings) : [best];
   // A price has a currency sign: a sentence without one is not an answer.
-  const hasPrice = !asksForPrice(question.text) || shown.some(({ features }) => features.sought > 0);
+  const hasPrice = !priceAsked.test(question.text) || shown.some(({ features }) => features.sought > 0);
   const isCovered = best.features.quote >= coverageMin.answer;
   if (unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0) {
     const quotes =
@@ -71,17 +71,13 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
 }
 
 /** One candidate per passage, best first. */
-export function candidatesFor(
-  question: Question,
-  { concepts, sought, ranked }: SearchFindings,
-  wordsMax: number,
-): Candidate[] {
-  const query = queryOf(question, concepts, sought);
-  const scored = ranked.flatMap((one) => {
-    const key = keyUnitOf(concepts, sought, one.passage);
+export function candidatesFor(question: Question, findings: SearchFindings, wordsMax: number): Candidate[] {
+  const compare = comparerOf(question, findings);
+  const scored = findings.ranked.flatMap(({ passage, score: rank }) => {
+    const key = keyUnitOf(findings, passage);
     if (key === undefined) return [];
-    const quote = quoteAround(one.passage, key, wordsMax);
-    const { features, matched } = featuresOf(query, quote, one.score);
+    const quote = quoteAround(passage, key, wordsMax);
+    const { features, matched } = compare(quote, rank);
     return [{ quote, features, matched, score: scoreOf(features) }];
   });
   const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);

@@ -1,6 +1,6 @@
 import type { ConversationTurn } from '../../../domain/conversation.ts';
 import { sentencesOf } from '../../reading/passage-parts.ts';
-import { asksForDefinition, conceptsOf } from '../../retrieval/question.ts';
+import { conceptsOf, definitionAsked } from '../../retrieval/question.ts';
 
 /** A short prompt is read in full. Of a long one, only the questions at its end or else its beginning are read. */
 const headLengthMax = 2_000;
@@ -30,7 +30,8 @@ const bareThing = /^(?:(?:what|how) about )?(?:(?:an?|the) )?(\p{L}[\p{L}-]*(?: 
 /** 'And a cake?' after 'What is a hank?' asks what a cake is; else the one before says what is asked. */
 function followUpOf(prompt: string, previous: string): Question {
   const thing = bareThing.exec(prompt.replace(joint, ''))?.[1];
-  if (thing !== undefined && asksForDefinition(previous)) return { text: `What is ${thing}?`, context: '' };
+  if (thing !== undefined && definitionAsked.test(previous))
+    return { text: `What is ${thing}?`, context: '' };
   return { text: prompt, context: previous };
 }
 

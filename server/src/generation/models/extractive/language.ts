@@ -39,7 +39,6 @@ const scriptShare = 0.3;
 /** One frequent word that no other language has is enough. */
 const scoreMin = 1;
 
-const languages = Object.keys(frequentWords);
 /** Per word, the languages in which it is frequent. */
 const languagesOf = new Map<string, string[]>();
 for (const [language, words] of Object.entries(frequentWords)) {
@@ -51,13 +50,13 @@ export function languageOf(text: string): string | undefined {
   const letters = count(text, /\p{L}/gu);
   const script = scripts.find(([, pattern]) => count(text, pattern) > scriptShare * letters);
   if (script !== undefined) return script[0];
-  const scores = new Map(languages.map((language) => [language, 0]));
+  const scores = new Map<string, number>();
   for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
     const known = languagesOf.get(word) ?? [];
-    for (const language of known) scores.set(language, scores.get(language)! + 1 / known.length);
+    for (const language of known) scores.set(language, (scores.get(language) ?? 0) + 1 / known.length);
   }
-  const [first, second] = [...scores].sort(([, a], [, b]) => b - a);
-  return first![1] >= scoreMin && first![1] > second![1] ? first![0] : undefined;
+  const [[language, score] = ['', 0], [, next] = ['', 0]] = [...scores].sort(([, a], [, b]) => b - a);
+  return score >= scoreMin && score > next ? language : undefined;
 }
 
 function count(text: string, pattern: RegExp): number {

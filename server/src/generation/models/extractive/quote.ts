@@ -2,19 +2,15 @@ import type { FoundPassage } from '../../../domain/document.ts';
 import { memoized } from '../../../domain/memoized.ts';
 import {
   countWords,
+  headerLine,
   joinedUnits,
   unitsOf as splitUnits,
   textOfUnits,
   type Unit,
+  withoutTable,
 } from '../../reading/passage-parts.ts';
-import type { Sought } from '../../retrieval/question.ts';
-import {
-  contextWeights,
-  coverageOf,
-  largerWeights,
-  matchedWeights,
-  type WeighedConcept,
-} from '../../retrieval/ranking.ts';
+import { contextWeights, coverageOf, largerWeights, matchedWeights } from '../../retrieval/ranking.ts';
+import type { SearchFindings } from '../../retrieval/search.ts';
 import { remembered } from '../../retrieval/terms.ts';
 
 /** A part of a passage: the units from `from` to `to`, and the one that answers best. */
@@ -29,15 +25,8 @@ export interface Quote {
 /** Weights of a unit that has words of the question itself, or what the question asks for, and of one that is code. */
 const weights = { own: 0.3, sought: 0.4, code: -0.3 };
 
-/**
- * Chooses the unit that covers most of the question. Undefined if the passage has nothing that can be quoted. `sought`
- * matches a sentence that has what the question asks for.
- */
-export function keyUnitOf(
-  concepts: readonly WeighedConcept[],
-  sought: Sought | undefined,
-  passage: FoundPassage,
-): number | undefined {
+/** Chooses the unit that covers most of the question. Undefined if the passage has nothing that can be quoted. */
+export function keyUnitOf({ concepts, sought }: SearchFindings, passage: FoundPassage): number | undefined {
   const context = contextWeights(concepts, passage);
   // Under a heading that is the question, every sentence is part of the answer.
   const isAsked = matchedWeights(concepts, innermostHeading(passage)).every((weight) => weight > 0);
@@ -67,16 +56,15 @@ export function quoteAround(passage: FoundPassage, key: number, wordsMax: number
 }
 
 /** A row that is too long is quoted without its table. */
-function cutUnit(unit: Unit, wordsMax: number): Unit {
-  if (wordsWithHeader(unit) <= wordsMax) return unit;
-  const isRow = unit.kind === 'row';
-  const text = isRow ? unit.text.replace(/^\| | \|$/g, '').replaceAll(' | ', ' · ') : unit.text;
-  const cut = { ...unit, text: `${text.split(' ').slice(0, wordsMax).join(' ')} …`, words: wordsMax };
-  return isRow ? { ...cut, kind: 'item', header: undefined } : cut;
+function cutUnit(whole: Unit, wordsMax: number): Unit {
+  if (wordsWithHeader(whole) <= wordsMax) return whole;
+  const unit = withoutTable(whole);
+  if (unit.words <= wordsMax) return unit;
+  return { ...unit, text: `${unit.text.split(' ').slice(0, wordsMax).join(' ')} …`, words: wordsMax };
 }
 
-function wordsWithHeader({ words, header = '' }: Unit): number {
-  return words + countWords(header.split('\n')[0]!);
+function wordsWithHeader(unit: Unit): number {
+  return unit.words + countWords(headerLine(unit));
 }
 
 /** A cell of a row says little without the header of its column. */

@@ -1,13 +1,7 @@
 import { bareName } from '../../../domain/document.ts';
-import type { Sought } from '../../retrieval/question.ts';
-import {
-  contextWeights,
-  coverageOf,
-  largerWeights,
-  matchedWeights,
-  type WeighedConcept,
-} from '../../retrieval/ranking.ts';
-import { remembered, stopWords, termsOf, tokensIn, tokensOf } from '../../retrieval/terms.ts';
+import { contextWeights, coverageOf, largerWeights, matchedWeights } from '../../retrieval/ranking.ts';
+import type { SearchFindings } from '../../retrieval/search.ts';
+import { remembered, stopWords, termsOf, tokensOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
 import { innermostHeading, type Quote, shownUnits, withHeader } from './quote.ts';
 
@@ -45,53 +39,38 @@ export function scoreOf(features: Features): number {
 
 export const featureNames = Object.keys(weights) as (keyof Features)[];
 
-/** What is compared with every passage, computed once per question. */
-export interface Query {
-  readonly concepts: readonly WeighedConcept[];
-  /** Matches a sentence that has what the question asks for. */
-  readonly sought: Sought | undefined;
-  /** All terms that match its concepts. */
-  readonly terms: ReadonlySet<string>;
-  /** Its words in order, as terms and without stop words. */
-  readonly sequence: readonly string[];
-}
-
-export function queryOf({ text }: Question, concepts: readonly WeighedConcept[], sought?: Sought): Query {
-  return {
-    concepts,
-    sought,
-    terms: new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term))),
-    sequence: tokensOf(text).filter((token) => !stopWords.has(token)),
+/** Returns a function that compares quotes with a question. `rank` is the score of the quote's passage in the search. */
+export function comparerOf({ text }: Question, { concepts, sought }: SearchFindings) {
+  const terms = new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term)));
+  const words = tokensOf(text).filter((token) => !stopWords.has(token));
+  const pairs = words.slice(1).map((word, at) => ` ${words[at]} ${word} `);
+  return (quote: Quote, rank: number): { features: Features; matched: readonly number[] } => {
+    const { passage } = quote;
+    const units = shownUnits(quote);
+    const context = contextWeights(concepts, passage);
+    const shown = units
+      .map((unit) => matchedWeights(concepts, withHeader(unit)))
+      .reduce(largerWeights, context);
+    const all = largerWeights(context, matchedWeights(concepts, passage.text));
+    const isPair = (pair: string) =>
+      wordLine(passage.text).includes(pair) || wordLine(passage.heading).includes(pair);
+    const features = {
+      rank,
+      quote: coverageOf(concepts, shown),
+      words: all.filter((weight) => weight > 0).length / Math.max(1, concepts.length),
+      pairs: pairs.filter(isPair).length / Math.max(1, pairs.length),
+      heading: shareAsked(innermostHeading(passage), terms),
+      name: Math.max(shareAsked(passage.title, terms), shareAsked(bareName(passage.name), terms)),
+      length: Math.min(1, tokensOf(passage.text).length / 200),
+      sought: sought?.test(quote.units[quote.key]!.text) ? sought.count : 0,
+      soughtNear: sought && units.some(({ text }) => sought.test(text)) ? sought.count : 0,
+    };
+    return { features, matched: shown };
   };
 }
 
-export function featuresOf(
-  { concepts, sought, terms, sequence }: Query,
-  quote: Quote,
-  rank: number,
-): { features: Features; matched: readonly number[] } {
-  const { passage } = quote;
-  const units = shownUnits(quote);
-  const context = contextWeights(concepts, passage);
-  const shown = units
-    .map((unit) => matchedWeights(concepts, withHeader(unit)))
-    .reduce(largerWeights, context);
-  const all = largerWeights(context, matchedWeights(concepts, passage.text));
-  const heading = innermostHeading(passage);
-  const tokens = tokensIn(passage.text);
-  const features = {
-    rank,
-    quote: coverageOf(concepts, shown),
-    words: all.filter((weight) => weight > 0).length / Math.max(1, concepts.length),
-    pairs: commonPairs(sequence, tokensIn(passage.heading), tokens),
-    heading: shareAsked(heading, terms),
-    name: Math.max(shareAsked(passage.title, terms), shareAsked(bareName(passage.name), terms)),
-    length: Math.min(1, tokens.length / 200),
-    sought: sought?.test(quote.units[quote.key]!.text) ? sought.count : 0,
-    soughtNear: sought && units.some(({ text }) => sought.test(text)) ? sought.count : 0,
-  };
-  return { features, matched: shown };
-}
+/** All words of a text as terms, each between spaces. */
+const wordLine = remembered((text) => ` ${tokensOf(text).join(' ')} `);
 
 /** The part of a title's words that were asked; numbers and 'readme' do not count. */
 function shareAsked(title: string, asked: ReadonlySet<string>): number {
@@ -100,19 +79,3 @@ function shareAsked(title: string, asked: ReadonlySet<string>): number {
 }
 
 const titleTerms = remembered((title) => termsOf(title).filter((term) => !/^(?:\d+|readm)$/.test(term)));
-
-/** The part of the neighbours in `sequence` that are neighbours in one of the texts. */
-function commonPairs(sequence: readonly string[], ...texts: readonly (readonly string[])[]): number {
-  let found = 0;
-  for (let at = 1; at < sequence.length; at++) {
-    if (texts.some((tokens) => areNeighbours(tokens, sequence[at - 1]!, sequence[at]!))) found++;
-  }
-  return found / Math.max(1, sequence.length - 1);
-}
-
-function areNeighbours(tokens: readonly string[], first: string, second: string): boolean {
-  for (let at = tokens.indexOf(first); at >= 0; at = tokens.indexOf(first, at + 1)) {
-    if (tokens[at + 1] === second) return true;
-  }
-  return false;
-}

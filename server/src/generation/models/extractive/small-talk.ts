@@ -54,12 +54,11 @@ export function suggestedQuestions(outlines: readonly DocumentOutline[]): string
       .filter((path) => !path.some((heading) => listing.test(heading)))
       .map((path) => path.at(-1)!),
   );
-  const asked = headings.flatMap((all) => all.find((heading) => heading.endsWith('?')) ?? []);
-  const others = headings.filter((all) => all.length > 0 && !all.some((heading) => asked.includes(heading)));
-  return [
-    ...asked,
-    ...others.flatMap((all) => all.map(questionAbout).find((one) => one !== undefined) ?? []),
-  ];
+  const asked = headings.map((all) => all.find((heading) => heading.endsWith('?')));
+  const derived = headings.map((all, at) =>
+    asked[at] === undefined ? all.map(questionAbout).find((one) => one !== undefined) : undefined,
+  );
+  return [...asked, ...derived].filter((question) => question !== undefined);
 }
 
 /** Undefined for a clause, such as 'When the money arrives': it cannot be put into a question without understanding it. */
