@@ -5,10 +5,10 @@ import { shortened } from '../../domain/text.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { smallTalkReply } from '../models/extractive/small-talk.ts';
 import { replaceCitations } from './citations.ts';
-import { type Evidence, readClaim, readEvidence } from './claim.ts';
-import { type Finding, type RevisedStatement, revise } from './revision.ts';
-import { type Piece, piecesOf } from './statements.ts';
-import { supportsOf } from './support.ts';
+import { type CheckedPiece, revise } from './revision.ts';
+import { type Evidence, readEvidence, readSentence } from './sentence.ts';
+import { clausesOf, type Piece, piecesOf } from './statements.ts';
+import { type Support, supportsOf } from './support.ts';
 
 export type Corroborate = (
   draft: string,
@@ -51,63 +51,70 @@ export function corroborated(drafter: Drafter, check: Corroborate = corroborate)
 /** Runs in a thread that can be terminated, so it neither pauses nor checks a signal. Takes linear time. */
 export function* corroborate(draft: string, passages: readonly FoundPassage[]): Generator<ReplyEvent> {
   const evidence = passages.map(readEvidence);
-  const findings = [...piecesOf(draft)].flatMap((piece) => findingsIn(piece, evidence));
-  const { text, sources, statements } = revise(findings, passages);
+  const pieces = [...piecesOf(draft)].flatMap((piece) => checked(piece, evidence));
+  const { text, sources, statements } = revise(pieces, passages, evidence);
   if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model gave no text.', { transient: true });
-  if (statements.length === 0) {
-    yield { type: 'revision', text };
-    return;
+  if (statements.length === 0) return yield { type: 'revision', text };
+  const missing = statements.filter((statement) => statement.sources.length === 0);
+  const verdict: Verdict = {
+    statements: statements.length,
+    found: statements.length - missing.length,
+    checked: statements.slice(0, checkedStatementsMax),
+  };
+  yield { type: 'step', description: verdictText(verdict, sources.length) };
+  if (missing.length > 0) {
+    const texts = missing.map(({ start, end }) => text.slice(start, end));
+    yield { type: 'step', description: missingText(texts) };
   }
-  const verdict = verdictOf(statements);
-  const steps = stepsFor(verdict, statements, sources.length);
-  for (const description of steps) yield { type: 'step', description };
   yield { type: 'revision', text };
   if (sources.length > 0) yield { type: 'sources', sources };
   yield { type: 'verdict', verdict };
 }
 
-function verdictOf(statements: readonly RevisedStatement[]): Verdict {
-  return {
-    statements: statements.length,
-    found: statements.filter(({ sources }) => sources.length > 0).length,
-    checked: statements
-      .slice(0, checkedStatementsMax)
-      .map(({ start, end, sources }) => ({ start, end, sources })),
+/**
+ * Checks a sentence: by its clauses where some of them are found, so that a true clause keeps its citation and an addition
+ * to it does not get one; otherwise as a whole.
+ */
+function checked(piece: Piece, evidence: readonly Evidence[]): CheckedPiece[] {
+  const check = (part: Piece) => {
+    const supports = part.isStatement ? supportsOf(readSentence(claimOf(part)), evidence) : [];
+    return {
+      ...part,
+      cited: toCite(part, supports),
+      isCovered: supports.some(({ coverage }) => coverage === 1),
+    };
   };
+  const whole = check(piece);
+  if (!piece.isStatement || piece.isRow || whole.isCovered) return [whole];
+  const clauses = clausesOf(piece).map(check);
+  return clauses.some(({ cited }) => cited.length > 0) ? clauses : [whole];
 }
 
 /** The part of a statement that is checked; real sentences are shorter. */
-const statementLengthMax = 2_000;
+const claimLengthMax = 2_000;
 
-/**
- * The findings on a sentence: on its clauses where some of them are found, so that a true clause keeps its citation and
- * an addition to it does not get one; otherwise on the whole.
- */
-function findingsIn(piece: Piece, evidence: readonly Evidence[]): Finding[] {
-  const whole = findingOf(piece, evidence);
-  if (piece.clauses.length === 0 || whole.supports.some(({ coverage }) => coverage === 1)) return [whole];
-  const clauses = piece.clauses.map((clause) => findingOf(clause, evidence));
-  return clauses.some(({ supports }) => supports.length > 0) ? clauses : [whole];
+/** The statement without citations and formatting. */
+function claimOf({ text, citations }: Piece): string {
+  const plain = replaceCitations(text, citations, () => '').slice(0, claimLengthMax);
+  return plain.replace(/[*_`]+/g, '');
 }
 
-function findingOf(piece: Piece, evidence: readonly Evidence[]): Finding {
-  if (!piece.isStatement) return { piece, supports: [] };
-  const statement = replaceCitations(piece.text, piece.citations, () => '').slice(0, statementLengthMax);
-  return { piece, supports: supportsOf(readClaim(statement), evidence) };
+/** The passages that the draft cites and that support the statement; if there are none, the one that supports it best. */
+function toCite({ cites }: Piece, supports: readonly Support[]): readonly Support[] {
+  const cited = supports.filter(({ passage }) => cites.includes(passage + 1));
+  if (cited.length > 0)
+    return cited.sort((a, b) => cites.indexOf(a.passage + 1) - cites.indexOf(b.passage + 1));
+  const coverage = Math.max(...supports.map((one) => one.coverage));
+  return supports.filter((one) => one.coverage === coverage).slice(0, 1);
 }
 
 const shownMax = 3;
 const shownLengthMax = 120;
 
-function stepsFor(verdict: Verdict, statements: readonly RevisedStatement[], sourceCount: number): string[] {
-  const missing = statements.filter(({ sources }) => sources.length === 0);
-  const steps = [verdictText(verdict, sourceCount)];
-  if (missing.length > 0) {
-    const shown = missing
-      .slice(0, shownMax)
-      .map(({ wording }) => `“${shortened(wording.replace(/[*_`]+/g, ''), shownLengthMax)}”`);
-    const more = missing.length > shownMax ? ` and ${missing.length - shownMax} more` : '';
-    steps.push(`Not found in the documents: ${shown.join(', ')}${more}`);
-  }
-  return steps;
+function missingText(statements: readonly string[]): string {
+  const shown = statements
+    .slice(0, shownMax)
+    .map((statement) => `“${shortened(statement.replace(/[*_`]+/g, ''), shownLengthMax)}”`);
+  const more = statements.length > shownMax ? ` and ${statements.length - shownMax} more` : '';
+  return `Not found in the documents: ${shown.join(', ')}${more}`;
 }

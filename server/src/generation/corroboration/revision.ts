@@ -2,56 +2,48 @@ import type { FoundPassage } from '../../domain/document.ts';
 import type { CheckedStatement, Source } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Citation, replaceCitations, withMarks, withMarksInRow } from './citations.ts';
+import type { Evidence, Sentence } from './sentence.ts';
 import type { Piece } from './statements.ts';
 import type { Support } from './support.ts';
 
-export interface Finding {
-  readonly piece: Piece;
-  readonly supports: readonly Support[];
-}
-
-export interface RevisedStatement extends CheckedStatement {
-  /** Its text without the citations that follow it. */
-  readonly wording: string;
+export interface CheckedPiece extends Piece {
+  /** The support that it gets citations for. Empty if it was not found. */
+  readonly cited: readonly Support[];
 }
 
 export interface Revision {
   readonly text: string;
   /** One per document, in order of first citation. */
   readonly sources: readonly Source[];
-  readonly statements: readonly RevisedStatement[];
+  readonly statements: readonly CheckedStatement[];
 }
 
-export function revise(findings: readonly Finding[], passages: readonly FoundPassage[]): Revision {
-  const cited = findings.map(({ piece, supports }) => toCite(piece, supports));
-  const sources = new Sources(passages, cited.flat());
-  const statements: RevisedStatement[] = [];
+/** The text with the citations that were found to be right. */
+export function revise(
+  pieces: readonly CheckedPiece[],
+  passages: readonly FoundPassage[],
+  evidence: readonly Evidence[],
+): Revision {
+  const cited = pieces.flatMap((piece) => piece.cited);
+  const sources = new Sources(passages, evidence, cited);
+  const statements: CheckedStatement[] = [];
   const texts: string[] = [];
   let start = 0;
-  for (const [at, { piece }] of findings.entries()) {
+  for (const piece of pieces) {
     const shown = new Set<number>();
     const wording = replaceCitations(piece.text, piece.citations, (citation) =>
-      citation.isWord || piece.isRow ? markText(citation, cited[at]!, sources, shown) : '',
+      citation.isWord || piece.isRow ? markText(citation, piece.cited, sources, shown) : '',
     );
-    const numbers = new Set(cited[at]!.map(({ passage }) => sources.numberOf(passage)!));
+    const numbers = new Set(piece.cited.map(({ passage }) => sources.numberOf(passage)!));
     const inOrder = [...numbers].sort((a, b) => a - b);
     const following = inOrder.filter((number) => !shown.has(number));
     const text = (piece.isRow ? withMarksInRow : withMarks)(wording, following);
     const end = start + text.length;
-    if (piece.isStatement) statements.push({ start, end, sources: inOrder, wording });
+    if (piece.isStatement) statements.push({ start, end, sources: inOrder });
     texts.push(text);
     start = end;
   }
   return { text: texts.join(''), sources: sources.numbered, statements };
-}
-
-/** The passages that the draft cites and that support the statement; if there are none, the one that supports it best. */
-function toCite({ cites }: Piece, supports: readonly Support[]): readonly Support[] {
-  const cited = supports.filter(({ passage }) => cites.includes(passage + 1));
-  if (cited.length > 0)
-    return cited.sort((a, b) => cites.indexOf(a.passage + 1) - cites.indexOf(b.passage + 1));
-  const coverage = Math.max(...supports.map((one) => one.coverage));
-  return supports.filter((one) => one.coverage === coverage).slice(0, 1);
 }
 
 /**
@@ -83,21 +75,25 @@ const titleLengthMax = 120;
 class Sources {
   readonly numbered: Source[] = [];
   readonly #passages: readonly FoundPassage[];
-  readonly #supports: ReadonlyMap<string, readonly Support[]>;
+  readonly #evidence: readonly Evidence[];
+  readonly #cited: ReadonlyMap<string, readonly Support[]>;
 
-  constructor(passages: readonly FoundPassage[], supports: readonly Support[]) {
+  constructor(passages: readonly FoundPassage[], evidence: readonly Evidence[], cited: readonly Support[]) {
     this.#passages = passages;
-    this.#supports = Map.groupBy(supports, ({ passage }) => passages[passage]!.documentId);
+    this.#evidence = evidence;
+    this.#cited = Map.groupBy(cited, ({ passage }) => passages[passage]!.documentId);
   }
 
   /** Undefined if the document is not a source. */
   numberOf(passage: number): number | undefined {
     const document = this.#passages[passage];
-    const supports = this.#supports.get(document?.documentId ?? '');
-    if (document === undefined || supports === undefined) return undefined;
+    const cited = this.#cited.get(document?.documentId ?? '');
+    if (document === undefined || cited === undefined) return undefined;
     const { documentId: id, title, url } = document;
     const known = this.numbered.findIndex((source) => source.id === id);
-    return known < 0 ? this.numbered.push({ id, title, url, snippet: snippetOf(supports) }) : known + 1;
+    return known < 0
+      ? this.numbered.push({ id, title, url, snippet: snippetOf(cited, this.#evidence) })
+      : known + 1;
   }
 
   nameOf(passage: number): string {
@@ -110,32 +106,33 @@ const snippetLengthMax = 300;
 /** More would rarely fit. */
 const snippetPlacesMax = 20;
 
-type Place = Pick<Support, 'sentences' | 'from' | 'to'>;
-
 /** The cited sentences, as many as fit in order of citation, and then the sentences after the first of them. */
-function snippetOf(supports: readonly Support[]): string {
-  const [{ sentences, to }] = supports as [Support];
-  const following = sentences.map((_, at): Place => ({ sentences, from: at, to: at })).slice(to + 1);
-  const shown: Place[] = [];
+function snippetOf(allCited: readonly Support[], evidence: readonly Evidence[]): string {
+  const cited = allCited.slice(0, snippetPlacesMax);
+  const passages = [...new Set(cited.map(({ passage }) => evidence[passage]!.sentences))];
+  const candidates = [
+    ...cited.map(({ passage, from, to }) => evidence[passage]!.sentences.slice(from, to + 1)),
+    ...passages[0]!.slice(cited[0]!.to + 1).map((sentence) => [sentence]),
+  ];
+  let shown = new Set<Sentence>();
   let snippet = '';
-  for (const place of [...supports.slice(0, snippetPlacesMax), ...following]) {
-    const longer = textOf([...shown, place]);
-    if (shown.length > 0 && longer.length > snippetLengthMax) continue;
-    shown.push(place);
+  for (const sentences of candidates) {
+    const more = new Set([...shown, ...sentences]);
+    const longer = excerpt(passages, more);
+    if (shown.size > 0 && longer.length > snippetLengthMax) continue;
+    shown = more;
     snippet = longer;
   }
   return shortened(snippet, snippetLengthMax);
 }
 
-/** The sentences of each passage in order, with ` … ` where others are left out. */
-function textOf(places: readonly Place[]): string {
-  const passages = [...Map.groupBy(places, ({ sentences }) => sentences)];
-  const texts = passages.flatMap(([sentences, own]) => {
-    const isShown = (at: number) => own.some(({ from, to }) => at >= from && at <= to);
-    const shown = sentences.map((sentence, at) => (isShown(at) ? sentence : '\0'));
-    return shown.join(' ').split('\0');
-  });
-  return texts
+/** The shown sentences of each passage in order, with ` … ` where others are left out. */
+function excerpt(passages: readonly (readonly Sentence[])[], shown: ReadonlySet<Sentence>): string {
+  return passages
+    .flatMap((sentences) => {
+      const texts = sentences.map((sentence) => (shown.has(sentence) ? sentence.text : '\0'));
+      return texts.join(' ').split('\0');
+    })
     .map((text) => text.trim())
     .filter((text) => text !== '')
     .join(' … ');

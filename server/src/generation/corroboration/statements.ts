@@ -12,36 +12,19 @@ export interface Piece {
   readonly isRow: boolean;
   /** The passages that it cites, by number from 1, in order. */
   readonly cites: readonly number[];
-  /** The same text as several statements, if its clauses can be checked one by one. */
-  readonly clauses: readonly Piece[];
-}
-
-/** Splits a Markdown draft into statements and the text between them. */
-export function* piecesOf(draft: string): Generator<Piece> {
-  for (const { kind, text } of partsOf(draft)) {
-    if (kind === 'code') yield between(text);
-    else yield* piecesOfPart(text, kind);
-  }
-}
-
-interface Part {
-  /** `code` is everything without words, such as a horizontal rule. The header of a table is a heading. */
-  readonly kind: 'text' | 'row' | 'heading' | 'code';
-  readonly text: string;
 }
 
 const markdown = new MarkdownIt();
-const kinds = new Map<string, Part['kind']>([
+/** The blocks with sentences. All others, such as code, are text between statements. The header of a table is a heading. */
+const kinds = new Map<string, 'text' | 'row' | 'heading'>([
   ['paragraph_open', 'text'],
   ['tr_open', 'row'],
   ['heading_open', 'heading'],
   ['thead_open', 'heading'],
-  ['fence', 'code'],
-  ['code_block', 'code'],
 ]);
 
-/** The parts of a Markdown text in order, each with whole lines. */
-function* partsOf(draft: string): Generator<Part> {
+/** Splits a Markdown draft into statements and the text between them. */
+export function* piecesOf(draft: string): Generator<Piece> {
   const lines = draft.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const textOf = (from: number, to?: number) => lines.slice(from, to).join('');
   const tokens: ReturnType<typeof markdown.parse> = [];
@@ -51,27 +34,25 @@ function* partsOf(draft: string): Generator<Part> {
     const kind = kinds.get(type);
     // The row of a header has been read with the header.
     if (kind === undefined || map === null || map[0] < next) continue;
-    if (map[0] > next) yield { kind: 'code', text: textOf(next, map[0]) };
-    yield { kind, text: textOf(...map) };
+    yield* between(textOf(next, map[0]));
+    yield* piecesOfBlock(textOf(...map), kind === 'heading', kind === 'row');
     next = map[1];
   }
-  if (next < lines.length) yield { kind: 'code', text: textOf(next) };
+  yield* between(textOf(next));
 }
 
 const lineStart = /^\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?/;
 
-function* piecesOfPart(part: string, kind: Part['kind']): Generator<Piece> {
-  const trimmed = part.trimEnd();
+function* piecesOfBlock(block: string, isHeading: boolean, isRow: boolean): Generator<Piece> {
+  const trimmed = block.trimEnd();
   const start = lineStart.exec(trimmed)![0];
-  if (start !== '') yield between(start);
+  yield* between(start);
   const text = trimmed.slice(start.length);
-  const isRow = kind === 'row';
   for (const [gap, own] of cut(text, isRow ? [text.length] : statementEnds(text), /^\s*/)) {
-    if (gap !== '') yield between(gap);
-    const piece = pieceOf(own, kind !== 'heading', isRow);
-    yield piece.isStatement && !isRow ? { ...piece, clauses: clausesOf(piece) } : piece;
+    yield* between(gap);
+    yield pieceOf(own, !isHeading, isRow);
   }
-  if (trimmed.length < part.length) yield between(part.slice(trimmed.length));
+  yield* between(block.slice(trimmed.length));
 }
 
 /**
@@ -99,8 +80,8 @@ function cut(text: string, ends: readonly number[], gap: RegExp): [gap: string, 
   });
 }
 
-function between(text: string): Piece {
-  return { text, citations: [], isStatement: false, isRow: false, cites: [], clauses: [] };
+function* between(text: string): Generator<Piece> {
+  if (text !== '') yield { text, citations: [], isStatement: false, isRow: false, cites: [] };
 }
 
 function pieceOf(text: string, canState: boolean, isRow: boolean): Piece {
@@ -111,7 +92,6 @@ function pieceOf(text: string, canState: boolean, isRow: boolean): Piece {
     isStatement: canState && isStatement(blankCitations(text, citations)),
     isRow,
     cites: citations.flatMap(({ passages }) => passages),
-    clauses: [],
   };
 }
 
@@ -119,10 +99,10 @@ const clauseEnd = /; |, (?=(?:and|but|while|whereas|although|though|so|yet)\s)| 
 const clausesMax = 8;
 
 /**
- * The clauses of a sentence and the text between them: each ends with its citation, or where another clause begins. A
- * clause without a citation is covered by the next one.
+ * The clauses of a sentence and the text between them, if they can be checked one by one: each ends with its citation, or
+ * where another clause begins. A clause without a citation is covered by the next one.
  */
-function clausesOf({ text, citations }: Piece): Piece[] {
+export function clausesOf({ text, citations }: Piece): Piece[] {
   const prose = blankCitations(text, citations);
   const possible = new Set([
     ...citations.filter(({ isWord }) => !isWord).map(({ to }) => to),
@@ -139,7 +119,7 @@ function clausesOf({ text, citations }: Piece): Piece[] {
   );
   return clauses.flatMap(([gap, piece], at) => {
     const cites = clauses.slice(at).find(([, one]) => one.cites.length > 0)?.[1].cites ?? [];
-    return [...(gap === '' ? [] : [between(gap)]), { ...piece, cites }];
+    return [...between(gap), { ...piece, cites }];
   });
 }
 

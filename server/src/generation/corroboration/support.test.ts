@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DocumentId } from '../../domain/id.ts';
-import { readClaim, readEvidence } from './claim.ts';
+import { readEvidence, readSentence } from './sentence.ts';
 import { supportsOf } from './support.ts';
 
 function isSupported(statement: string, text: string, heading = ''): boolean {
@@ -13,7 +13,7 @@ function isSupported(statement: string, text: string, heading = ''): boolean {
     heading,
     text,
   };
-  return supportsOf(readClaim(statement), [readEvidence(passage)]).length > 0;
+  return supportsOf(readSentence(statement), [readEvidence(passage)]).length > 0;
 }
 
 describe('a passage supports a statement', () => {

@@ -1,6 +1,6 @@
-import type { Claim, Evidence } from './claim.ts';
-import { contradicts, type Window } from './contradiction.ts';
-import { agrees } from './figures.ts';
+import { synonymsOf } from '../retrieval/other-wordings.ts';
+import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
+import { agrees, type Evidence, figuresOf, type Sentence } from './sentence.ts';
 
 /** Chosen on the statements marked `tune` in bench/evaluation. */
 const thresholds = {
@@ -16,73 +16,162 @@ const thresholds = {
   margin: 0.05,
 };
 
-interface Match extends Window {
-  /** How much of the statement's words the sentences contain: 0 to 1. */
+/** The sentences of a passage that are closest to a claim. */
+interface Match {
+  /** How much of the claim's words they contain: 0 to 1. */
   readonly coverage: number;
+  readonly from: number;
+  readonly to: number;
 }
 
 export interface Support extends Match {
-  /** The passage, counted from 0, and its sentences. */
+  /** The passage, counted from 0. */
   readonly passage: number;
-  readonly sentences: readonly string[];
 }
 
 /** The passages that support the claim. One that matches more closely and contradicts it outweighs the others. */
-export function supportsOf(claim: Claim, evidence: readonly Evidence[]): Support[] {
-  const supportsFrom = (matches: readonly (Match | undefined)[]) =>
-    matches.flatMap((match, passage) =>
-      match ? [{ ...match, passage, sentences: evidence[passage]!.sentences }] : [],
-    );
-  const quotes = supportsFrom(evidence.map((one) => quoteOf(claim, one)));
-  if (quotes.length > 0) return quotes;
+export function supportsOf(claim: Sentence, evidence: readonly Evidence[]): Support[] {
+  const quotes = evidence.map(({ sentences }, passage) => {
+    const at = sentences.findIndex((sentence) => isQuoted(claim, sentence));
+    return { passage, coverage: 1, from: at, to: at };
+  });
+  const found = quotes.filter(({ from }) => from >= 0);
+  if (found.length > 0) return found;
   const threshold = claim.figures.length > 0 ? thresholds.coverageWithFigures : thresholds.coverage;
-  const matches = evidence.map((one) => closestMatch(claim, one));
-  const denies = matches.map(
-    (match, at) => match.coverage >= threshold && contradicts(claim, evidence[at]!, match),
-  );
-  const denial = Math.max(0, ...matches.map(({ coverage }, at) => (denies[at] ? coverage : 0)));
-  const enough = Math.max(threshold, denial - thresholds.margin);
-  return supportsFrom(
-    matches.map((match, at) => (match.coverage >= enough && !denies[at] ? match : undefined)),
-  );
+  const wordings = [...claim.terms].map((term) => [term, ...synonymsOf(term)]);
+  const close = evidence
+    .map(({ sentences }, passage) => ({ passage, ...closestMatch(claim, wordings, sentences) }))
+    .filter(({ coverage }) => coverage >= threshold);
+  const { denials = [], supports = [] } = Object.groupBy(close, ({ passage, from, to }) => {
+    const { sentences, context } = evidence[passage]!;
+    return contradicts(claim, sentences.slice(from, to + 1), context) ? 'denials' : 'supports';
+  });
+  const denial = Math.max(0, ...denials.map(({ coverage }) => coverage));
+  return supports.filter(({ coverage }) => coverage >= denial - thresholds.margin);
 }
 
-/** The sentence that says it word for word, and in the same units. */
-function quoteOf({ wording, figures }: Claim, evidence: Evidence): Match | undefined {
-  const at = evidence.wordings.indexOf(wording);
-  if (at < 0 || !figures.every((figure) => agrees(figure, evidence.figures[at]!))) return undefined;
-  return { coverage: 1, from: at, to: at };
+/** Whether the sentence says it word for word, and in the same units. */
+function isQuoted({ wording, figures }: Sentence, said: Sentence): boolean {
+  return said.wording === wording && figures.every((figure) => agrees(figure, said.figures));
 }
 
 /** The sentence that contains most of the claim's words, or two neighbours if it takes both. */
-function closestMatch(claim: Claim, evidence: Evidence): Match {
-  const { terms, figures } = claim;
-  let [single, pair]: Match[] = [
-    { coverage: 0, from: 0, to: 0 },
-    { coverage: 0, from: 0, to: 0 },
-  ];
+function closestMatch(
+  { figures }: Sentence,
+  wordings: readonly (readonly string[])[],
+  sentences: readonly Sentence[],
+): Match {
+  let single: Match = { coverage: 0, from: 0, to: 0 };
+  let pair = single;
   let best = 0;
-  const held = termsBySentence(claim, evidence);
-  const coverageOf = (...sentences: ReadonlySet<number>[]) =>
-    terms.filter((_, at) => sentences.some((own) => own.has(at))).length / Math.max(1, terms.length);
-  for (const [at, own] of held.entries()) {
-    const coverage = coverageOf(own);
-    const agreeing = figures.filter((figure) => agrees(figure, evidence.figures[at]!)).length;
+  const coverageOf = (...together: readonly (Sentence | undefined)[]) => {
+    const isSaid = (word: string) => together.some((sentence) => sentence?.tokens.has(word));
+    return wordings.filter((words) => words.some(isSaid)).length / Math.max(1, wordings.length);
+  };
+  for (const [at, sentence] of sentences.entries()) {
+    const coverage = coverageOf(sentence);
+    const agreeing = figures.filter((figure) => agrees(figure, sentence.figures)).length;
     const score = coverage + thresholds.figure * agreeing;
     if (score > best) [best, single] = [score, { coverage, from: at, to: at }];
-    const both = at === 0 ? 0 : coverageOf(own, held[at - 1]!);
-    if (both > pair!.coverage) pair = { coverage: both, from: at - 1, to: at };
+    const both = at === 0 ? 0 : coverageOf(sentences[at - 1], sentence);
+    if (both > pair.coverage) pair = { coverage: both, from: at - 1, to: at };
   }
-  return pair!.coverage >= single!.coverage + thresholds.pairGain ? pair! : single!;
+  return pair.coverage >= single.coverage + thresholds.pairGain ? pair : single;
 }
 
-/** Per sentence, which of the claim's terms it contains, in this or in another word. */
-function termsBySentence({ terms }: Claim, { sentences, holders }: Evidence): Set<number>[] {
-  const held = sentences.map(() => new Set<number>());
-  for (const [at, { term, others }] of terms.entries()) {
-    for (const word of [term, ...others]) {
-      for (const sentence of holders.get(word) ?? []) held[sentence]!.add(at);
-    }
+/** Whether what is said contradicts the claim: another figure, another name, or the opposite. */
+function contradicts(claim: Sentence, said: readonly Sentence[], context: ReadonlySet<string>): boolean {
+  const figures = said.flatMap((sentence) => sentence.figures);
+  if (!claim.figures.every((figure) => agrees(figure, figures))) return true;
+  const isSaid = (term: string) => context.has(term) || said.some(({ tokens }) => tokens.has(term));
+  // 'UK' may be written for 'Britain'.
+  const isNamed = (term: string) => [term, ...synonymsOf(term)].some(isSaid);
+  if (!claim.names.every((name) => isNamed(termOf(name)))) return true;
+  return isMisattributed(claim, said) || saysContrast(claim, said, isSaid) || negatesOtherwise(claim, said);
+}
+
+const hasName = /(?:^|\s)["“(]?\p{Lu}\p{L}/u;
+
+/**
+ * Whether a figure belongs to another name: in 'two months in the Netherlands, 90 days in Portugal' the two months are
+ * not Portugal's.
+ */
+function isMisattributed({ names, figures }: Sentence, said: readonly Sentence[]): boolean {
+  if (names.length === 0 || figures.length === 0) return false;
+  const text = said.map((sentence) => sentence.text).join('; ');
+  const parts = text.split(/[;,]|\band\b/).map((part) => ({
+    words: new Set(wordsOf(part)),
+    figures: figuresOf(part),
+    isNamed: hasName.test(part),
+  }));
+  return names.some((name) => {
+    const own = parts.filter(({ words }) => words.has(name));
+    if (own.length === 0 || own.some((part) => part.figures.length === 0)) return false;
+    return figures.some((figure) => {
+      const holders = parts.filter((part) => agrees(figure, part.figures));
+      return holders.length > 0 && holders.every((part) => part.isNamed && !own.includes(part));
+    });
+  });
+}
+
+/** Words on the same side of a group agree; words on different sides contradict each other. */
+const contrastGroups = `minimum|maximum,always|never,increase|decrease reduce,include|exclude without,
+allow permit may|forbid forbidden prohibit ban disallow block,open|close,free|paid cost fee,working business|calendar,
+mandatory required|optional,approve accept|reject decline refuse,add|remove,inside|outside,internal|external,
+public|private,hot warm|cold,full|partial,monthly|yearly annually|weekly|daily|quarterly,
+monday|tuesday|wednesday|thursday|friday|saturday|sunday,
+january|february|march|april|june|july|august|september|october|november|december,morning|afternoon|evening|night,
+weekday|weekend,spring|summer|autumn|winter,north|south|east|west,buyer|seller,employer|employee,customer|supplier,
+adult|child,domestic|international,online|offline,automatic|manual,automatically|manually,temporary|permanent,
+enable|disable,encrypted|unencrypted,gross|net,credit|debit,refundable|nonrefundable,possible|impossible,
+written|oral verbal,email|telephone|post,rise|fall,higher|lower,larger|smaller,longer|shorter`;
+
+interface Contrast {
+  /** The term itself, and those that agree with it. */
+  readonly same: readonly string[];
+  readonly opposite: readonly string[];
+}
+
+const contrasts = new Map<string, Contrast>();
+for (const group of contrastGroups.split(/,\n?/)) {
+  const sides = group.split('|').map(tokensOf);
+  for (const same of sides) {
+    const opposite = sides.filter((side) => side !== same).flat();
+    for (const term of same) contrasts.set(term, { same, opposite });
   }
-  return held;
+}
+
+function contrastOf(term: string): Contrast {
+  return contrasts.get(term) ?? { same: [term], opposite: [] };
+}
+
+/** Whether 'excluded' is claimed and 'included' is said. What is negated does not count: 'not included'. */
+function saysContrast(
+  claim: Sentence,
+  said: readonly Sentence[],
+  isSaid: (term: string) => boolean,
+): boolean {
+  return [...claim.tokens].some((term) => {
+    const { same, opposite } = contrastOf(term);
+    if (claim.negated.has(term) || same.some(isSaid)) return false;
+    return opposite.some((other) => isSaid(other) && !claim.tokens.has(other) && !isNegated(said, other));
+  });
+}
+
+/** Whether one of the two says what the other denies. */
+function negatesOtherwise(claim: Sentence, said: readonly Sentence[]): boolean {
+  const holders = (term: string) => said.filter(({ tokens }) => tokens.has(term));
+  if (claim.negated.size > 0) {
+    return ![...claim.negated].some((term) => {
+      const { same, opposite } = contrastOf(term);
+      return same.some((one) => isNegated(said, one)) || opposite.some((other) => holders(other).length > 0);
+    });
+  }
+  const isDenied = (term: string) =>
+    isNegated(said, term) && holders(term).every(({ negated }) => negated.has(term));
+  return [...claim.terms].some((term) => contrastOf(term).same.some(isDenied));
+}
+
+function isNegated(said: readonly Sentence[], term: string): boolean {
+  return said.some(({ negated }) => negated.has(term));
 }

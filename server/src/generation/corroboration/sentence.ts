@@ -1,3 +1,81 @@
+import type { FoundPassage } from '../../domain/document.ts';
+import { sentencesOf } from '../reading/passage-parts.ts';
+import { stopWords, termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
+
+/** A sentence of a draft or of a passage, read once and compared with many others. */
+export interface Sentence {
+  readonly text: string;
+  /** Its words in order, to compare it word for word. */
+  readonly wording: string;
+  readonly tokens: ReadonlySet<string>;
+  /** Its content words, without figures and their units. */
+  readonly terms: ReadonlySet<string>;
+  /** Its words with a capital letter, except the first. */
+  readonly names: readonly string[];
+  readonly figures: readonly Figure[];
+  /** The terms that it denies. */
+  readonly negated: ReadonlySet<string>;
+}
+
+/** A passage. The terms of its heading and title apply to every sentence. */
+export interface Evidence {
+  readonly sentences: readonly Sentence[];
+  readonly context: ReadonlySet<string>;
+}
+
+export function readEvidence({ title, heading, text }: FoundPassage): Evidence {
+  return {
+    sentences: sentencesOf(text).map(readSentence),
+    context: new Set(tokensOf(`${title}. ${heading}`)),
+  };
+}
+
+export function readSentence(text: string): Sentence {
+  const words = wordsOf(text);
+  const figures = figuresOf(text);
+  const units = new Set(figures.map(({ unit }) => termOf(unit ?? '')));
+  const content = words.filter((word) => !stopWords.has(word) && !/^\d/.test(word)).map(termOf);
+  return {
+    text,
+    wording: words.join(' '),
+    tokens: new Set(words.map(termOf)),
+    terms: new Set(content.filter((term) => !units.has(term))),
+    names: namesOf(text),
+    figures,
+    negated: negatedTerms(text),
+  };
+}
+
+const capitalised = /(?<=[\p{L}\p{N},;)]["”’]?\s)["“(]?(\p{Lu}[\p{L}\p{N}-]+)/gu;
+
+function namesOf(text: string): string[] {
+  const words = [...text.matchAll(capitalised)].flatMap((match) => wordsOf(match[1]!));
+  return [...new Set(words)].filter((word) => !stopWords.has(word));
+}
+
+const cues = new Set('not no never cannot none nor neither nobody nothing'.split(' '));
+/** How many words a negation reaches, stop words not counted. */
+const negatedMax = 2;
+/** How many words after a 'not' are checked, so that 'not not not …' takes linear time. */
+const reachMax = 30;
+
+/** The terms that follow a negating word within its clause. */
+function negatedTerms(text: string): Set<string> {
+  const negated = new Set<string>();
+  for (const clause of text.split(/[,;:()—–]|\bbut\b|\bunless\b|\bexcept\b/i)) {
+    const words = wordsOf(clause);
+    for (const [at, word] of words.entries()) {
+      if (!cues.has(word) || words[at + 1] === 'only') continue;
+      const following = words.slice(at + 1, at + 1 + reachMax);
+      // 'not used for 30 days' negates only the verb, not the words after it.
+      const end = following.includes('used') ? following.indexOf('used') : reachMax;
+      const said = following.slice(0, end).filter((next) => !stopWords.has(next) && !/^\d/.test(next));
+      for (const next of said.slice(0, negatedMax)) negated.add(termOf(next));
+    }
+  }
+  return negated;
+}
+
 /** A number with its unit: `30 days`, `$49.00`, `5 %`. */
 export interface Figure {
   readonly value: number;
