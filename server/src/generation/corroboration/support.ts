@@ -64,19 +64,20 @@ function closestMatch(
   let single: Match = { coverage: 0, from: 0, to: 0 };
   let pair = single;
   let best = 0;
-  const coverageOf = (...together: readonly (Sentence | undefined)[]) => {
-    const isSaid = (word: string) => together.some((sentence) => sentence?.tokens.has(word));
-    return wordings.filter((words) => words.some(isSaid)).length / Math.max(1, wordings.length);
-  };
-  for (const [at, sentence] of sentences.entries()) {
-    const coverage = coverageOf(sentence);
-    const agreeing = figures.filter((figure) => agrees(figure, sentence.figures)).length;
-    const score = coverage + thresholds.figure * agreeing;
+  const held = sentences.map(({ tokens }) => wordings.map((words) => words.some((word) => tokens.has(word))));
+  for (const [at, { figures: own }] of sentences.entries()) {
+    const coverage = shareOf(held[at]!);
+    const score = coverage + thresholds.figure * figures.filter((figure) => agrees(figure, own)).length;
     if (score > best) [best, single] = [score, { coverage, from: at, to: at }];
-    const both = at === 0 ? 0 : coverageOf(sentences[at - 1], sentence);
+    const before = held[at - 1] ?? [];
+    const both = at === 0 ? 0 : shareOf(held[at]!.map((isHeld, term) => isHeld || before[term]!));
     if (both > pair.coverage) pair = { coverage: both, from: at - 1, to: at };
   }
   return pair.coverage >= single.coverage + thresholds.pairGain ? pair : single;
+}
+
+function shareOf(held: readonly boolean[]): number {
+  return held.filter(Boolean).length / Math.max(1, held.length);
 }
 
 /** Whether what is said contradicts the claim: another figure, another name, or the opposite. */
