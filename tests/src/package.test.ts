@@ -43,7 +43,7 @@ describe('The packed files, installed in an empty folder', () => {
   it('contain the service as JavaScript, and no build tools', () => {
     const files = globSync('**/*', { cwd: join(modules, 'skein') });
     assert.ok(files.includes('server/src/main.js'));
-    assert.ok(files.includes('server/src/storage/postgres/migrations/001-initial.sql'));
+    assert.ok(files.includes('server/src/storage/migrations/001-initial.sql'));
     assert.deepEqual(
       files.filter((file) => /\.(ts|tsx|map)$|\.test\./.test(file)),
       [],

@@ -62,9 +62,12 @@ async function fill(store: string) {
 
 /** The schema as its migrations make it, and every row as a statement. */
 async function dump(database: string): Promise<string> {
-  const folderOfMigrations = join(root, 'server/src/storage/postgres/migrations');
+  const folderOfMigrations = join(root, 'server/src/storage/migrations');
   const migrations = globSync('*.sql', { cwd: folderOfMigrations }).sort();
-  const schema = migrations.map((name) => readFileSync(join(folderOfMigrations, name), 'utf8'));
+  const sqliteParts = /^-- sqlite:\n(?:(?!-- (?:both|postgres):$).*\n)*/gm;
+  const schema = migrations.map((name) =>
+    readFileSync(join(folderOfMigrations, name), 'utf8').replace(sqliteParts, ''),
+  );
   const client = new pg.Client({ connectionString: database });
   await client.connect();
   const texts = async (query: string) => (await client.query(query)).rows.map(({ text }) => text as string);

@@ -18,11 +18,11 @@ describe('Migrations', () => {
   });
 
   it('have the highest file number as their version, not the number of files', () => {
-    assert.equal(readMigrations(folderOf('001-initial.sql', '004-later.sql')).version, 4);
+    assert.equal(readMigrations('sqlite', folderOf('001-initial.sql', '004-later.sql')).version, 4);
   });
 
   it('return what a store lacks, in numeric order, across gaps', () => {
-    const migrations = readMigrations(folderOf('010-c.sql', '002-b.sql', '001-a.sql', 'README.md'));
+    const migrations = readMigrations('sqlite', folderOf('010-c.sql', '002-b.sql', '001-a.sql', 'README.md'));
     assert.deepEqual(migrations.after(0), ['-- 001-a.sql', '-- 002-b.sql', '-- 010-c.sql']);
     assert.deepEqual(migrations.after(1), ['-- 002-b.sql', '-- 010-c.sql']);
     assert.deepEqual(migrations.after(5), ['-- 010-c.sql']);
@@ -31,16 +31,43 @@ describe('Migrations', () => {
 
   it('reject a store that a newer release wrote', () => {
     assert.throws(
-      () => readMigrations(folderOf('001-a.sql', '003-b.sql')).after(4),
+      () => readMigrations('sqlite', folderOf('001-a.sql', '003-b.sql')).after(4),
       /written by a newer release \(schema 4, this one knows 3\): install that release/,
     );
   });
 
   it('reject two files with the same number and a file without one', () => {
     assert.throws(
-      () => readMigrations(folderOf('002-a.sql', '02-b.sql')),
+      () => readMigrations('sqlite', folderOf('002-a.sql', '02-b.sql')),
       /002-a\.sql and 02-b\.sql have the same number/,
     );
-    assert.throws(() => readMigrations(folderOf('add-column.sql')), /does not start with a number/);
+    assert.throws(() => readMigrations('sqlite', folderOf('add-column.sql')), /does not start with a number/);
+  });
+
+  it('contain the parts for both engines, and those for one of them', () => {
+    const folder = folderOf();
+    const lines = [
+      'CREATE TABLE note (',
+      '  id text COLLATE "C" PRIMARY KEY, at bigint NOT NULL, open boolean NOT NULL DEFAULT false,',
+      '-- postgres:',
+      '  terms tsvector,',
+      '-- sqlite:',
+      '  number INTEGER,',
+      '-- both:',
+      '  value bytea',
+      ') WITH (fillfactor = 50);',
+    ];
+    writeFileSync(join(folder, '001-note.sql'), lines.join('\n'));
+    const shared = lines.filter((line) => !line.startsWith('-- '));
+    assert.deepEqual(readMigrations('postgres', folder).after(0), [shared.toSpliced(3, 1).join('\n')]);
+    assert.deepEqual(readMigrations('sqlite', folder).after(0), [
+      [
+        'CREATE TABLE note (',
+        '  id text PRIMARY KEY, at INTEGER NOT NULL, open INTEGER CHECK (open IN (0, 1)) NOT NULL DEFAULT false,',
+        '  number INTEGER,',
+        '  value BLOB',
+        ') STRICT, WITHOUT ROWID;',
+      ].join('\n'),
+    ]);
   });
 });

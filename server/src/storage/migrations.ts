@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+export type Engine = 'postgres' | 'sqlite';
 export type Migrations = ReturnType<typeof readMigrations>;
 
-/** The numbered SQL files of one adapter. `007-name.sql` brings the schema to version 7; numbers may have gaps. */
-export function readMigrations(folder: string) {
+export const migrationsFolder = join(import.meta.dirname, 'migrations');
+
+/** The numbered SQL files. `007-name.sql` brings the schema to version 7; numbers may have gaps. */
+export function readMigrations(engine: Engine, folder = migrationsFolder) {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .map((name) => ({ name, version: numberOf(name) }))
@@ -25,9 +28,31 @@ export function readMigrations(folder: string) {
         );
       }
       const missing = files.filter((file) => file.version > version);
-      return missing.map(({ name }) => readFileSync(join(folder, name), 'utf8'));
+      return missing.map(({ name }) => textFor(engine, readFileSync(join(folder, name), 'utf8')));
     },
   };
+}
+
+/** Leaves out the parts for the other engine. A line such as `-- sqlite:` starts a part. */
+function textFor(engine: Engine, text: string): string {
+  let part = 'both';
+  const lines = text.split('\n').flatMap((line) => {
+    const started = /^-- (both|postgres|sqlite):$/.exec(line)?.[1];
+    part = started ?? part;
+    if (started !== undefined || (part !== 'both' && part !== engine)) return [];
+    return part === 'both' && engine === 'sqlite' ? toSqlite(line) : line;
+  });
+  return lines.join('\n');
+}
+
+/** SQLite compares texts by their bytes, and its strict tables store flags as integers. */
+function toSqlite(line: string): string {
+  return line
+    .replaceAll(' COLLATE "C"', '')
+    .replace(/\b(\w+) boolean\b/, '$1 INTEGER CHECK ($1 IN (0, 1))')
+    .replace(/\bbigint\b/, 'INTEGER')
+    .replace(/\bbytea\b/, 'BLOB')
+    .replace(/^\)(?: WITH \(fillfactor = \d+\))?;$/, ') STRICT, WITHOUT ROWID;');
 }
 
 function numberOf(name: string): number {

@@ -6,10 +6,10 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
-import { readMigrations } from '../migrations.ts';
+import { migrationsFolder, readMigrations } from '../migrations.ts';
 import { statement } from '../sql/sql.ts';
 import { Database } from './database.ts';
-import { bringUpToDate, migrationsFolder } from './migrate.ts';
+import { bringUpToDate } from './migrate.ts';
 import { Servers } from './servers.ts';
 import { StoreTime } from './store-time.ts';
 
@@ -69,7 +69,7 @@ describe('The schema of a PostgreSQL database', () => {
 
   it('gets a migration that was added since the store was written, and is then rejected by an older release', async () => {
     await bringUpToDate(client);
-    await bringUpToDate(client, readMigrations(folder));
+    await bringUpToDate(client, readMigrations('postgres', folder));
     assert.deepEqual((await client.query('SELECT version FROM schema_version')).rows, [{ version: 900 }]);
     assert.deepEqual((await client.query('SELECT * FROM note')).rows, []);
     await assert.rejects(bringUpToDate(client), /written by a newer release \(schema 900/);

@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import type pg from 'pg';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
 import { type Migrations, readMigrations } from '../migrations.ts';
 import { applicationName, type Servers } from './servers.ts';
 
-export const migrationsFolder = join(import.meta.dirname, 'migrations');
 /** Arbitrary, but no other program on this database may use the same number. */
 const migrationLock = 7_305_301;
 
@@ -89,7 +87,7 @@ export async function isUnfinished(client: pg.ClientBase): Promise<boolean> {
  */
 export async function bringUpToDate(
   client: pg.ClientBase,
-  migrations: Migrations = readMigrations(migrationsFolder),
+  migrations: Migrations = readMigrations('postgres'),
 ): Promise<void> {
   if ((await schemaVersion(client)) === migrations.version) return;
   try {

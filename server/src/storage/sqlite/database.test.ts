@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { retentionKinds } from '../../domain/retention.ts';
-import { readMigrations } from '../migrations.ts';
+import { migrationsFolder, readMigrations } from '../migrations.ts';
 import { nameCredentials } from '../sql/api-keys.ts';
 import { listAudit, listAuditOfTrace } from '../sql/audit.ts';
 import { retentionStatements } from '../sql/retention.ts';
-import { type Database, migrationsFolder, openDatabase } from './database.ts';
+import { type Database, openDatabase } from './database.ts';
 import { sqliteRemoval } from './purge.ts';
 import { sqliteText } from './transactions.ts';
 import { listingTexts } from './walks.ts';
@@ -55,7 +55,7 @@ describe('The SQLite database', () => {
     const migrations = join(folder, 'migrations');
     cpSync(migrationsFolder, migrations, { recursive: true });
     writeFileSync(join(migrations, '900-add-note.sql'), 'CREATE TABLE note (text TEXT NOT NULL) STRICT;');
-    const database = openDatabase(file, { migrations: readMigrations(migrations) });
+    const database = openDatabase(file, { migrations: readMigrations('sqlite', migrations) });
     assert.equal(database.pragma('user_version', { simple: true }), 900);
     assert.deepEqual(database.prepare('SELECT * FROM note').all(), []);
     database.close();
@@ -69,7 +69,10 @@ describe('The SQLite database', () => {
     cpSync(migrationsFolder, migrations, { recursive: true });
     writeFileSync(join(migrations, '900-a.sql'), 'CREATE TABLE note (text TEXT NOT NULL) STRICT;');
     writeFileSync(join(migrations, '901-b.sql'), 'INSERT INTO missing VALUES (1);');
-    assert.throws(() => openDatabase(file, { migrations: readMigrations(migrations) }), /no such table/);
+    assert.throws(
+      () => openDatabase(file, { migrations: readMigrations('sqlite', migrations) }),
+      /no such table/,
+    );
     const database = openDatabase(file);
     assert.throws(() => database.prepare('SELECT * FROM note'), /no such table/);
     database.close();

@@ -1,12 +1,10 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
 import { type Migrations, readMigrations } from '../migrations.ts';
 
 export type Database = Sqlite.Database;
-
-export const migrationsFolder = join(import.meta.dirname, 'migrations');
 
 export interface OpenOptions {
   /** Fails with SQLITE_BUSY if another process has the file open, and keeps all others out. */
@@ -18,7 +16,7 @@ export interface OpenOptions {
 /** Opens the file, creates it if it does not exist, and brings its schema up to date. */
 export function openDatabase(
   file: string,
-  { alone = false, unfinished = false, migrations = readMigrations(migrationsFolder) }: OpenOptions = {},
+  { alone = false, unfinished = false, migrations = readMigrations('sqlite') }: OpenOptions = {},
 ): Database {
   createFolder(dirname(file));
   // Only the owner may read the file. SQLite gives its other files the same mode.

@@ -1,3 +1,6 @@
+-- The schema of both databases. A line `-- postgres:` or `-- sqlite:` starts a part for one of them, and `-- both:` ends it.
+-- The rest is in the dialect of PostgreSQL, which migrations.ts translates for SQLite.
+--
 -- Times are integer milliseconds since 1970, UTC, stored exactly as they are shown and compared.
 -- Keys and indexes of tenant tables start with the organization, so that they can be distributed by it (partitions, Citus).
 -- Tables without an organization (store_clock, secret, signing_key and those of people) would be reference tables.
@@ -5,6 +8,7 @@
 -- indexes over the running replies of all organizations (message_held, message_deadline).
 -- Ids and keys compare by their bytes ("C"), whatever the language of the database.
 
+-- postgres:
 CREATE TABLE store_clock (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   -- Close to the latest time of any row. A node starts its clock here, even if the clock of the machine was set back.
@@ -13,6 +17,18 @@ CREATE TABLE store_clock (
   jump_at bigint NOT NULL DEFAULT 0
 );
 INSERT INTO store_clock (latest_at) VALUES (0);
+-- sqlite:
+CREATE TABLE store_clock (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  -- The latest time of any row. The store's clock starts here, even if the machine's clock was set back.
+  latest_at INTEGER NOT NULL,
+  -- When leases and deadlines were last moved because the clock had been set forward.
+  jump_at INTEGER NOT NULL DEFAULT 0,
+  -- The number of the last move. It is kept when the moves are removed because running walks compare with it.
+  move_sequence INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO store_clock (only_row, latest_at) VALUES (1, 0);
+-- both:
 
 CREATE TABLE secret (
   name text COLLATE "C" PRIMARY KEY,
@@ -34,12 +50,14 @@ CREATE TABLE organization (
   name text NOT NULL,
   api_enabled boolean NOT NULL,
   daily_quota bigint NOT NULL CHECK (daily_quota >= 0),
-  created_at bigint NOT NULL,
+-- postgres:
   -- Changes to the order of listings number and date themselves under the lock of this row, so that the commits of one
   -- organization have an order that walks can rely on.
   latest_at bigint NOT NULL DEFAULT 0,
   thread_sequence bigint NOT NULL DEFAULT 0,
-  move_sequence bigint NOT NULL DEFAULT 0
+  move_sequence bigint NOT NULL DEFAULT 0,
+-- both:
+  created_at bigint NOT NULL
 ) WITH (fillfactor = 50);
 CREATE INDEX organization_name ON organization (name);
 
@@ -241,23 +259,74 @@ CREATE TABLE credential_use (
   PRIMARY KEY (organization_id, credential_id)
 ) WITH (fillfactor = 50);
 
-CREATE TABLE thread (
+-- The log of API requests, in blocks. No foreign key to credentials, because the log outlives them.
+CREATE TABLE request_block (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  -- When its newest request was answered, by the clock of the node that answered it.
+  at bigint NOT NULL,
+  -- The trace id of a request in it.
   id text COLLATE "C" NOT NULL,
+  -- When its oldest request was answered.
+  first_at bigint NOT NULL,
+  -- The number of its requests.
+  entries bigint NOT NULL,
+  -- A JSON array.
+  requests text NOT NULL,
+  PRIMARY KEY (organization_id, at, id)
+-- postgres:
+);
+-- sqlite:
+) STRICT;
+-- both:
+
+-- Requests and replies by hour and by day, in buckets of their duration: percentiles without reading the log.
+CREATE TABLE traffic_hour (
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  -- Hours since 1970.
+  hour bigint NOT NULL,
+  operation text COLLATE "C" NOT NULL,
+  outcome text COLLATE "C" NOT NULL,
+  -- The index of the bucket in domain/traffic.ts.
+  bucket bigint NOT NULL,
+  requests bigint NOT NULL,
+  PRIMARY KEY (organization_id, hour, operation, outcome, bucket)
+) WITH (fillfactor = 80);
+
+CREATE TABLE traffic_day (
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  -- Days since 1970, UTC.
+  day bigint NOT NULL,
+  operation text COLLATE "C" NOT NULL,
+  outcome text COLLATE "C" NOT NULL,
+  bucket bigint NOT NULL,
+  requests bigint NOT NULL,
+  PRIMARY KEY (organization_id, day, operation, outcome, bucket)
+) WITH (fillfactor = 80);
+
+CREATE TABLE thread (
+-- postgres:
   -- Grows with every thread of the organization, in order of commit, so that a walk can skip threads created after its
   -- start.
   sequence bigint NOT NULL,
+-- sqlite:
+  -- Grows with every thread, so that a walk can skip threads created after its start.
+  sequence INTEGER PRIMARY KEY,
+-- both:
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL REFERENCES "user" (id),
   title text NOT NULL CHECK (title <> ''),
   account_id text COLLATE "C",
   secondary_id text,
   created_at bigint NOT NULL,
   updated_at bigint,
+  -- Checked, not generated: in SQLite, an index on a generated column would not cover the queries of listings.
   activity_at bigint NOT NULL CHECK (activity_at = coalesce(updated_at, created_at)),
   published boolean NOT NULL,
   deleted_at bigint,
   -- Raised by every change of the thread or its messages that a reader can see.
   version bigint NOT NULL DEFAULT 1,
+-- postgres:
   PRIMARY KEY (organization_id, id),
   UNIQUE (organization_id, sequence)
 );
@@ -271,6 +340,23 @@ CREATE INDEX thread_published_account ON thread (organization_id, account_id, ac
   WHERE deleted_at IS NULL AND published AND account_id IS NOT NULL;
 -- For retention, like every other index over the organization and a time: no batch scans a table.
 CREATE INDEX thread_deleted ON thread (organization_id, deleted_at, user_id) WHERE deleted_at IS NOT NULL;
+-- sqlite:
+  -- A flag besides the time, so that an index covers the queries of listings: `deleted_at IS NULL` would be read from the row.
+  deleted INTEGER NOT NULL CHECK (deleted = (deleted_at IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX thread_id ON thread (organization_id, id);
+-- The four listings: own and published, each with and without an account.
+CREATE INDEX thread_own ON thread (organization_id, user_id, activity_at, id)
+  WHERE deleted = 0;
+CREATE INDEX thread_own_account ON thread (organization_id, user_id, account_id, activity_at, id)
+  WHERE deleted = 0 AND account_id IS NOT NULL;
+CREATE INDEX thread_published ON thread (organization_id, activity_at, id)
+  WHERE deleted = 0 AND published = 1;
+CREATE INDEX thread_published_account ON thread (organization_id, account_id, activity_at, id)
+  WHERE deleted = 0 AND published = 1;
+-- For retention, like every other index over the organization and a time: no batch scans a table.
+CREATE INDEX thread_deleted ON thread (organization_id, deleted_at, user_id) WHERE deleted = 1;
+-- both:
 
 -- The number of threads in each listing, updated with every write, so that `truncated` does not need a count.
 CREATE TABLE listing_size (
@@ -336,12 +422,20 @@ CREATE TABLE message (
     AND available_at IS NOT NULL AND deadline_at IS NOT NULL AND trace_id IS NOT NULL)),
   CHECK ((completed_at IS NOT NULL) = (status IS NOT NULL AND status IN ('completed', 'failed', 'cancelled')))
 ) WITH (fillfactor = 80);
--- By organization, so that one search skips an organization with very many waiting replies.
-CREATE INDEX message_waiting ON message (organization_id, available_at, id)
-  WHERE NOT held AND status IN ('in_progress', 'corroborating');
 CREATE INDEX message_held ON message (available_at) WHERE held AND status IN ('in_progress', 'corroborating');
 CREATE INDEX message_deadline ON message (deadline_at) WHERE status IN ('in_progress', 'corroborating');
 CREATE INDEX message_unanswered ON message (organization_id, unanswered_at, id) WHERE unanswered_at IS NOT NULL;
+-- By organization, so that one search skips an organization with very many waiting replies.
+-- postgres:
+CREATE INDEX message_waiting ON message (organization_id, available_at, id)
+  WHERE NOT held AND status IN ('in_progress', 'corroborating');
+-- sqlite:
+CREATE INDEX message_waiting ON message (organization_id, available_at)
+  WHERE NOT held AND status IN ('in_progress', 'corroborating');
+-- The running reply of a thread. Without this index the search reads every page of the thread: 15 ms in a thread of 10 MB.
+CREATE INDEX message_running ON message (organization_id, thread_id)
+  WHERE status IN ('in_progress', 'corroborating');
+-- both:
 
 -- What a person thinks of a reply.
 CREATE TABLE rating (
@@ -359,7 +453,11 @@ CREATE TABLE rating (
 CREATE INDEX rating_of_person ON rating (organization_id, user_id);
 
 CREATE TABLE idempotency_key (
+-- postgres:
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+-- sqlite:
+  organization_id TEXT NOT NULL,
+-- both:
   user_id text COLLATE "C" NOT NULL,
   key text COLLATE "C" NOT NULL,
   body_hash text NOT NULL,
@@ -402,6 +500,22 @@ CREATE INDEX document_hidden ON document (organization_id, id) WHERE state <> 'r
 CREATE INDEX document_budget ON document (organization_id, state, bytes);
 CREATE INDEX document_without_questions ON document (organization_id, id) WHERE questions IS NULL AND state = 'ready';
 
+-- Threads that changed since they were indexed. Triggers write it, so that no writer can forget to, not even an older
+-- release that runs beside this one. The stamp is random: it tells whether the thread changed again meanwhile.
+CREATE TABLE search_due (
+  organization_id text COLLATE "C" NOT NULL,
+  thread_id text COLLATE "C" NOT NULL,
+-- postgres:
+  -- About the activity of the thread. Threads are indexed in this order, which fills one range after the other.
+  activity_at bigint NOT NULL,
+  -- Until when a node is indexing the thread. Others leave it alone.
+  taken_until bigint NOT NULL DEFAULT 0,
+-- both:
+  stamp bigint NOT NULL,
+  PRIMARY KEY (organization_id, thread_id)
+);
+
+-- postgres:
 CREATE SEQUENCE passage_number AS bigint;
 CREATE TABLE passage (
   organization_id text COLLATE "C" NOT NULL,
@@ -428,18 +542,6 @@ CREATE TABLE corpus (
   PRIMARY KEY (organization_id, account_key)
 );
 
--- Threads that changed since they were indexed. Triggers write it, so that no writer can forget to, not even an older
--- release that runs beside this one. The stamp is random: it tells whether the thread changed again meanwhile.
-CREATE TABLE search_due (
-  organization_id text COLLATE "C" NOT NULL,
-  thread_id text COLLATE "C" NOT NULL,
-  -- About the activity of the thread. Threads are indexed in this order, which fills one range after the other.
-  activity_at bigint NOT NULL,
-  stamp bigint NOT NULL,
-  -- Until when a node is indexing the thread. Others leave it alone.
-  taken_until bigint NOT NULL DEFAULT 0,
-  PRIMARY KEY (organization_id, thread_id)
-);
 CREATE INDEX search_due_order ON search_due (organization_id, activity_at, thread_id);
 
 -- Divides the index of an organization's threads by recency. A range ends where the next one starts; the first starts at 0.
@@ -513,43 +615,78 @@ CREATE TRIGGER thread_due_removed AFTER DELETE ON thread FOR EACH ROW EXECUTE FU
 -- Only what is finished is indexed: progress of a reply does not set its end.
 CREATE TRIGGER thread_due_answered AFTER UPDATE ON message FOR EACH ROW
   WHEN (OLD.completed_at IS DISTINCT FROM NEW.completed_at) EXECUTE FUNCTION thread_of_message_due();
+-- sqlite:
+CREATE TABLE passage (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  organization_id TEXT NOT NULL,
+  document_id TEXT NOT NULL,
+  heading TEXT NOT NULL,
+  text TEXT NOT NULL,
+  FOREIGN KEY (organization_id, document_id) REFERENCES document (organization_id, id)
+) STRICT;
+CREATE INDEX passage_document ON passage (organization_id, document_id);
 
--- The log of API requests, in blocks. No foreign key to credentials, because the log outlives them.
-CREATE TABLE request_block (
-  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  -- When its newest request was answered, by the clock of the node that answered it.
-  at bigint NOT NULL,
-  -- The trace id of a request in it.
-  id text COLLATE "C" NOT NULL,
-  -- When its oldest request was answered.
-  first_at bigint NOT NULL,
-  -- The number of its requests.
-  entries bigint NOT NULL,
-  -- A JSON array.
-  requests text NOT NULL,
-  PRIMARY KEY (organization_id, at, id)
+-- What one search covers: an organization's general documents, or those of one account.
+CREATE TABLE corpus (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  organization_id TEXT NOT NULL REFERENCES organization (id),
+  account_key TEXT NOT NULL,
+  passages INTEGER NOT NULL,
+  UNIQUE (organization_id, account_key)
+) STRICT;
+
+-- The passages that contain a term. Each term starts with the number of its corpus ('7·refund'), so that a search does not
+-- read passages of other organizations. The table stores the index only: no text and no positions.
+CREATE VIRTUAL TABLE passage_term USING fts5 (
+  terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );
+-- Segments are merged in small steps (document-writer.ts), never in the commit of a write.
+INSERT INTO passage_term (passage_term, rank) VALUES ('automerge', 0);
+INSERT INTO passage_term (passage_term, rank) VALUES ('crisismerge', 1999);
+CREATE TRIGGER passage_removed AFTER DELETE ON passage BEGIN
+  DELETE FROM passage_term WHERE rowid = old.number;
+END;
 
--- Requests and replies by hour and by day, in buckets of their duration: percentiles without reading the log.
-CREATE TABLE traffic_hour (
-  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  -- Hours since 1970.
-  hour bigint NOT NULL,
-  operation text COLLATE "C" NOT NULL,
-  outcome text COLLATE "C" NOT NULL,
-  -- The index of the bucket in domain/traffic.ts.
-  bucket bigint NOT NULL,
-  requests bigint NOT NULL,
-  PRIMARY KEY (organization_id, hour, operation, outcome, bucket)
-) WITH (fillfactor = 80);
+CREATE TABLE thread_search (
+  -- 2048 times the activity of the thread, and then the next free number: the order of listings.
+  number INTEGER PRIMARY KEY,
+  organization_id TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  -- Of the thread when it was indexed.
+  version INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  -- The beginning of the latest reply.
+  line TEXT NOT NULL,
+  FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id) ON DELETE CASCADE
+) STRICT;
+CREATE UNIQUE INDEX thread_search_thread ON thread_search (organization_id, thread_id);
 
-CREATE TABLE traffic_day (
-  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  -- Days since 1970, UTC.
-  day bigint NOT NULL,
-  operation text COLLATE "C" NOT NULL,
-  outcome text COLLATE "C" NOT NULL,
-  bucket bigint NOT NULL,
-  requests bigint NOT NULL,
-  PRIMARY KEY (organization_id, day, operation, outcome, bucket)
-) WITH (fillfactor = 80);
+-- The words of a thread. Each term starts with a hash of its owner and, if the thread is published, once more with a hash
+-- of its organization, so that a search reads nothing of what others keep to themselves.
+CREATE VIRTUAL TABLE thread_term USING fts5 (
+  terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+);
+-- Merged in small steps, as passage_term is.
+INSERT INTO thread_term (thread_term, rank) VALUES ('automerge', 0);
+INSERT INTO thread_term (thread_term, rank) VALUES ('crisismerge', 1999);
+
+CREATE TRIGGER thread_search_removed AFTER DELETE ON thread_search BEGIN
+  DELETE FROM thread_term WHERE rowid = old.number;
+END;
+CREATE TRIGGER thread_due_added AFTER INSERT ON thread BEGIN
+  INSERT INTO search_due VALUES (new.organization_id, new.id, abs(random() % 9007199254740991))
+  ON CONFLICT DO UPDATE SET stamp = excluded.stamp;
+END;
+CREATE TRIGGER thread_due_changed AFTER UPDATE OF title, account_id, published, deleted_at, activity_at ON thread BEGIN
+  INSERT INTO search_due VALUES (new.organization_id, new.id, abs(random() % 9007199254740991))
+  ON CONFLICT DO UPDATE SET stamp = excluded.stamp;
+END;
+CREATE TRIGGER thread_due_removed AFTER DELETE ON thread BEGIN
+  DELETE FROM search_due WHERE organization_id = old.organization_id AND thread_id = old.id;
+END;
+-- Only what is finished is indexed: progress of a reply does not set its end.
+CREATE TRIGGER thread_due_answered AFTER UPDATE OF completed_at ON message
+  WHEN new.completed_at IS NOT old.completed_at BEGIN
+  INSERT INTO search_due VALUES (new.organization_id, new.thread_id, abs(random() % 9007199254740991))
+  ON CONFLICT DO UPDATE SET stamp = excluded.stamp;
+END;
