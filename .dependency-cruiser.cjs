@@ -25,7 +25,7 @@ module.exports = {
     ),
     only(
       'store-port',
-      `${source}/storage/(store|account-store|audit-store|document-store|key-store|removal-store|reply-store|request-store|search-store|thread-store)\\.ts$`,
+      `${source}/storage/(store|account-store|document-store|key-store|log-store|reply-store|thread-store)\\.ts$`,
       [`${source}/domain/`],
       'The store port speaks of the domain only.',
     ),

@@ -1,7 +1,7 @@
 import type { Acceptance, Access, InvitationTerms, Password } from '../domain/account.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 import type { MemberRole } from '../domain/organization.ts';
-import type { AuditNote } from './audit-store.ts';
+import type { AuditNote } from './log-store.ts';
 
 /** A person who can sign in, which a service account cannot. */
 export interface Person {

@@ -7,7 +7,7 @@ import type {
   PassageText,
 } from '../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
-import type { AuditNote } from './audit-store.ts';
+import type { AuditNote } from './log-store.ts';
 
 export interface NewDocument {
   readonly id: DocumentId;

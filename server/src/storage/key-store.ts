@@ -1,6 +1,6 @@
-import type { ApiKey, KeyRequest, KeyRequestId } from '../domain/credential.ts';
-import type { KeyId, OrganizationId, UserId } from '../domain/id.ts';
-import type { AuditNote } from './audit-store.ts';
+import type { ApiKey, Application, KeyRequest, KeyRequestId } from '../domain/credential.ts';
+import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
+import type { AuditNote } from './log-store.ts';
 
 /** The stored form of a new key's secret. */
 export interface KeySecret {
@@ -103,4 +103,72 @@ export interface KeyRequests {
     secret: KeySecret,
     note: AuditNote,
   ): Promise<'created' | 'missing' | 'api-disabled' | 'too-many'>;
+}
+
+export interface NewApplication {
+  readonly id: ApplicationId;
+  readonly name: string;
+  /** SHA-256, in hexadecimal. */
+  readonly secretHash: string;
+}
+
+/** What a live application may do: its organization, and whether that is in the beta now. */
+export interface ApplicationGrant {
+  readonly organizationId: OrganizationId;
+  readonly secretHash: string;
+  /** Tokens of another epoch are invalid. */
+  readonly epoch: number;
+  readonly apiEnabled: boolean;
+}
+
+export interface Applications {
+  /** Refused, in the same transaction, outside the beta. */
+  createApplication(
+    organizationId: OrganizationId,
+    application: NewApplication,
+    note: AuditNote,
+  ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'too-many'>;
+  /** Replaces the secret and ends every token issued under the old one, together. Refused outside the beta. */
+  rotateApplication(
+    organizationId: OrganizationId,
+    applicationId: ApplicationId,
+    secretHash: string,
+    note: AuditNote,
+  ): Promise<'rotated' | 'missing' | 'api-disabled'>;
+  /** Ends the application, its secret and its tokens, together and for good. */
+  deleteApplication(
+    organizationId: OrganizationId,
+    applicationId: ApplicationId,
+    note: AuditNote,
+  ): Promise<'deleted' | 'missing'>;
+  /** In order of creation, without deleted ones. */
+  listApplications(organizationId: OrganizationId): Promise<Application[]>;
+  /** Undefined for a deleted one. */
+  findApplication(organizationId: OrganizationId, applicationId: string): Promise<Application | undefined>;
+  /** Reads committed state every time: a rotation or deletion by another process takes effect with its commit. */
+  findApplicationGrant(applicationId: string): Promise<ApplicationGrant | undefined>;
+}
+
+/** A key that signs access tokens. Tokens name its `id`. */
+export interface SigningKey {
+  readonly id: string;
+  /** A JWK in JSON, private part included. */
+  readonly privateJwk: string;
+  /** When it stopped signing; null for the active key. */
+  readonly retiredAt: number | null;
+}
+
+export type NewSigningKey = Omit<SigningKey, 'retiredAt'>;
+
+export interface SigningKeys {
+  findActiveSigningKey(): Promise<SigningKey | undefined>;
+  /** Makes the candidate the active key unless there is one. Returns the active key, the same on every node. */
+  keepSigningKey(candidate: NewSigningKey): Promise<SigningKey>;
+  /**
+   * Retires the active key and makes `next` the active one. `forget`: also removes retired keys and raises every
+   * application's epoch by an unpredictable number, so that no token signed by them is valid any more.
+   */
+  rotateSigningKey(next: NewSigningKey, forget: boolean): Promise<void>;
+  /** Newest first, including keys retired less than `verifyMs` ago. */
+  listSigningKeys(verifyMs: number): Promise<SigningKey[]>;
 }

@@ -2,7 +2,7 @@ import type { LogPosition } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
 import type { Source, Step, Verdict } from '../domain/message.ts';
 import type { RunningStatus, TerminalStatus } from '../domain/reply.ts';
-import type { AuditNote } from './audit-store.ts';
+import type { AuditNote } from './log-store.ts';
 
 export interface ReplyName {
   readonly organizationId: OrganizationId;

@@ -1,25 +1,23 @@
-import type { Application } from '../domain/credential.ts';
+import type { LogPosition } from '../domain/cursor.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
+import type { MailCounters } from '../domain/mail.ts';
 import type { Member, MemberRole, Organization } from '../domain/organization.ts';
 import type { QuotaUse } from '../domain/quota.ts';
+import type { RetentionKind } from '../domain/retention.ts';
 import type { Accounts, Mails } from './account-store.ts';
-import type { AuditNote, AuditSearches, Audits } from './audit-store.ts';
 import type { Documents } from './document-store.ts';
-import type { ApiKeys, KeyRequests } from './key-store.ts';
-import type { Purges, Retention } from './removal-store.ts';
+import type { ApiKeys, Applications, KeyRequests, SigningKeys } from './key-store.ts';
+import type { AuditNote, AuditSearches, Audits, Requests, Usages } from './log-store.ts';
 import type { Ratings, Replies } from './reply-store.ts';
-import type { Requests, Usages } from './request-store.ts';
-import type { ThreadSearch } from './search-store.ts';
-import type { Threads } from './thread-store.ts';
+
+import type { ThreadSearch, Threads } from './thread-store.ts';
 
 export type * from './account-store.ts';
-export type * from './audit-store.ts';
 export type * from './document-store.ts';
 export type * from './key-store.ts';
-export type * from './removal-store.ts';
+export type * from './log-store.ts';
+export type * from './log-store.ts';
 export type * from './reply-store.ts';
-export type * from './request-store.ts';
-export type * from './search-store.ts';
 export type * from './thread-store.ts';
 
 /**
@@ -148,74 +146,6 @@ export interface Members {
   listMembers(organizationId: OrganizationId): Promise<Member[]>;
 }
 
-export interface NewApplication {
-  readonly id: ApplicationId;
-  readonly name: string;
-  /** SHA-256, in hexadecimal. */
-  readonly secretHash: string;
-}
-
-/** What a live application may do: its organization, and whether that is in the beta now. */
-export interface ApplicationGrant {
-  readonly organizationId: OrganizationId;
-  readonly secretHash: string;
-  /** Tokens of another epoch are invalid. */
-  readonly epoch: number;
-  readonly apiEnabled: boolean;
-}
-
-export interface Applications {
-  /** Refused, in the same transaction, outside the beta. */
-  createApplication(
-    organizationId: OrganizationId,
-    application: NewApplication,
-    note: AuditNote,
-  ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'too-many'>;
-  /** Replaces the secret and ends every token issued under the old one, together. Refused outside the beta. */
-  rotateApplication(
-    organizationId: OrganizationId,
-    applicationId: ApplicationId,
-    secretHash: string,
-    note: AuditNote,
-  ): Promise<'rotated' | 'missing' | 'api-disabled'>;
-  /** Ends the application, its secret and its tokens, together and for good. */
-  deleteApplication(
-    organizationId: OrganizationId,
-    applicationId: ApplicationId,
-    note: AuditNote,
-  ): Promise<'deleted' | 'missing'>;
-  /** In order of creation, without deleted ones. */
-  listApplications(organizationId: OrganizationId): Promise<Application[]>;
-  /** Undefined for a deleted one. */
-  findApplication(organizationId: OrganizationId, applicationId: string): Promise<Application | undefined>;
-  /** Reads committed state every time: a rotation or deletion by another process takes effect with its commit. */
-  findApplicationGrant(applicationId: string): Promise<ApplicationGrant | undefined>;
-}
-
-/** A key that signs access tokens. Tokens name its `id`. */
-export interface SigningKey {
-  readonly id: string;
-  /** A JWK in JSON, private part included. */
-  readonly privateJwk: string;
-  /** When it stopped signing; null for the active key. */
-  readonly retiredAt: number | null;
-}
-
-export type NewSigningKey = Omit<SigningKey, 'retiredAt'>;
-
-export interface SigningKeys {
-  findActiveSigningKey(): Promise<SigningKey | undefined>;
-  /** Makes the candidate the active key unless there is one. Returns the active key, the same on every node. */
-  keepSigningKey(candidate: NewSigningKey): Promise<SigningKey>;
-  /**
-   * Retires the active key and makes `next` the active one. `forget`: also removes retired keys and raises every
-   * application's epoch by an unpredictable number, so that no token signed by them is valid any more.
-   */
-  rotateSigningKey(next: NewSigningKey, forget: boolean): Promise<void>;
-  /** Newest first, including keys retired less than `verifyMs` ago. */
-  listSigningKeys(verifyMs: number): Promise<SigningKey[]>;
-}
-
 /** The owner of a credential, and the request that was counted against its organization's quota. */
 export interface Admission {
   readonly organizationId: OrganizationId;
@@ -243,4 +173,79 @@ export interface Admissions {
     epoch: number,
     day: number,
   ): Promise<Admission | undefined>;
+}
+
+/** A batch starts after this organization; the empty string is before the first. */
+export type RetentionPlace = OrganizationId | '';
+
+export interface RetentionBatch {
+  /** Threads are counted without their messages. */
+  readonly removed: number;
+  /** With the messages of threads, also of threads that still have more. */
+  readonly rows: number;
+  /** Where the next batch starts; null after the last organization. */
+  readonly next: RetentionPlace | null;
+}
+
+export interface Retention {
+  /**
+   * Removes a batch of rows of this kind that are more than `keepMs` old, for good: at most 500 rows, or 500 messages. A
+   * thread is removed with its messages and idempotency keys. Any number of processes may do this at once without waiting
+   * for each other. What a power cut takes back is removed again.
+   */
+  removeExpired(kind: RetentionKind, keepMs: number, place: RetentionPlace): Promise<RetentionBatch>;
+  /** How many rows `removeExpired` would remove now. It stops counting at 10,000. */
+  countExpired(kind: RetentionKind, keepMs: number): Promise<number>;
+}
+
+/** Rows by the name of their table. */
+export type PurgeCounts = Readonly<Record<string, number>>;
+
+export interface PurgeStep {
+  readonly removed: PurgeCounts;
+  readonly done: boolean;
+}
+
+export interface PurgedPerson {
+  readonly userId: UserId;
+  readonly email: string;
+  /** The hashes of the address under which `countPrompt` and `createInvitation` count mails. */
+  readonly mailCounters: MailCounters;
+}
+
+/**
+ * Removes one organization, or one person from one organization, for good. Each step is one short transaction. After an
+ * interruption the same calls continue with what is left. `removal-rules.ts` defines what happens to each
+ * table.
+ */
+export interface Purges {
+  /** By normalized address, also if the user is not a member of any organization. */
+  findUser(email: string): Promise<UserId | undefined>;
+  /** How many rows a purge of the organization, or of the person in it, would remove or rewrite. */
+  countPurge(organizationId: OrganizationId, person: PurgedPerson | null): Promise<PurgeCounts>;
+  /**
+   * Removes the next rows of the organization: credentials and members first, which ends all access, then running replies,
+   * then the rest, and finally the organization itself. People who are known in no other organization lose their sessions,
+   * passwords and identities, and their address is replaced.
+   */
+  purgeOrganization(organizationId: OrganizationId): Promise<PurgeStep>;
+  /**
+   * Removes the next rows of a person who is no longer a member: their deleted threads with messages, then keys and the
+   * rest. If no other organization knows the person, they are forgotten as above.
+   */
+  purgePerson(organizationId: OrganizationId, person: PurgedPerson): Promise<PurgeStep>;
+  /**
+   * Removes the person from the next 500 entries of the organization's audit log, oldest first, and keeps the entries.
+   * `next` is null at the end of the log.
+   */
+  anonymizeAudit(
+    organizationId: OrganizationId,
+    person: PurgedPerson,
+    after: LogPosition | null,
+  ): Promise<{ readonly changed: number; readonly next: LogPosition | null }>;
+  /**
+   * Overwrites the remains of removed rows in SQLite's indexes of words and its journal. Waits up to `waitMs` for readers of
+   * the journal. False if one of them is still reading: the journal then keeps removed rows.
+   */
+  finishPurge(waitMs: number): Promise<boolean>;
 }

@@ -640,7 +640,7 @@ CREATE TABLE corpus (
 CREATE VIRTUAL TABLE passage_term USING fts5 (
   terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );
--- Segments are merged in small steps (document-writer.ts), never in the commit of a write.
+-- Segments are merged in small steps (documents.ts), never in the commit of a write.
 INSERT INTO passage_term (passage_term, rank) VALUES ('automerge', 0);
 INSERT INTO passage_term (passage_term, rank) VALUES ('crisismerge', 1999);
 CREATE TRIGGER passage_removed AFTER DELETE ON passage BEGIN

@@ -2,8 +2,17 @@ import { randomInt } from 'node:crypto';
 import type { MessageId } from '../../domain/id.ts';
 import type { ClockJumps } from '../clock-jumps.ts';
 import { insertNotes, noteColumns, noteValues, withoutNote } from '../sql/audit.ts';
-import { endCancelled, isRunning, startOver, sweptMax } from '../sql/messages.ts';
-import { isHeld, isWaiting, progressValues, replyReads, resultValues } from '../sql/replies.ts';
+import {
+  endCancelled,
+  isHeld,
+  isRunning,
+  isWaiting,
+  progressValues,
+  replyReads,
+  resultValues,
+  startOver,
+  sweptMax,
+} from '../sql/replies.ts';
 import {
   type CallColumns,
   callColumns,

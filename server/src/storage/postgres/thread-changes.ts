@@ -2,7 +2,7 @@ import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { keyIsLive } from '../sql/api-keys.ts';
 import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
-import { exceeded, isRunning, roomValues } from '../sql/messages.ts';
+import { exceeded, isRunning, roomValues } from '../sql/replies.ts';
 import { askedOnce, opaque, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion } from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';

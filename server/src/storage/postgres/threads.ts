@@ -1,7 +1,7 @@
 import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
-import { endCancelled, isRunning, messageBytes, messageColumns } from '../sql/messages.ts';
+import { endCancelled, isRunning, messageBytes, messageColumns } from '../sql/replies.ts';
 import { callColumns, opaque, sql, statement } from '../sql/sql.ts';
 import {
   isRevoked,

@@ -11,7 +11,7 @@ import {
   messageBytes,
   messageColumns,
   toMessage,
-} from './messages.ts';
+} from './replies.ts';
 import { callColumns, empty, jsonRows, type Sql, sql, statement } from './sql.ts';
 import { count, row, rows, type Transactions, type Work } from './work.ts';
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { ThreadState } from '../../domain/message.ts';
 import type { IndexedThread, ThreadQuery, ThreadSearch, ThreadSummary, UnindexedThread } from '../store.ts';
-import { isRunning } from './messages.ts';
+import { isRunning } from './replies.ts';
 import { jsonRows, sql, statement } from './sql.ts';
 import { rows, type Transactions } from './work.ts';
 

@@ -57,7 +57,7 @@ export function openSqliteTarget(file: string): ArchiveTarget {
         const number = Object.keys(table.columns).indexOf('number');
         for (const [index, row] of rows.entries())
           insertTerms.run({ number: row[number], terms: terms[index] });
-        // Automatic merges are off: see document-writer.ts.
+        // Automatic merges are off: see documents.ts.
         database.exec("INSERT INTO passage_term (passage_term, rank) VALUES ('merge', 500)");
       })(),
 

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ClockReading } from '../clock-jumps.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
+import { LockIsTaken, WriteLock } from './locks.ts';
 import { type CommitClock, type MachineClock, StoreTime } from './store-time.ts';
 import { type Scope, Scopes } from './synced-reads.ts';
-import { LockIsTaken, WriteLock } from './write-lock.ts';
 
 interface Write {
   readonly durable: boolean;

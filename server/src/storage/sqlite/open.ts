@@ -1,16 +1,18 @@
 import { closeSync, fdatasync, openSync, realpathSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { diagnoseClock } from '../clock-jumps.ts';
+import { isRunning } from '../sql/replies.ts';
 import { retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
-import type { Store, StoreWatch } from '../store.ts';
+import type { Diagnosis, Store, StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
 import { sqliteAdmissions } from './admissions.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { openDatabase } from './database.ts';
-import { diagnose } from './diagnose.ts';
+import { type Database, openDatabase } from './database.ts';
 import { DiskGuard } from './disk-guard.ts';
 import { sqliteDocuments } from './documents.ts';
+import { createWorkerLock } from './locks.ts';
 import { ObjectCache } from './object-cache.ts';
 import { sqlitePurges, sqliteRemoval } from './purge.ts';
 import { ReadThreads } from './read-thread.ts';
@@ -21,7 +23,6 @@ import { sqliteThreadSearch } from './thread-search.ts';
 import { sqliteThreads } from './threads.ts';
 import { sqliteTransactions } from './transactions.ts';
 import { sqliteWalks } from './walks.ts';
-import { createWorkerLock } from './worker-lock.ts';
 
 /** The embedded store: one file and one connection. One process serves it; the operator's commands may run besides. */
 export function openSqliteStore(
@@ -120,5 +121,40 @@ class Journal {
 
   close(): void {
     closeSync(this.#descriptor);
+  }
+}
+
+function diagnose(database: Database, wallClock: () => number): Diagnosis[] {
+  const first = (sql: string) => database.prepare<[], number>(sql).pluck().get() ?? 0;
+  const pragma = (name: string) => String(database.pragma(name, { simple: true }));
+  return [
+    finding('store', () => {
+      const journal = pragma('journal_mode');
+      return journal === 'wal'
+        ? { ok: true, detail: `SQLite, schema ${pragma('user_version')}` }
+        : { ok: false, detail: `the journal is ${journal}, not WAL: move the store to a local disk` };
+    }),
+    finding('integrity', () => {
+      const result = pragma('quick_check(1)');
+      const broken = (database.pragma('foreign_key_check') as unknown[]).length;
+      return result === 'ok' && broken === 0
+        ? { ok: true, detail: 'no damage found' }
+        : { ok: false, detail: `damaged (${result}, ${broken} broken references): restore a backup` };
+    }),
+    finding('clock', () =>
+      diagnoseClock(first('SELECT latest_at FROM store_clock') - wallClock(), 'correct it'),
+    ),
+    finding('replies', () => {
+      const running = first(`SELECT count(*) FROM message WHERE ${isRunning}`);
+      return { ok: true, detail: `${running} running` };
+    }),
+  ];
+}
+
+function finding(check: string, look: () => Omit<Diagnosis, 'check'>): Diagnosis {
+  try {
+    return { check, ...look() };
+  } catch (error) {
+    return { check, ok: false, detail: `${(error as Error).message}: check the disk or restore a backup` };
   }
 }

@@ -7,7 +7,7 @@ import type { Transactions, Work } from '../sql/work.ts';
 import type { Purges } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { pagesPerMergeStep, prepareMergeStep } from './document-writer.ts';
+import { pagesPerMergeStep, prepareMergeStep } from './thread-search.ts';
 
 /** How often a purge tries to empty the journal. */
 const emptyEveryMs = 50;

@@ -1,13 +1,21 @@
 import { ClockJumps } from '../clock-jumps.ts';
 import { writeNote } from '../sql/audit.ts';
-import { isRunning, startOver, sweptMax } from '../sql/messages.ts';
-import { isHeld, isWaiting, progressValues, replyReads, resultValues } from '../sql/replies.ts';
+import {
+  isHeld,
+  isRunning,
+  isWaiting,
+  progressValues,
+  replyReads,
+  resultValues,
+  startOver,
+  sweptMax,
+} from '../sql/replies.ts';
 import { type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { count, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { ClaimedReply, FailedReply, FailureTexts, Replies, ReplyClaim, ReplyName } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
+import type { WorkerLock } from './locks.ts';
 import { raiseVersion } from './thread-changes.ts';
-import type { WorkerLock } from './worker-lock.ts';
 
 const isReply = sql`organization_id = :organizationId AND thread_id = :threadId AND id = :messageId`;
 /** Every write of a worker names its claim. It changes nothing after another claim or after the end of the reply. */

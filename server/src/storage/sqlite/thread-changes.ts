@@ -4,7 +4,7 @@ import { isRunning as isRunningStatus } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey } from '../listings.ts';
 import { writeNote } from '../sql/audit.ts';
-import { endCancelled, exceeded, isRunning, roomValues } from '../sql/messages.ts';
+import { endCancelled, exceeded, isRunning, roomValues } from '../sql/replies.ts';
 import { sql, statement } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion, threadColumns } from '../sql/thread-reads.ts';
 import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';

@@ -3,7 +3,7 @@ import type { AssistantMessage } from '../../domain/message.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { writeNote } from '../sql/audit.ts';
-import { inOrderOfCreation, messageBytes, messageColumns } from '../sql/messages.ts';
+import { inOrderOfCreation, messageBytes, messageColumns } from '../sql/replies.ts';
 import { type Sql, sql, statement } from '../sql/sql.ts';
 import {
   type Created,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { createWorkerLock, type WorkerLock } from './worker-lock.ts';
+import { createWorkerLock, type WorkerLock } from './locks.ts';
 
 describe('The worker lock', () => {
   let folder: string;

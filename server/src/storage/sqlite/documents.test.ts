@@ -9,7 +9,7 @@ import { documents, passagesPerCommit } from '../sql/documents.ts';
 import { organizations } from '../sql/organizations.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type Database, openDatabase } from './database.ts';
-import { sqlitePassageIndex } from './document-writer.ts';
+import { sqlitePassageIndex } from './documents.ts';
 import { machineClock } from './store-time.ts';
 import { sqliteTransactions } from './transactions.ts';
 

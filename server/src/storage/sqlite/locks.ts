@@ -1,7 +1,10 @@
+import { closeSync, openSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import type { Database } from './database.ts';
 
 /** Writes wait this long for another process to finish its transaction. Then they fail at once until it has. */
-const waitMs = 5000;
+const writesWaitMs = 5000;
 /** Transactions of the operator's commands take a few milliseconds. A longer one is reported. */
 const reportMs = 1000;
 
@@ -42,7 +45,7 @@ export class WriteLock {
       if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw error;
       const nowMs = this.#steady();
       this.#takenSinceMs ??= nowMs;
-      throw nowMs - this.#takenSinceMs < waitMs ? new LockIsTaken() : error;
+      throw nowMs - this.#takenSinceMs < writesWaitMs ? new LockIsTaken() : error;
     } finally {
       waitForLocks.get();
     }
@@ -52,5 +55,48 @@ export class WriteLock {
   assertFree(): void {
     const takenMs = this.#steady() - (this.#takenSinceMs ?? Number.POSITIVE_INFINITY);
     if (takenMs >= reportMs) throw new Error('another process has not finished its transaction');
+  }
+}
+
+const retryMs = 20;
+
+export type WorkerLock = ReturnType<typeof createWorkerLock>;
+
+/**
+ * Shows a starting worker whether another worker uses the same store, by a SQLite lock on a file next to it: Node.js has no
+ * other lock that the kernel releases when a process dies. Running workers share the lock; a worker that gets it
+ * exclusively is alone. Nothing is ever written to the file.
+ */
+export function createWorkerLock(storeFile: string) {
+  let holder: Database | undefined;
+  return {
+    /** Counts this process among the running workers until `release`. If it is the only one, `alone` runs first. */
+    async join(alone: () => Promise<void>): Promise<void> {
+      if (holder !== undefined) return;
+      const file = `${storeFile}-worker`;
+      closeSync(openSync(file, 'a', 0o600));
+      holder = new Sqlite(file, { timeout: 0 });
+      if (granted(holder, 'BEGIN EXCLUSIVE')) {
+        await alone();
+        holder.exec('COMMIT');
+      }
+      holder.exec('BEGIN');
+      // Another starting worker may hold it exclusively for a moment. This worker has claimed nothing yet, so nothing is lost.
+      while (!granted(holder, 'SELECT 1 FROM sqlite_schema')) await pause(retryMs);
+    },
+    release() {
+      holder?.close();
+      holder = undefined;
+    },
+  };
+}
+
+function granted(database: Database, sql: string): boolean {
+  try {
+    database.exec(sql);
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === 'SQLITE_BUSY') return false;
+    throw error;
   }
 }
