@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { ReadThreads } from './read-thread.ts';
+import { ReadThreads } from './store-thread.ts';
 
 /** Takes far longer than to close the thread. */
 const long = `WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted LIMIT 2000000)

@@ -1,15 +1,18 @@
-import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { parentPort, type ResourceLimits, Worker, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import type { Values } from '../sql/sql.ts';
 
+interface ThreadOptions {
+  readonly readonly: boolean;
+  readonly resourceLimits?: ResourceLimits;
+}
+
 interface Question {
-  readonly id: number;
   readonly text: string;
   readonly values: Values;
 }
 
 interface Answer {
-  readonly id: number;
   readonly rows?: unknown[];
   readonly error?: string;
 }
@@ -24,20 +27,20 @@ interface Waiting {
  * of searches runs one of each organization at a time.
  */
 export class ReadThreads {
-  readonly #threads: readonly ReadThread[];
+  readonly #threads: readonly [StoreThread, StoreThread];
 
   constructor(file: string) {
-    this.#threads = [new ReadThread(file), new ReadThread(file)];
+    this.#threads = [new StoreThread(file), new StoreThread(file)];
   }
 
   /** Starts a thread before it is needed, so that the first query does not wait for it. */
   start(): void {
-    this.#threads[0]!.start();
+    this.#threads[0].start();
   }
 
   /** The rows as arrays. */
   all<Row>(text: string, values: Values): Promise<Row[]> {
-    const [one, other] = this.#threads as [ReadThread, ReadThread];
+    const [one, other] = this.#threads;
     return (other.waiting < one.waiting ? other : one).all(text, values);
   }
 
@@ -48,23 +51,24 @@ export class ReadThreads {
 }
 
 /**
- * Runs queries with a connection of its own, one at a time. Started on first use; it keeps the process alive only while
+ * Runs statements with a connection of its own, one at a time. Started on first use; it keeps the process alive only while
  * somebody waits for it.
  */
-class ReadThread {
+export class StoreThread {
   readonly #file: string;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #options: ThreadOptions;
+  readonly #waiting: Waiting[] = [];
   #isClosed = false;
   #thread: Worker | undefined;
-  #asked = 0;
 
-  constructor(file: string) {
+  constructor(file: string, options: ThreadOptions = { readonly: true }) {
     this.#file = file;
+    this.#options = options;
   }
 
-  /** How many queries it has not answered. */
+  /** How many statements it has not answered. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting.length;
   }
 
   start(): void {
@@ -76,58 +80,56 @@ class ReadThread {
   all<Row>(text: string, values: Values): Promise<Row[]> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new Error('the store was closed'));
-      this.#asked += 1;
-      const question: Question = { id: this.#asked, text, values };
       this.start();
-      this.#waiting.set(question.id, { resolve: resolve as Waiting['resolve'], reject });
+      this.#waiting.push({ resolve: resolve as Waiting['resolve'], reject });
       this.#thread!.ref();
-      this.#thread!.postMessage(question);
+      this.#thread!.postMessage({ text, values } satisfies Question);
     });
   }
 
+  /** To be called before the database is closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#thread?.terminate();
   }
 
   #start(): Worker {
+    const { readonly, resourceLimits = {} } = this.#options;
     const thread = new Worker(new URL(import.meta.url), {
-      workerData: { readsFrom: this.#file },
+      workerData: { store: this.#file, readonly },
       // Not the flags of the process: a thread refuses some of them.
       execArgv: [],
+      resourceLimits,
     });
-    thread.on('message', ({ id, rows, error }: Answer) => {
-      const waiting = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (this.#waiting.size === 0) thread.unref();
+    thread.on('message', ({ rows, error }: Answer) => {
+      const waiting = this.#waiting.shift();
+      if (this.#waiting.length === 0) thread.unref();
       if (rows === undefined) waiting?.reject(new Error(error));
       else waiting?.resolve(rows);
     });
     thread.on('error', (error) => this.#fail(thread, error));
-    thread.on('exit', () => this.#fail(thread, new Error('the thread that reads the store has ended')));
+    thread.on('exit', () => this.#fail(thread, new Error('a thread of the store has ended')));
     return thread;
   }
 
   #fail(thread: Worker, error: Error): void {
-    // An error is followed by an exit, when the next query may already run in a new thread.
+    // An error is followed by an exit, when the next statement may already run in a new thread.
     if (this.#thread !== thread) return;
     this.#thread = undefined;
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const { reject } of waiting) reject(error);
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 }
 
-function answerAll(file: string): void {
-  const database = new Sqlite(file, { readonly: true, fileMustExist: true });
+function answerAll(file: string, readonly: boolean): void {
+  const database = new Sqlite(file, { readonly, fileMustExist: true });
   const statements = new Map<string, Sqlite.Statement<[Values]>>();
-  parentPort!.on('message', ({ id, text, values }: Question) => {
+  parentPort!.on('message', ({ text, values }: Question) => {
     try {
       const statement = statements.get(text) ?? database.prepare<[Values]>(text).raw();
       statements.set(text, statement);
-      parentPort!.postMessage({ id, rows: statement.all(flagsAsNumbers(values)) } satisfies Answer);
+      parentPort!.postMessage({ rows: statement.all(flagsAsNumbers(values)) } satisfies Answer);
     } catch (error) {
-      parentPort!.postMessage({ id, error: (error as Error).message } satisfies Answer);
+      parentPort!.postMessage({ error: (error as Error).message } satisfies Answer);
     }
   });
 }
@@ -140,5 +142,5 @@ function flagsAsNumbers(values: Values): Values {
   return Object.fromEntries(entries);
 }
 
-const { readsFrom } = (workerData ?? {}) as { readsFrom?: string };
-if (parentPort !== null && readsFrom !== undefined) answerAll(readsFrom);
+const { store, readonly } = (workerData ?? {}) as { store?: string; readonly: boolean };
+if (parentPort !== null && store !== undefined) answerAll(store, readonly);

@@ -12,7 +12,7 @@ import type { Transactions } from '../sql/work.ts';
 import type { IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import type { ReadThreads } from './read-thread.ts';
+import type { ReadThreads } from './store-thread.ts';
 import { type ThreadRow, threadColumnCount, toThread } from './walks.ts';
 
 /** The numbers of one millisecond. The highest are safe integers until the year 2109. */
