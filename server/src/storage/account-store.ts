@@ -119,40 +119,14 @@ export interface Session {
 }
 
 /**
- * People, how they prove who they are, and their sessions. `domain/account.ts` decides what a proof permits; the store
- * passes it the facts of one transaction and applies its decision in the same transaction.
+ * People, and how they prove who they are. `domain/account.ts` decides what a proof permits; the store passes it the facts of
+ * one transaction and applies its decision in the same transaction. So do `Invitations` and `Sessions`.
  */
 export interface Accounts {
   /** By normalized address. Undefined also for a user who is a member of no organization, or only as a service account. */
   findPerson(email: string): Promise<Person | undefined>;
   /** In the order of joining. */
   listMemberships(userId: UserId, access: Access): Promise<Memberships>;
-  /**
-   * Replaces the member's earlier invitation to this organization. A `requested` link leaves it valid, and replaces only an
-   * earlier requested link that has expired or whose mail was given up (otherwise `live`). It is counted only if it is
-   * created.
-   */
-  createInvitation(
-    organizationId: OrganizationId,
-    invitation: NewInvitation,
-    note: AuditNote,
-  ): Promise<'created' | 'not-a-member' | 'service-account' | 'live' | 'person-limit'>;
-  /** Undefined if it was used or replaced, has expired, or the person is no longer a member. */
-  findInvitation(tokenHash: string): Promise<Invitation | undefined>;
-  /**
-   * Uses up the invitation and applies `planAcceptance`; `refused` if the plan does not allow it. `notes.accepted` goes to
-   * the organization, and after a reset to every one that the person is in. Organizations whose memberships close get
-   * `notes.closed`. Personal keys of a membership that was accepted with a voided unproven password are revoked, except
-   * those that the operator made.
-   */
-  acceptInvitation(
-    tokenHash: string,
-    acceptance: Acceptance,
-    notes: { readonly accepted: AuditNote; readonly closed: AuditNote },
-  ): Promise<
-    | { outcome: 'accepted'; userId: UserId; organizationId: OrganizationId }
-    | { outcome: 'missing' | 'refused' }
-  >;
   /** Opens a pending membership of a person whose address is proven. Uses up its invitation. */
   acceptMembership(
     organizationId: OrganizationId,
@@ -180,6 +154,38 @@ export interface Accounts {
     email: string,
     note: Omit<AuditNote, 'actor' | 'subject'>,
   ): Promise<Person | undefined>;
+}
+
+export interface Invitations {
+  /**
+   * Replaces the member's earlier invitation to this organization. A `requested` link leaves it valid, and replaces only an
+   * earlier requested link that has expired or whose mail was given up (otherwise `live`). It is counted only if it is
+   * created.
+   */
+  createInvitation(
+    organizationId: OrganizationId,
+    invitation: NewInvitation,
+    note: AuditNote,
+  ): Promise<'created' | 'not-a-member' | 'service-account' | 'live' | 'person-limit'>;
+  /** Undefined if it was used or replaced, has expired, or the person is no longer a member. */
+  findInvitation(tokenHash: string): Promise<Invitation | undefined>;
+  /**
+   * Uses up the invitation and applies `planAcceptance`; `refused` if the plan does not allow it. `notes.accepted` goes to
+   * the organization, and after a reset to every one that the person is in. Organizations whose memberships close get
+   * `notes.closed`. Personal keys of a membership that was accepted with a voided unproven password are revoked, except
+   * those that the operator made.
+   */
+  acceptInvitation(
+    tokenHash: string,
+    acceptance: Acceptance,
+    notes: { readonly accepted: AuditNote; readonly closed: AuditNote },
+  ): Promise<
+    | { outcome: 'accepted'; userId: UserId; organizationId: OrganizationId }
+    | { outcome: 'missing' | 'refused' }
+  >;
+}
+
+export interface Sessions {
   /**
    * `refused` if the session could neither enter nor accept a membership, or if the password was changed since it was
    * checked: changing a password ends the sessions that the old one started, also those that are just being started.
@@ -193,11 +199,4 @@ export interface Accounts {
   endSession(tokenHash: string): Promise<void>;
   /** Ends the sessions that this proof covers and returns their number. Each organization that it enters gets the note. */
   endSessions(userId: UserId, access: Access, note: AuditNote): Promise<number>;
-  /** `last-admin`: the organization would be left without a person who is an admin, and nothing changes. */
-  setMemberRole(
-    organizationId: OrganizationId,
-    userId: UserId,
-    role: MemberRole,
-    note: AuditNote,
-  ): Promise<'changed' | 'missing' | 'last-admin'>;
 }

@@ -132,6 +132,9 @@ export interface Replies {
   endedReplies(replies: readonly ReplyName[]): Promise<ReplyName[]>;
   /** The running replies of all organizations. It looks at no more than 10,000 replies of a kind. */
   replyBacklog(): Promise<ReplyBacklog>;
+}
+
+export interface Notices {
   /** Sends a notice to the other nodes without a guarantee: they also poll. */
   sendNotice(notice: ReplyNotice): Promise<void>;
   /** Calls `listener` with the notices of other nodes until the store is closed. Never, if the store has no notices. */

@@ -4,11 +4,11 @@ import type { MailCounters } from '../domain/mail.ts';
 import type { Member, MemberRole, Organization } from '../domain/organization.ts';
 import type { QuotaUse } from '../domain/quota.ts';
 import type { RetentionKind } from '../domain/retention.ts';
-import type { Accounts, Mails } from './account-store.ts';
+import type { Accounts, Invitations, Mails, Sessions } from './account-store.ts';
 import type { Documents } from './document-store.ts';
 import type { ApiKeys, Applications, KeyRequests, SigningKeys } from './key-store.ts';
 import type { AuditNote, AuditSearches, Audits, Requests, Usages } from './log-store.ts';
-import type { Ratings, Replies } from './reply-store.ts';
+import type { Notices, Ratings, Replies } from './reply-store.ts';
 
 import type { ThreadSearch, Threads } from './thread-store.ts';
 
@@ -38,9 +38,12 @@ export interface Store
     Threads,
     ThreadSearch,
     Replies,
+    Notices,
     Ratings,
     Documents,
     Accounts,
+    Invitations,
+    Sessions,
     Mails,
     Audits,
     AuditSearches,
@@ -144,6 +147,13 @@ export interface Members {
   findMemberById(organizationId: OrganizationId, userId: UserId): Promise<Member | undefined>;
   /** In the order of joining. */
   listMembers(organizationId: OrganizationId): Promise<Member[]>;
+  /** `last-admin`: the organization would be left without a person who is an admin, and nothing changes. */
+  setMemberRole(
+    organizationId: OrganizationId,
+    userId: UserId,
+    role: MemberRole,
+    note: AuditNote,
+  ): Promise<'changed' | 'missing' | 'last-admin'>;
 }
 
 /** The owner of a credential, and the request that was counted against its organization's quota. */

@@ -105,7 +105,7 @@ export interface ThreadPage {
   readonly more: boolean;
 }
 
-export interface Threads {
+export interface Threads extends ThreadReads, Walks {
   /**
    * Creates the thread, its user message and its assistant message (`in_progress`) in one commit. An idempotency key that
    * the user sent within `keepMs` creates nothing: the same body returns the ids from then, another is `key-reused`. With
@@ -132,34 +132,6 @@ export interface Threads {
     threadId: ThreadId,
     reader?: Reader & { readonly bytesMax?: number },
   ): Promise<WholeThread | undefined>;
-  /** The thread without its messages; deleted threads included. */
-  findThread(organizationId: OrganizationId, threadId: ThreadId): Promise<Thread | undefined>;
-  /** What `getThread` would answer, without the messages before the latest reply. */
-  getThreadHead(organizationId: OrganizationId, threadId: ThreadId): Promise<ThreadHead | undefined>;
-  /**
-   * Consecutive messages in order of creation: at most `limit`, and no further one once they hold `bytesMax` bytes. Empty
-   * where no message follows the first `skip`.
-   */
-  listMessages(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    part: { readonly skip: number; readonly limit: number; readonly bytesMax: number },
-  ): Promise<Message[]>;
-  /**
-   * A number that grows with every change of the thread or its messages that a reader can see, and with nothing else:
-   * claims and renewals of a reply do not change it. Undefined if the reader may not read the thread. Reads no message.
-   */
-  threadVersion(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    reader: Reader,
-  ): Promise<number | undefined>;
-  /** The running reply; null if there is none, undefined if the reader may not read the thread. */
-  findRunningReply(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    reader: Reader,
-  ): Promise<MessageId | null | undefined>;
   /**
    * Renames if the writer created the thread and it is not deleted; otherwise changes nothing and returns the thread.
    * The new activity is later than that of everything committed before.
@@ -212,6 +184,45 @@ export interface Threads {
     | { outcome: 'full'; exceeded: 'messages' | 'bytes' }
     | { outcome: 'refused'; thread: Thread }
   >;
+  /** Deleted threads are `missing`. Changes neither activity nor `updatedAt`. */
+  setThreadPublished(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    published: boolean,
+    note: AuditNote,
+  ): Promise<'done' | 'missing'>;
+}
+
+/** Reads that load few messages, or none. */
+export interface ThreadReads {
+  /** The thread without its messages; deleted threads included. */
+  findThread(organizationId: OrganizationId, threadId: ThreadId): Promise<Thread | undefined>;
+  /** What `getThread` would answer, without the messages before the latest reply. */
+  getThreadHead(organizationId: OrganizationId, threadId: ThreadId): Promise<ThreadHead | undefined>;
+  /**
+   * Consecutive messages in order of creation: at most `limit`, and no further one once they hold `bytesMax` bytes. Empty
+   * where no message follows the first `skip`.
+   */
+  listMessages(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    part: { readonly skip: number; readonly limit: number; readonly bytesMax: number },
+  ): Promise<Message[]>;
+  /**
+   * A number that grows with every change of the thread or its messages that a reader can see, and with nothing else:
+   * claims and renewals of a reply do not change it. Undefined if the reader may not read the thread. Reads no message.
+   */
+  threadVersion(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    reader: Reader,
+  ): Promise<number | undefined>;
+  /** The running reply; null if there is none, undefined if the reader may not read the thread. */
+  findRunningReply(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    reader: Reader,
+  ): Promise<MessageId | null | undefined>;
   /** Of every reply of the thread, or of those of these ids, in order of creation. */
   listReplyDetails(
     organizationId: OrganizationId,
@@ -228,13 +239,10 @@ export interface Threads {
     prefix: string,
     limit: number,
   ): Promise<string[]>;
-  /** Deleted threads are `missing`. Changes neither activity nor `updatedAt`. */
-  setThreadPublished(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    published: boolean,
-    note: AuditNote,
-  ): Promise<'done' | 'missing'>;
+}
+
+/** Lists threads page by page. */
+export interface Walks {
   /** The first page of a walk, its start, and the current size of the listing. The cost does not grow with the size. */
   beginWalk(
     organizationId: OrganizationId,

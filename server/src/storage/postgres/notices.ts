@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { statement } from '../sql/sql.ts';
-import type { Replies, ReplyName, ReplyNotice } from '../store.ts';
+import type { Notices, ReplyName, ReplyNotice } from '../store.ts';
 import type { Database } from './database.ts';
 import { applicationName, connectMs, type Servers } from './servers.ts';
 
@@ -23,10 +23,7 @@ interface Notification {
  * Sends NOTIFY on any connection and listens on a separate one. A notice is a hint: behind a pooler that drops
  * notifications, or while the listening connection is down, nodes find out by polling.
  */
-export function postgresNotices(
-  { run }: Database,
-  servers: Servers,
-): Pick<Replies, 'sendNotice' | 'onNotice'> & { close(): Promise<void> } {
+export function postgresNotices({ run }: Database, servers: Servers): Notices & { close(): Promise<void> } {
   const from = randomUUID();
   let connection: pg.Client | undefined;
   let closed = false;

@@ -183,10 +183,7 @@ const moveTimes = statement('move-times-of-replies')`WITH recorded AS (
   WHERE ${isRunning} AND created_at < :datedBefore::bigint AND EXISTS (SELECT FROM recorded)`;
 const keepTime = statement('keep-time')`
   UPDATE store_clock SET latest_at = :at::bigint WHERE latest_at < :at::bigint - 1000`;
-export function postgresReplies(
-  database: Database,
-  jumps: ClockJumps,
-): Omit<Replies, 'sendNotice' | 'onNotice'> {
+export function postgresReplies(database: Database, jumps: ClockJumps): Replies {
   const { run, time } = database;
   const organizationOf = ({ organizationId }: Values) => String(organizationId);
   const batchLimits = { batchesMax: 2, callsMax: 32, key: 'messageId', organizationOf };

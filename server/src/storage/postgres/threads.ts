@@ -14,7 +14,7 @@ import {
   type WholeThreadRow,
   wholeThread,
 } from '../sql/thread-reads.ts';
-import type { Threads } from '../store.ts';
+import type { Threads, Walks } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
 import { adjustSizes, isGranted, isOwnThread, postgresThreadChanges } from './thread-changes.ts';
 
@@ -154,7 +154,7 @@ const softDelete = statement('delete-thread')`WITH asked AS (
     ARRAY(SELECT id FROM cancelled WHERE cancelled.thread_id = held_thread.thread_id) AS cancelled
   FROM held_thread`;
 
-export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' | 'continueWalk'> {
+export function postgresThreads(database: Database): Omit<Threads, keyof Walks> {
   const { read, time } = database;
   const batchCreates = database.batched<{ at: number }>(create, createColumns, {
     batchesMax: 1,

@@ -11,7 +11,7 @@ import {
   pageValues,
   type WalkValues,
 } from '../sql/walks.ts';
-import type { ListedThread, Threads } from '../store.ts';
+import type { ListedThread, Walks } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
 
 type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };
@@ -91,7 +91,7 @@ const batchLimits = { batchesMax: 2, callsMax: 16 };
  * The start of a walk holds the numbers of the organization's last thread and last move at that time; both count commits.
  * Threads with a higher number are left out. Threads that have moved since are found at the position that they left.
  */
-export function postgresWalks(database: Database): Pick<Threads, 'beginWalk' | 'continueWalk'> {
+export function postgresWalks(database: Database): Walks {
   const pages = new Map(
     Object.entries(queries).map(([kind, { firstPage, laterPage }]) => [
       kind,

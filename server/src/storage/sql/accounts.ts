@@ -103,13 +103,7 @@ const endOthers = statement('end-other-sessions')`DELETE FROM session
   WHERE user_id = :userId AND token_hash <> :keptTokenHash
     AND (CAST(:covered AS text) IS NULL OR password_id = :covered)`;
 
-export function accounts({
-  read,
-  write,
-}: Transactions): Pick<
-  Accounts,
-  'findPerson' | 'listMemberships' | 'acceptMembership' | 'changePassword' | 'bindIdentity'
-> {
+export function accounts({ read, write }: Transactions): Accounts {
   return {
     findPerson: (email) => read(() => person(findByEmail, { email })),
 

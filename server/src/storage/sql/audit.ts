@@ -2,7 +2,7 @@ import type { Actor, AuditAction, AuditEvent } from '../../domain/audit.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { AuditNote, AuditSearches, Audits } from '../store.ts';
-import { callColumns, empty, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
+import { callColumns, empty, type Sql, sql, statement, type Values } from './sql.ts';
 import { row, rows, run, type Transactions, type Work } from './work.ts';
 
 export interface AuditRow {
@@ -73,17 +73,6 @@ const searchAudit = statement('search-audit')`
     AND (:actor = '' OR actor_user_id = :actor OR (actor_user_id IS NULL AND actor_kind = :actor))`,
   )}`;
 
-/** Searches the newest `searchMax` entries of a log before a position. `end` is the last of them if there are more. */
-function* searchLog<Row>(
-  findEnd: Statement,
-  search: Statement,
-  values: Values,
-): Work<{ found: Row[]; end: LogPosition | undefined }> {
-  const end = yield* row<LogPosition>(findEnd, values);
-  const bounds = { endAt: end?.at ?? values.since, endId: end?.id ?? '' };
-  return { found: yield* rows<Row>(search, { ...values, ...bounds }), end };
-}
-
 /** Later than every entry of a log. */
 export const newest = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
@@ -97,13 +86,15 @@ export function audits({ read, write }: Transactions): Audits & AuditSearches {
       return (await read(() => rows<AuditRow>(list, values))).map(toAuditEvent);
     },
 
-    async searchAudit(organizationId, { before, since, actor = '', action = '', limit }) {
-      const page = { organizationId, beforeAt: before.at, beforeId: before.id, since, limit };
-      const values = { ...page, actor, action };
-      const { found, end } = await read(() => searchLog<AuditRow>(findSearchEnd, searchAudit, values));
-      const last = found.length === limit ? found.at(-1) : end;
-      return { events: found.map(toAuditEvent), searched: last ? { at: last.at, id: last.id } : null };
-    },
+    searchAudit: (organizationId, { before, since, actor = '', action = '', limit }) =>
+      read(function* () {
+        const page = { organizationId, beforeAt: before.at, beforeId: before.id, since, limit };
+        const end = yield* row<LogPosition>(findSearchEnd, page);
+        const values = { ...page, actor, action, endAt: end?.at ?? since, endId: end?.id ?? '' };
+        const found = yield* rows<AuditRow>(searchAudit, values);
+        const last = found.length === limit ? found.at(-1) : end;
+        return { events: found.map(toAuditEvent), searched: last ? { at: last.at, id: last.id } : null };
+      }),
   };
 }
 

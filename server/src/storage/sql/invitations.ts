@@ -1,6 +1,6 @@
 import { invitationTerms, planAcceptance } from '../../domain/account.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import type { Accounts, ClaimedMail, Invitation, Mails } from '../store.ts';
+import type { ClaimedMail, Invitation, Invitations, Mails } from '../store.ts';
 import {
   closeMemberships,
   lockUser,
@@ -77,9 +77,7 @@ function* read(tokenHash: string) {
   return { invitation, invitee };
 }
 
-export function invitations(
-  store: Transactions,
-): Pick<Accounts, 'createInvitation' | 'findInvitation' | 'acceptInvitation'> {
+export function invitations(store: Transactions): Invitations {
   return {
     createInvitation: (organizationId, { requested, ...invitation }, note) =>
       store.write(function* () {

@@ -1,6 +1,6 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { isLastAdmin, type Member, type Organization } from '../../domain/organization.ts';
-import type { Accounts, Members, Organizations } from '../store.ts';
+import type { Members, Organizations } from '../store.ts';
 import { keyIsLive } from './api-keys.ts';
 import { writeNote } from './audit.ts';
 import { sql, statement } from './sql.ts';
@@ -98,7 +98,7 @@ function* lockMember(organizationId: OrganizationId, userId: UserId | undefined)
   return member && { ...member, isLastAdmin: isLastAdmin(member, locked) };
 }
 
-export function members({ read, write }: Transactions): Members & Pick<Accounts, 'setMemberRole'> {
+export function members({ read, write }: Transactions): Members {
   return {
     addMember: (
       organizationId,

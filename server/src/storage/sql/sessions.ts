@@ -1,6 +1,6 @@
 import { type Access, coveredPassword } from '../../domain/account.ts';
 import type { PasswordId, UserId } from '../../domain/id.ts';
-import type { Accounts, Session } from '../store.ts';
+import type { Session, Sessions } from '../store.ts';
 import {
   enteredMembership,
   type MembershipRow,
@@ -42,14 +42,7 @@ const endCovered = statement('end-sessions')`
   DELETE FROM session WHERE user_id = :userId AND (CAST(:covered AS text) IS NULL OR password_id = :covered)
   RETURNING expires_at > :now AS live`;
 
-export function sessions({
-  readMany,
-  write,
-  writeOne,
-}: Transactions): Pick<
-  Accounts,
-  'createSession' | 'findSession' | 'touchSession' | 'endSession' | 'endSessions'
-> {
+export function sessions({ readMany, write, writeOne }: Transactions): Sessions {
   const findEach = readMany<SessionRow>('find-session', findColumns, find);
   return {
     createSession: ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) =>

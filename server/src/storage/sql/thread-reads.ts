@@ -2,7 +2,7 @@ import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/i
 import type { AssistantMessage } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
-import type { NewThread, ReplyDetails, Threads, WholeThread, Writer } from '../store.ts';
+import type { NewThread, ReplyDetails, ThreadReads, Threads, WholeThread, Writer } from '../store.ts';
 import { keyIsLive } from './api-keys.ts';
 import {
   inOrderOfCreation,
@@ -163,20 +163,7 @@ export function wholeThread(rows: readonly WholeThreadRow[]): WholeThread | unde
   return { thread: threadOf(first), version: first.version, messages };
 }
 
-/** Reads of a thread that load few of its messages, or none. */
-export function threadReads({
-  read,
-  readMany,
-}: Transactions): Pick<
-  Threads,
-  | 'findThread'
-  | 'threadVersion'
-  | 'findRunningReply'
-  | 'getThreadHead'
-  | 'listMessages'
-  | 'listReplyDetails'
-  | 'listAccounts'
-> {
+export function threadReads({ read, readMany }: Transactions): ThreadReads {
   const versionsOf = readMany<{ version: number }>('thread-version', versionColumns, readVersions);
   return {
     findThread: (organizationId, threadId) => read(() => findThread(organizationId, threadId)),

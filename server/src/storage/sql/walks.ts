@@ -6,7 +6,7 @@ import {
   listingScopes,
   type WalkStart,
 } from '../listings.ts';
-import type { Listing, Threads } from '../store.ts';
+import type { Listing, Walks } from '../store.ts';
 import { join, type Sql, sql, type Values } from './sql.ts';
 
 /** Where a query takes the values of a call from. A later page begins below `after`, and `lowest` is its last position. */
@@ -109,7 +109,7 @@ export function pageValues(organizationId: OrganizationId, listing: Listing, lim
   return { organizationId, userId, accountId, accountKey: accountKey(accountId), count: limit + 1 };
 }
 
-type Walk = Parameters<Threads['continueWalk']>[3];
+type Walk = Parameters<Walks['continueWalk']>[3];
 
 export function laterValues({ after }: Walk, { lastSequence, lastMove }: WalkStart): Values {
   return { afterActivityAt: after.activityAt, afterId: after.id, lastSequence, lastMove };

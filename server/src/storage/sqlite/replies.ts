@@ -12,7 +12,15 @@ import {
 } from '../sql/replies.ts';
 import { type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { count, rows, run, type Transactions, type Work } from '../sql/work.ts';
-import type { ClaimedReply, FailedReply, FailureTexts, Replies, ReplyClaim, ReplyName } from '../store.ts';
+import type {
+  ClaimedReply,
+  FailedReply,
+  FailureTexts,
+  Notices,
+  Replies,
+  ReplyClaim,
+  ReplyName,
+} from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { WorkerLock } from './locks.ts';
 import { raiseVersion } from './thread-changes.ts';
@@ -95,7 +103,7 @@ export function sqliteReplies(
   transactions: Transactions,
   commits: CommitQueue,
   workerLock: WorkerLock,
-): Omit<Replies, 'cancelReplies'> {
+): Omit<Replies, 'cancelReplies'> & Notices {
   const { read, write, writeUnsynced } = transactions;
   const jumps = new ClockJumps(commits.read());
 

@@ -21,7 +21,7 @@ import {
   wholeThread,
 } from '../sql/thread-reads.ts';
 import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
-import type { NewThread, Reader, Replies, Threads, WholeThread, Writer } from '../store.ts';
+import type { NewThread, Reader, Replies, Threads, Walks, WholeThread, Writer } from '../store.ts';
 import type { ObjectCache } from './object-cache.ts';
 import {
   adjustSizes,
@@ -90,7 +90,7 @@ function* findOwn(
 export function sqliteThreads(
   transactions: Transactions,
   cache: ObjectCache,
-): Omit<Threads, 'beginWalk' | 'continueWalk'> & Pick<Replies, 'cancelReplies'> {
+): Omit<Threads, keyof Walks> & Pick<Replies, 'cancelReplies'> {
   const { read, write } = transactions;
   const reads = threadReads(transactions);
   /** A thread that the reader may not read is looked up, so that it takes as long as one that does not exist. */

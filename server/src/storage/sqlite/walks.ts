@@ -23,7 +23,7 @@ import {
   namedValues,
   pageValues,
 } from '../sql/walks.ts';
-import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
+import type { ListedThread, Listing, ThreadPage, Walks } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
@@ -79,11 +79,7 @@ type FirstPageRow = [...ListedRow, lastSequence: number, lastMove: number, size:
  * A walk's start holds the numbers of the last thread and the last move at that time. The walk skips threads with a higher
  * number, and finds threads that moved later at the position they had before.
  */
-export function sqliteWalks(
-  database: Database,
-  commits: CommitQueue,
-  cache: ObjectCache,
-): Pick<Threads, 'beginWalk' | 'continueWalk'> {
+export function sqliteWalks(database: Database, commits: CommitQueue, cache: ObjectCache): Walks {
   const prepare = <Row>(text: Sql) => database.prepare<[Values], Row>(text).raw();
   const queries = forEachListing(dialect, (query) => {
     const { firstPage, laterPage, moves } = textsOf(query);

@@ -4,7 +4,6 @@ import { defaultLimits } from '../../../src/domain/limits.ts';
 import type { Member, Organization } from '../../../src/domain/organization.ts';
 import type { QuotaUse } from '../../../src/domain/quota.ts';
 import type {
-  Accounts,
   Admissions,
   ApiKeys,
   Applications,
@@ -16,13 +15,7 @@ import type {
 import type { Sync } from './sync.ts';
 import type { ApplicationRow, KeyRow, MemberRow, OrganizationRow, Tables } from './tables.ts';
 
-type Credentials = Organizations &
-  Members &
-  Pick<Accounts, 'setMemberRole'> &
-  ApiKeys &
-  Applications &
-  SigningKeys &
-  Admissions;
+type Credentials = Organizations & Members & ApiKeys & Applications & SigningKeys & Admissions;
 
 /** Organizations, members and their credentials, and the quota. */
 export function memoryCredentials(tables: Tables): Sync<Credentials> {

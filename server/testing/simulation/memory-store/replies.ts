@@ -13,9 +13,7 @@ export interface Sweep {
   readonly leases: boolean;
 }
 
-type Transactions = Sync<
-  Omit<Replies, 'claimReplies' | 'sweepReplies' | 'releaseOrphanedReplies' | 'sendNotice' | 'onNotice'>
-> & {
+type Transactions = Sync<Omit<Replies, 'claimReplies' | 'sweepReplies' | 'releaseOrphanedReplies'>> & {
   /** Every claim of one call has the same random token, which the node chose. */
   claimReplies(
     shares: Parameters<Replies['claimReplies']>[0],

@@ -2,13 +2,13 @@ import type { OrganizationId } from '../../../src/domain/id.ts';
 import type { AssistantMessage, Message, UserMessage } from '../../../src/domain/message.ts';
 import { isRunning } from '../../../src/domain/reply.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
-import type { NewReply, NewThread, Reader, Threads, Writer } from '../../../src/storage/store.ts';
+import type { NewReply, NewThread, Reader, Threads, Walks, Writer } from '../../../src/storage/store.ts';
 import { isLive } from './credentials.ts';
 import { cancelReplies } from './replies.ts';
 import type { Sync } from './sync.ts';
 import { type OrganizationRow, type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';
 
-export function memoryThreads(tables: Tables): Sync<Omit<Threads, 'beginWalk' | 'continueWalk'>> {
+export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> {
   const { clock } = tables;
 
   function mayWrite(organizationId: OrganizationId, { userId, keyHash }: Writer): boolean {

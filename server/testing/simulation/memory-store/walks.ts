@@ -1,12 +1,12 @@
 import type { Position } from '../../../src/domain/cursor.ts';
 import type { OrganizationId } from '../../../src/domain/id.ts';
 import { byPosition, cut, isExpired, readStart, writeStart } from '../../../src/storage/listings.ts';
-import type { ListedThread, Listing, Threads } from '../../../src/storage/store.ts';
+import type { ListedThread, Listing, Walks } from '../../../src/storage/store.ts';
 import type { Sync } from './sync.ts';
 import type { Tables, ThreadRow } from './tables.ts';
 import { toThread } from './threads.ts';
 
-export function memoryWalks(tables: Tables): Sync<Pick<Threads, 'beginWalk' | 'continueWalk'>> {
+export function memoryWalks(tables: Tables): Sync<Walks> {
   function visible(organizationId: OrganizationId, listing: Listing): ThreadRow[] {
     const listed = [...(tables.organizations.get(organizationId)?.listed ?? [])];
     return listed.filter((thread) => isVisible(listing, thread));
