@@ -45,11 +45,7 @@ module.exports = {
     only(
       'shared-sql',
       `${source}/storage/sql/`,
-      [
-        `${source}/domain/`,
-        `${source}/storage/(store|archive|listings|removal-rules)\\.ts$`,
-        '^(node:)?crypto$',
-      ],
+      [`${source}/domain/`, `${source}/storage/(store|archive|listings)\\.ts$`, '^(node:)?crypto$'],
       'Shared SQL knows the domain and the port: each adapter passes in how its statements are run.',
     ),
     only(
@@ -57,7 +53,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|clock-jumps|listings|migrations|removal-rules|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|clock-jumps|listings|migrations|write-health)\\.ts$`,
         `${source}/storage/sql/`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
@@ -71,7 +67,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|clock-jumps|listings|migrations|removal-rules|postgres-urls|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|clock-jumps|listings|migrations|postgres-urls|write-health)\\.ts$`,
         `${source}/storage/sql/`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',

@@ -177,7 +177,7 @@ export async function backupEmbeddedStore(
   copy: string,
   onStep: (donePages: number, allPages: number) => void,
 ): Promise<void> {
-  const { checkSqliteFile, copySqliteFile } = await import('./storage/sqlite/backup.ts');
+  const { checkSqliteFile, copySqliteFile } = await import('./storage/sqlite/database.ts');
   await copySqliteFile(store.file, copy, onStep);
   checkSqliteFile(copy);
 }

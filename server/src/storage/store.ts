@@ -225,8 +225,7 @@ export interface PurgedPerson {
 
 /**
  * Removes one organization, or one person from one organization, for good. Each step is one short transaction. After an
- * interruption the same calls continue with what is left. `removal-rules.ts` defines what happens to each
- * table.
+ * interruption the same calls continue with what is left. `sql/purge.ts` defines what happens to each table.
  */
 export interface Purges {
   /** By normalized address, also if the user is not a member of any organization. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.ts';
 import { mailCounters } from '../../src/domain/mail.ts';
-import { purgeRules } from '../../src/storage/removal-rules.ts';
+import { purgeRules } from '../../src/storage/sql/purge.ts';
 import type { PurgeCounts, PurgeStep } from '../../src/storage/store.ts';
 import { Accounting, newInvitation, newSession } from './account-fixture.ts';
 import {

@@ -6,7 +6,7 @@ import { by, newFollowUp, newRetry, note } from '../../../testing/contract/fixtu
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { RetentionKind } from '../../domain/retention.ts';
-import { retentionRules } from '../removal-rules.ts';
+import { retentionRules } from '../sql/retention.ts';
 import type { Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
 

@@ -1,14 +1,70 @@
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { TableName } from '../archive.ts';
-import { type AuditedRow, batchRows, purgedEmail, purgeOrder, withoutPerson } from '../removal-rules.ts';
 import type { PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../store.ts';
 import { lockUser } from './accounts.ts';
+import type { AuditRow } from './audit.ts';
 import { findUserId } from './organizations.ts';
 import { isRunning } from './replies.ts';
-import { deadline, type Removal, threadRemoval } from './retention.ts';
+import { batchRows, deadline, type Removal, threadRemoval } from './retention.ts';
 import { identifier, type Sql, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+
+interface PurgeRule {
+  /**
+   * What a purge of an organization does with the rows: `remove` those of the organization, `forget` those of people who
+   * are known in no other organization, or `keep` them, because they belong to the whole store.
+   */
+  readonly organization: 'remove' | 'forget' | 'keep';
+  /**
+   * What a purge of a person does: `remove` their rows in the organization, `forget` as above, `rewrite` what identifies
+   * them, or `keep` the rows, because they do not identify a person.
+   */
+  readonly person: 'remove' | 'forget' | 'rewrite' | 'keep';
+}
+
+/**
+ * A table that is missing here does not compile. In the order of a purge: referring tables before the tables they refer to,
+ * and credentials and members first, to end access.
+ */
+export const purgeRules: Readonly<Record<TableName, PurgeRule>> = {
+  api_key: { organization: 'remove', person: 'remove' },
+  application: { organization: 'remove', person: 'keep' },
+  key_request: { organization: 'remove', person: 'remove' },
+  invitation: { organization: 'remove', person: 'remove' },
+  member: { organization: 'remove', person: 'remove' },
+  rating: { organization: 'remove', person: 'remove' },
+  message: { organization: 'remove', person: 'remove' },
+  idempotency_key: { organization: 'remove', person: 'remove' },
+  // Only ids and times; retention removes them within a day.
+  thread_move: { organization: 'remove', person: 'keep' },
+  thread: { organization: 'remove', person: 'remove' },
+  listing_size: { organization: 'remove', person: 'remove' },
+  passage: { organization: 'remove', person: 'keep' },
+  document: { organization: 'remove', person: 'keep' },
+  corpus: { organization: 'remove', person: 'keep' },
+  credential_use: { organization: 'remove', person: 'remove' },
+  usage_day: { organization: 'remove', person: 'keep' },
+  // Credentials are named by their ids only.
+  request_block: { organization: 'remove', person: 'keep' },
+  traffic_hour: { organization: 'remove', person: 'keep' },
+  traffic_day: { organization: 'remove', person: 'keep' },
+  quota_use: { organization: 'remove', person: 'keep' },
+  prompt_use: { organization: 'remove', person: 'remove' },
+  audit_event: { organization: 'remove', person: 'rewrite' },
+  secret: { organization: 'keep', person: 'keep' },
+  signing_key: { organization: 'keep', person: 'keep' },
+  user: { organization: 'forget', person: 'forget' },
+  organization: { organization: 'remove', person: 'keep' },
+  password: { organization: 'forget', person: 'forget' },
+  identity: { organization: 'forget', person: 'forget' },
+  session: { organization: 'forget', person: 'forget' },
+};
+
+/** The tables whose rows belong to one organization. */
+export const purgeOrder = (Object.keys(purgeRules) as TableName[]).filter(
+  (table) => purgeRules[table].organization === 'remove' && table !== 'organization',
+);
 
 type Counts = Record<string, number>;
 
@@ -283,4 +339,34 @@ function* auditOf(
   });
   const last = entries.at(-1);
   return { changes, next: last && entries.length === auditRows ? { at: last.at, id: last.id } : null };
+}
+
+/** The id of every purged person in the audit log. */
+const purgedUserId = 'usr_purged';
+const purgedText = '(purged)';
+
+/** Replaces the address of a person who is known in no organization any more. No one can sign in with it. */
+function purgedEmail(userId: string): string {
+  return `purged:${userId}`;
+}
+
+type AuditedRow = Pick<AuditRow, 'actorUserId' | 'subject' | 'detail'>;
+
+/** The entry without the person, or undefined if it does not mention them. `keyIds`: of their personal keys. */
+function withoutPerson(
+  row: AuditedRow,
+  { userId, email }: PurgedPerson,
+  keyIds: ReadonlySet<string>,
+): { actor: string | null; subject: string; detail: string } | undefined {
+  const actor = row.actorUserId === userId ? purgedUserId : row.actorUserId;
+  const subject = row.subject === userId ? purgedUserId : row.subject;
+  // The names of keys often contain those of people and their machines.
+  const isTheirKey = keyIds.has(row.subject);
+  const entries = Object.entries(JSON.parse(row.detail) as Record<string, unknown>).map(([name, value]) => [
+    name,
+    value === email || (isTheirKey && name === 'name') ? purgedText : value,
+  ]);
+  const detail = JSON.stringify(Object.fromEntries(entries));
+  const same = actor === row.actorUserId && subject === row.subject && detail === row.detail;
+  return same ? undefined : { actor, subject, detail };
 }

@@ -1,10 +1,37 @@
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
+import { dayMs, hourMs } from '../../domain/iso-time.ts';
 import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
 import type { TableName } from '../archive.ts';
-import { batchOrganizations, batchRows, countMax, retentionRules } from '../removal-rules.ts';
 import type { Retention } from '../store.ts';
 import { empty, identifier, type Sql, type Statement, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+
+interface RetentionRule {
+  readonly table: TableName;
+  /** The age of a row. An index has its order within the organization, so that no batch scans a table. */
+  readonly column: string;
+  /** The unit of the column: milliseconds or days. */
+  readonly unitMs: number;
+}
+
+export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
+  deleted_threads: { table: 'thread', column: 'deleted_at', unitMs: 1 },
+  audit_events: { table: 'audit_event', column: 'at', unitMs: 1 },
+  usage_days: { table: 'usage_day', column: 'day', unitMs: dayMs },
+  requests: { table: 'request_block', column: 'at', unitMs: 1 },
+  traffic_hours: { table: 'traffic_hour', column: 'hour', unitMs: hourMs },
+  traffic_days: { table: 'traffic_day', column: 'day', unitMs: dayMs },
+  quota_days: { table: 'quota_use', column: 'day', unitMs: dayMs },
+  idempotency_keys: { table: 'idempotency_key', column: 'expires_at', unitMs: 1 },
+  sessions: { table: 'session', column: 'expires_at', unitMs: 1 },
+  invitations: { table: 'invitation', column: 'expires_at', unitMs: 1 },
+  thread_moves: { table: 'thread_move', column: 'moved_at', unitMs: 1 },
+};
+
+export const batchRows = 500;
+const batchOrganizations = 500;
+/** Counting expired rows stops here. */
+const countMax = 10_000;
 
 /** How a database removes rows for good. */
 export interface Removal {

@@ -1,4 +1,4 @@
-import { accounts } from './accounts.ts';
+import { accounts, sessions } from './accounts.ts';
 import { apiKeys, keyRequests } from './api-keys.ts';
 import { applications, signingKeys } from './applications.ts';
 import { audits } from './audit.ts';
@@ -6,7 +6,6 @@ import { invitations, mails } from './invitations.ts';
 import { members, organizations } from './organizations.ts';
 import { ratings } from './ratings.ts';
 import { requests, usages } from './requests.ts';
-import { sessions } from './sessions.ts';
 import { statement } from './sql.ts';
 import { row, run, type Transactions } from './work.ts';
 

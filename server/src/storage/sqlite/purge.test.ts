@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { by, newDocument, note, putDocument, World } from '../../../testing/contract/fixture.ts';
 import { archiveTables } from '../archive.ts';
-import { purgeOrder, purgeRules } from '../removal-rules.ts';
+import { purgeOrder, purgeRules } from '../sql/purge.ts';
 import { openDatabase } from './database.ts';
 import { openSqliteStore } from './open.ts';
 
