@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import {
   type ApplicationId,
@@ -9,6 +10,7 @@ import {
   type UserId,
 } from '../../src/domain/id.ts';
 import type { QuotaUse } from '../../src/domain/quota.ts';
+import type { RetentionKind } from '../../src/domain/retention.ts';
 import type {
   AuditNote,
   ClaimedReply,
@@ -23,6 +25,7 @@ import type {
   NewSigningKey,
   NewThread,
   PutDocumentOutcome,
+  RetentionPlace,
   Store,
   ThreadBudget,
   Writer,
@@ -198,6 +201,24 @@ export class World {
   /** Sweeps as every process does a few times a second. */
   sweep(store: Store = this.store, { leases = true } = {}): Promise<FailedReply[]> {
     return store.sweepReplies(failureTexts, { attemptsMax, leases });
+  }
+
+  /** Removes everything that is due. Returns the numbers of removed rows and of batches. */
+  async removeAll(
+    kind: RetentionKind,
+    keepMs: number,
+    store: Store = this.store,
+  ): Promise<{ removed: number; batches: number }> {
+    let [removed, batches] = [0, 0];
+    let place: RetentionPlace | null = '';
+    while (place !== null) {
+      const batch = await store.removeExpired(kind, keepMs, place);
+      assert.ok(batch.removed <= 500);
+      removed += batch.removed;
+      batches += 1;
+      place = batch.next;
+    }
+    return { removed, batches };
   }
 
   /** The ids of a whole listing, walked in pages of `limit`. */

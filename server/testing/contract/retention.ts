@@ -1,31 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId, ThreadId } from '../../src/domain/id.ts';
-import { type RetentionKind, retentionKinds } from '../../src/domain/retention.ts';
-import type { RetentionPlace, Store } from '../../src/storage/store.ts';
+import { retentionKinds } from '../../src/domain/retention.ts';
 import { Accounting, day, newInvitation, newSession } from './account-fixture.ts';
 import { by, loggedRequest, newFollowUp, newThread, note, traceIdAt, type World } from './fixture.ts';
 
 export function describeRetention(world: () => World): void {
   describe('retention', () => {
-    /** Removes all batches; returns the numbers of removed rows and of batches. */
-    async function removeAll(
-      kind: RetentionKind,
-      keepMs: number,
-      store: Store = world().store,
-    ): Promise<{ removed: number; batches: number }> {
-      let [removed, batches] = [0, 0];
-      let place: RetentionPlace | null = '';
-      while (place !== null) {
-        const batch = await store.removeExpired(kind, keepMs, place);
-        assert.ok(batch.removed <= 500);
-        removed += batch.removed;
-        batches += 1;
-        place = batch.next;
-      }
-      return { removed, batches };
-    }
-
     it('removes a deleted thread with its messages and idempotency keys, and nothing else', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
@@ -43,7 +24,7 @@ export function describeRetention(world: () => World): void {
       await store.deleteThread(organization, recent.id, by(ada), note());
       clock.pass(day);
       assert.equal(await store.countExpired('deleted_threads', 2 * day), 1);
-      assert.equal((await removeAll('deleted_threads', 2 * day)).removed, 1);
+      assert.equal((await world().removeAll('deleted_threads', 2 * day)).removed, 1);
       assert.equal(await store.countExpired('deleted_threads', 2 * day), 0);
       assert.equal(await store.getThread(organization, old.id), undefined);
       assert.deepEqual(await store.listReplyDetails(organization, old.id), []);
@@ -70,7 +51,7 @@ export function describeRetention(world: () => World): void {
       assert.deepEqual({ ...first, rows: first.rows > 0 }, { removed: 0, rows: true, next: '' });
       const left = (await store.getThread(organization, id))!.messages.length;
       assert.ok(left > 0 && left < 502, `${left} messages left`);
-      assert.equal((await removeAll('deleted_threads', day)).removed, 1);
+      assert.equal((await world().removeAll('deleted_threads', day)).removed, 1);
       assert.equal(await store.getThread(organization, id), undefined);
     });
 
@@ -94,7 +75,7 @@ export function describeRetention(world: () => World): void {
       for (const { organization, id } of threads)
         left += (await store.getThread(organization, id))?.messages.length ?? 0;
       assert.ok(left >= 2 * 262 - 500, `${left} messages left`);
-      await removeAll('deleted_threads', day);
+      await world().removeAll('deleted_threads', day);
       for (const { organization, id } of threads)
         assert.equal(await store.getThread(organization, id), undefined);
     });
@@ -124,23 +105,23 @@ export function describeRetention(world: () => World): void {
         clock.pass(day);
       }
       const before = (await store.listAudit(organization, { limit: 100 })).length;
-      const old = (await removeAll('audit_events', 2.5 * day)).removed;
+      const old = (await world().removeAll('audit_events', 2.5 * day)).removed;
       assert.ok(old > 0);
       const kept = await store.listAudit(organization, { limit: 100 });
       assert.equal(kept.length, before - old);
       assert.ok(kept.every(({ at }) => at >= clock.ms - 2.5 * day));
-      assert.equal((await removeAll('usage_days', 2 * day)).removed, 2);
+      assert.equal((await world().removeAll('usage_days', 2 * day)).removed, 2);
       const counts = await store.listUsage(organization, 0, today(), 100);
       assert.deepEqual(
         counts.map((count) => count.day - today()),
         [-2, -1],
       );
-      assert.equal((await removeAll('requests', 2.5 * day)).removed, 2);
+      assert.equal((await world().removeAll('requests', 2.5 * day)).removed, 2);
       assert.ok(await store.findRequest(organization, traceIdAt(clock.ms - 2 * day)));
       assert.equal(await store.findRequest(organization, traceIdAt(clock.ms - 3 * day)), undefined);
-      assert.equal((await removeAll('traffic_hours', day)).removed, 3);
-      assert.equal((await removeAll('traffic_days', 2 * day)).removed, 2);
-      assert.equal((await removeAll('quota_days', day)).removed, 3);
+      assert.equal((await world().removeAll('traffic_hours', day)).removed, 3);
+      assert.equal((await world().removeAll('traffic_days', 2 * day)).removed, 2);
+      assert.equal((await world().removeAll('quota_days', day)).removed, 3);
       assert.equal((await store.readQuota(organization, today() - 1))?.used, 1);
       assert.equal((await store.readQuota(organization, today() - 2))?.used, 0);
     });
@@ -168,12 +149,12 @@ export function describeRetention(world: () => World): void {
       const kinds = ['idempotency_keys', 'sessions', 'invitations'] as const;
       for (const kind of kinds) {
         assert.equal(
-          (await removeAll(kind, 2 * day)).removed,
+          (await world().removeAll(kind, 2 * day)).removed,
           0,
           `${kind} are kept for as long as asked for`,
         );
         assert.equal(await store.countExpired(kind, 0), 1);
-        assert.equal((await removeAll(kind, 0)).removed, 1, kind);
+        assert.equal((await world().removeAll(kind, 0)).removed, 1, kind);
         assert.equal(await store.countExpired(kind, 0), 0);
       }
       assert.ok(await store.findSession(live.session, organization));
@@ -195,7 +176,7 @@ export function describeRetention(world: () => World): void {
       await store.renameThread(organization, threads[3]!.id, by(ada), 'Long ago');
       clock.pass(2 * day);
       const first = await store.beginWalk(organization, { userId: ada }, 1);
-      assert.equal((await removeAll('thread_moves', day)).removed, 1);
+      assert.equal((await world().removeAll('thread_moves', day)).removed, 1);
       await store.renameThread(organization, threads[1]!.id, by(ada), 'During the walk');
       const rest = await world().restOfWalk(organization, { userId: ada }, 1, first);
       assert.deepEqual(
@@ -213,8 +194,8 @@ export function describeRetention(world: () => World): void {
       for (let turn = 0; turn < 20; turn += 1) await store.writeAudit(turn % 2 ? first : last, note());
       clock.pass(2 * day);
       const both = await Promise.all([
-        removeAll('audit_events', day, store),
-        removeAll('audit_events', day, other),
+        world().removeAll('audit_events', day, store),
+        world().removeAll('audit_events', day, other),
       ]);
       assert.equal(both[0].removed + both[1].removed, 521, 'with the notes of their creation');
       assert.ok(both[0].batches > 1 && both[1].batches > 1, 'each batch looks at 500 organizations');

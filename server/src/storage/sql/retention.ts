@@ -161,23 +161,21 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
   const statements = retentionStatements(removal);
   const removeThreads = threadRemoval(removal);
 
-  /** Removes due rows of an organization and counts them in `total`. Returns whether more may be due. */
+  /** Removes at most `limit` due rows of an organization. */
   function* removeOf(
     organizationId: OrganizationId,
     kind: RetentionKind,
     keepMs: number,
-    total: { removed: number; rows: number },
+    limit: number,
     isLate: () => boolean,
-  ): Work<boolean> {
-    const limit = batchRows - total.rows;
+  ): Work<{ removed: number; rows: number; mayHaveMore: boolean }> {
     const due = yield* rows<{ id: ThreadId }>(statements.remove[kind], { organizationId, keepMs, limit });
-    const gone =
+    const { threads, messages } =
       kind === 'deleted_threads'
         ? yield* removeThreads(organizationId, due, limit, isLate)
         : { threads: due.length, messages: 0 };
-    total.removed += gone.threads;
-    total.rows += gone.threads + gone.messages;
-    return gone.threads < due.length || due.length === limit;
+    const mayHaveMore = threads < due.length || due.length === limit;
+    return { removed: threads, rows: threads + messages, mayHaveMore };
   }
 
   return {
@@ -192,20 +190,25 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
         const values = { place, pageEnd: pageEnd ?? end, keepMs };
         return { pageEnd, owners: yield* rows<Owner>(statements.findOwners[kind], values) };
       });
-      const total = { removed: 0, rows: 0 };
-      let done = 0;
-      while (done < owners.length) {
-        const more = await writeUnsynced(function* () {
+      let total = { removed: 0, rows: 0, done: 0, mayHaveMore: false };
+      while (total.done < owners.length) {
+        total = await writeUnsynced(function* () {
           const isLate = deadline(removal);
+          let { removed, rows, done } = total;
           do {
-            if (yield* removeOf(owners[done]!.id, kind, keepMs, total, isLate)) return true;
+            const gone = yield* removeOf(owners[done]!.id, kind, keepMs, batchRows - rows, isLate);
+            removed += gone.removed;
+            rows += gone.rows;
+            if (gone.mayHaveMore) return { removed, rows, done, mayHaveMore: true };
             done += 1;
-          } while (done < owners.length && total.rows < batchRows && !isLate());
-          return false;
+          } while (done < owners.length && rows < batchRows && !isLate());
+          return { removed, rows, done, mayHaveMore: false };
         });
-        if (more || total.rows >= batchRows) return { ...total, next: owners[done - 1]?.id ?? place };
+        if (total.mayHaveMore || total.rows >= batchRows) break;
       }
-      return { ...total, next: pageEnd };
+      const { removed, rows: allRows, done } = total;
+      const next = done < owners.length || allRows >= batchRows ? (owners[done - 1]?.id ?? place) : pageEnd;
+      return { removed, rows: allRows, next };
     },
 
     async countExpired(kind, keepMs) {

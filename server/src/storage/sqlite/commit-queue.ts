@@ -84,7 +84,7 @@ export class CommitQueue {
     };
   }
 
-  /** Runs `write` in a commit and resolves when the commit is on the disk. */
+  /** Runs `write` in a commit, maybe twice, and resolves when the commit is on the disk. */
   durable<T>(write: (clock: CommitClock) => T): Promise<T> {
     return this.#enqueue(true, write);
   }
@@ -240,21 +240,36 @@ export class CommitQueue {
     return batch.slice(answers.length);
   }
 
-  /** Returns the functions that answer the writes, after the commit. It may leave durable writes for the next one. */
+  /**
+   * Returns the functions that answer the writes, after the commit. It may leave durable writes for the next one. If one
+   * of several writes fails, which is rare, they run again in savepoints: those cost as much as half of a create, because
+   * SQLite then copies every page that a write changes.
+   */
   #runAll(batch: readonly Write[]): (() => void)[] {
-    const statements = this.#statements;
-    const { steady } = this.#machineClock;
     this.#watch.guard?.beforeCommit();
+    return this.#tryAll(batch, runAlone) ?? this.#tryAll(batch, (...write) => this.#runApart(...write))!;
+  }
+
+  /** Undefined if one of several writes has failed and nothing is changed. */
+  #tryAll(batch: readonly Write[], run: typeof runAlone): (() => void)[] | undefined {
+    const { steady } = this.#machineClock;
     const startedMs = steady();
     this.#lock.begin();
     const clock = this.#time.startCommit();
     const answers: (() => void)[] = [];
     for (const [place, write] of batch.entries()) {
       if (write.durable && batch[place - 1]?.durable && steady() - startedMs >= commitMs) break;
-      answers.push(batch.length === 1 ? runAlone(write, clock) : this.#runApart(write, clock));
+      try {
+        answers.push(run(write, clock));
+      } catch (error) {
+        // SQLite rolled back the whole transaction (disk full, I/O error): the whole batch has failed.
+        if (batch.length === 1 || !this.#database.inTransaction) throw error;
+        this.#statements.rollback.run();
+        return undefined;
+      }
     }
     this.#time.keep(clock);
-    statements.commit.run();
+    this.#statements.commit.run();
     this.#time.see(clock);
     return answers;
   }
@@ -310,7 +325,6 @@ export class CommitQueue {
       release.run();
       return settle;
     } catch (error) {
-      // SQLite rolled back the whole transaction (disk full, I/O error): the whole batch has failed.
       if (!this.#database.inTransaction) throw error;
       undo.run();
       release.run();
