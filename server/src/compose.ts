@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { type Config, ConfigError, listeningUrl, type StoreChoice } from './config/config.ts';
-import { packageVersion } from './config/version.ts';
+import { type Config, ConfigError, listeningUrl, packageVersion, type StoreChoice } from './config/config.ts';
 import { AttemptLimit, FailedSignIns } from './domain/attempts.ts';
 import type { AccessTokens } from './domain/credential.ts';
+import type { Library } from './domain/document.ts';
+import { SearchQueue } from './domain/fair-queue.ts';
 import { createIdGenerator } from './domain/id.ts';
-import type { Library } from './domain/library.ts';
-import type { ConfiguredModel } from './domain/model-trial.ts';
+import type { ConfiguredModel } from './domain/reply.ts';
 import { keptMs } from './domain/retention.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
@@ -32,10 +32,8 @@ import { machineClock } from './storage/sqlite/store-time.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import type { SuggestQuestions } from './usecases/documents/example-questions.ts';
-import { Drain } from './usecases/drain.ts';
 import { RequestRecorder, recordReplies, UsageCounter } from './usecases/organization/request-recorder.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
-import { SearchQueue } from './usecases/search-queue.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
 import { noTelemetry, noTracing, type Telemetry, type Tracing } from './usecases/telemetry.ts';
 import { FollowedThreads, ThreadSignals } from './usecases/threads/followed-threads.ts';
@@ -278,7 +276,6 @@ export async function composeApp(
   context: SurfaceContext,
   log: Log,
   baseUrl: () => string,
-  drain: Drain = new Drain(undefined),
 ): Promise<FastifyInstance> {
   const { buildApp } = await import('./http/app.ts');
   // Creates the signing key if there is none yet.
@@ -286,7 +283,7 @@ export async function composeApp(
   const questions = threadedQuestions(config, context);
   const app = await buildApp(context, {
     log: log as unknown as FastifyBaseLogger,
-    drain,
+    drainMs: config.drainMs,
     tls: config.tls,
     trustedProxies: config.trustedProxies,
     refused: (traceId, reason) => {

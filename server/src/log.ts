@@ -1,6 +1,6 @@
 import { write, writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
-import { iso } from './domain/iso-time.ts';
+import { iso } from './domain/time.ts';
 import type { AnsweredRequest } from './domain/traffic.ts';
 import { terminalLine } from './terminal-log.ts';
 

@@ -107,8 +107,3 @@ export function whole(min = 0, max = largest): (text: string) => number {
     throw new InvalidArgumentError(`It must be a whole number${range}.`);
   };
 }
-
-/** `1 passage`, `2 passages`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}

@@ -3,6 +3,7 @@ import { join, normalize, sep } from 'node:path';
 import { Option } from 'commander';
 import { documentEndings, fileFault, UnreadableDocument } from '../domain/document.ts';
 import { formatBytes } from '../domain/limits.ts';
+import { counted } from '../domain/text.ts';
 import {
   type AddedDocument,
   addDocument,
@@ -11,7 +12,6 @@ import {
 } from '../usecases/documents/documents.ts';
 import { publishThread } from '../usecases/threads/change-thread.ts';
 import {
-  counted,
   type Options,
   onOrganization,
   optionNumber,

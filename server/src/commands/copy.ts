@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
 import { invalid } from '../domain/errors.ts';
+import { counted } from '../domain/text.ts';
 import type { CopiedTable } from '../storage/copy-store.ts';
-import { type Arguments, type BareCommand, counted, optionText, UsageError } from './command.ts';
+import { type Arguments, type BareCommand, optionText, UsageError } from './command.ts';
 import { ProgressBar } from './output.ts';
 
 export const copy: BareCommand = {
@@ -80,5 +81,5 @@ function nameOf(choice: StoreChoice): string {
 
 function describe(tables: readonly CopiedTable[]): string {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  return `${counted(rows, 'row')} in ${tables.length} tables are the same in both stores, by count and checksum.`;
+  return `${counted(rows, 'row')} in ${counted(tables.length, 'table')} are the same in both stores, by count and checksum.`;
 }

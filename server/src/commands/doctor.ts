@@ -3,9 +3,9 @@ import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } fro
 import { dirname, join } from 'node:path';
 import type { Config, StoreChoice } from '../config/config.ts';
 import { invalid } from '../domain/errors.ts';
-import { trialQuestion } from '../domain/model-trial.ts';
+import { trialQuestion } from '../domain/reply.ts';
 import type { Diagnosis } from '../storage/store.ts';
-import { surveyRetention } from '../usecases/organization/retention.ts';
+import { surveyRetention } from '../usecases/organization/removal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { BareCommand } from './command.ts';
 import { table } from './output.ts';

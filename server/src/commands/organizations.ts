@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { MemberRole } from '../domain/organization.ts';
+import { counted } from '../domain/text.ts';
 import {
   changeOrganization,
   createOrganization,
@@ -14,7 +15,6 @@ import {
   removeMember,
 } from '../usecases/people/members.ts';
 import {
-  counted,
   type Options,
   onOrganization,
   optionNumber,

@@ -1,24 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Option } from 'commander';
-import { iso } from '../domain/iso-time.ts';
-import { utcDate } from '../domain/quota.ts';
+import { counted } from '../domain/text.ts';
+import { iso, utcDate } from '../domain/time.ts';
 import { actorName, listAudit } from '../usecases/organization/audit-log.ts';
 import {
   findPurgedPerson,
   purgeOrganization,
   purgePerson,
   surveyPurge,
-} from '../usecases/organization/purge.ts';
-import { readUsage } from '../usecases/organization/read-usage.ts';
-import {
-  counted,
-  onOrganization,
-  optionNumber,
-  optionText,
-  type StoreCommand,
-  UsageError,
-  whole,
-} from './command.ts';
+} from '../usecases/organization/removal.ts';
+import { readUsage } from '../usecases/organization/requests.ts';
+import { onOrganization, optionNumber, optionText, type StoreCommand, UsageError, whole } from './command.ts';
 import { listing, table } from './output.ts';
 
 /** Pause between two steps of a purge, so that a running service can use the store. */

@@ -12,7 +12,6 @@ import {
 import { type Config, ConfigError, listeningUrl } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
 import { isLoopback } from '../domain/address.ts';
-import { Drain } from '../usecases/drain.ts';
 import { listOrganizations } from '../usecases/organization/organization.ts';
 import { relaySignals } from '../usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
@@ -49,8 +48,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   // After the store is open, so that a failed start prints only its error.
   await warnOfRisks(config, role, log);
   const metricsUrl = metrics && (await publishMetrics(config, metrics, otlp, context));
-  const drain = new Drain(config.drainMs);
-  const app = role === 'worker' ? undefined : await listen(config, context, log, address, drain);
+  const app = role === 'worker' ? undefined : await listen(config, context, log, address);
   const started = role === 'api' ? undefined : await startWorker(config, context, log);
   const background = startBackgroundWork(context, started, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
@@ -74,7 +72,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
 
   const reason = await Promise.race([stopRequested, untilUncaughtError(log)]);
   log.info(reason, 'stopping');
-  if (app) await drain.start();
+  await app?.drain();
   // Replies that are still claimed then are claimed by other workers when their leases expire.
   setTimeout(() => process.exit(1), stopMs).unref();
   await servedFiles?.stop();
@@ -151,9 +149,8 @@ async function listen(
   context: SurfaceContext,
   log: Log,
   address: Address,
-  drain: Drain,
 ): Promise<FastifyInstance> {
-  const app = await composeApp(config, context, log, () => address.baseUrl, drain);
+  const app = await composeApp(config, context, log, () => address.baseUrl);
   try {
     // The address is logged once the console is built.
     const listenTextResolver = () => 'listening';

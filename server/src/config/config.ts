@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { isLoopback } from '../domain/address.ts';
 import { type LimitVariable, limitValues } from '../domain/limits.ts';
-import { readOtlp } from './otlp.ts';
 import { httpUrl, optional, type StoreChoice, storeUrl } from './parsers.ts';
 import { ConfigError, parseAs, parseVariable, type VariableName, type VariableValue } from './variables.ts';
 
@@ -95,6 +95,11 @@ export function listeningUrl({ host, port, tls }: Pick<Config, 'host' | 'port' |
   return `${tls ? 'https' : 'http'}://${written}:${port}`;
 }
 
+/** The version of this installation, from its package.json. */
+export function packageVersion(): string {
+  return JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version;
+}
+
 /** The model that writes replies. `name` is the text of the variable. */
 function readModel(read: Read) {
   const name = read('SKEIN_MODEL');
@@ -179,4 +184,37 @@ function readPem(name: VariableName, file: string): Buffer {
   } catch {
     throw new ConfigError(name, `names a file that cannot be read: ${file}`);
   }
+}
+
+const protocol = 'http/json';
+
+/**
+ * What to send over OTLP, from the variables that OpenTelemetry defines. The exporters read their addresses themselves.
+ * Undefined if no receiver is configured, or if OpenTelemetry is turned off.
+ */
+function readOtlp(environment: NodeJS.ProcessEnv) {
+  if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined;
+  const isSent = (signal: 'TRACES' | 'METRICS') =>
+    Boolean(
+      environment.OTEL_EXPORTER_OTLP_ENDPOINT || environment[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`],
+    ) && environment[`OTEL_${signal}_EXPORTER`] !== 'none';
+  const [traces, metrics] = [isSent('TRACES'), isSent('METRICS')];
+  if (!traces && !metrics) return undefined;
+  const asked = environment.OTEL_EXPORTER_OTLP_PROTOCOL || protocol;
+  return {
+    traces,
+    metrics,
+    sampler: environment.OTEL_TRACES_SAMPLER || 'parentbased_always_on',
+    samplerArgument: environment.OTEL_TRACES_SAMPLER_ARG || '1',
+    spanDelayMs: msOf(environment.OTEL_BSP_SCHEDULE_DELAY, 5000),
+    metricsEveryMs: msOf(environment.OTEL_METRIC_EXPORT_INTERVAL, 60_000),
+    /** A configured protocol that is not supported. */
+    unsupportedProtocol: asked === protocol ? undefined : asked,
+  };
+}
+
+/** Invalid values are ignored, as OpenTelemetry requires. */
+function msOf(text: string | undefined, usual: number): number {
+  const ms = Number(text);
+  return ms >= 1 && ms < 2 ** 31 ? ms : usual;
 }

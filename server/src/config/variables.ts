@@ -1,5 +1,5 @@
-import { editDistance } from '../domain/edit-distance.ts';
 import { type LimitVariable, limitEntries, timerMsMax } from '../domain/limits.ts';
+import { editDistance } from '../domain/text.ts';
 import {
   anyText,
   asciiWord,

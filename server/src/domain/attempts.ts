@@ -1,3 +1,5 @@
+import { rateLimited } from './errors.ts';
+
 const minuteMs = 60_000;
 /** The oldest entries are dropped first: memory is bounded, whatever an attacker sends. */
 const rememberedMax = 10_000;
@@ -26,6 +28,13 @@ export class AttemptLimit {
     const attempts = this.#current(key);
     if (attempts === undefined || attempts.count < this.#attemptsMax) return 0;
     return Math.ceil((attempts.since + this.#windowMs - this.#now()) / 1000);
+  }
+
+  /** Counts an attempt, or throws RATE_LIMITED if it must wait. */
+  admit(key: string, sentence: (waitSeconds: number) => string): void {
+    const waitSeconds = this.waitSeconds(key);
+    if (waitSeconds > 0) throw rateLimited(sentence(waitSeconds), waitSeconds);
+    this.count(key);
   }
 
   count(key: string): void {

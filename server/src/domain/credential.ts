@@ -52,23 +52,24 @@ export interface Application {
   readonly lastUsedAt: number | null;
 }
 
-type RandomBytes = (size: number) => Uint8Array;
+export type RandomBytes = (size: number) => Uint8Array;
 type Crc32 = (text: string) => number;
 
 export function generateApiKey(randomBytes: RandomBytes, crc32: Crc32): string {
-  return withChecksum(apiKeyPrefix + randomText(randomBytes), crc32);
+  return withChecksum(apiKeyPrefix + randomText(randomBytes, secretLength), crc32);
 }
 
 export function generateClientSecret(randomBytes: RandomBytes, crc32: Crc32): string {
-  return withChecksum(clientSecretPrefix + randomText(randomBytes), crc32);
+  return withChecksum(clientSecretPrefix + randomText(randomBytes, secretLength), crc32);
 }
 
-function randomText(randomBytes: RandomBytes): string {
+/** Random characters of base 62. */
+export function randomText(randomBytes: RandomBytes, length: number): string {
   let text = '';
-  while (text.length < secretLength) {
-    for (const byte of randomBytes(secretLength)) {
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
       // 248 is the largest multiple of 62 in a byte; larger bytes would favour the first characters.
-      if (byte < 248 && text.length < secretLength) text += alphabet[byte % 62];
+      if (byte < 248 && text.length < length) text += alphabet[byte % 62];
     }
   }
   return text;

@@ -50,6 +50,18 @@ export function notFound(message: string): ServiceError {
   return new ServiceError('NOT_FOUND', message);
 }
 
+export function unauthorized(message: string): ServiceError {
+  return new ServiceError('UNAUTHORIZED', message);
+}
+
+export function forbidden(message: string): ServiceError {
+  return new ServiceError('FORBIDDEN', message);
+}
+
+export function rateLimited(message: string, retryAfterSeconds: number): ServiceError {
+  return new ServiceError('RATE_LIMITED', message, { retryAfterSeconds });
+}
+
 /** The same error for missing, deleted, hidden and foreign threads: callers must not be able to distinguish them (§7). */
 export function threadNotFound(): ServiceError {
   return notFound('No such thread.');

@@ -1,3 +1,6 @@
+import { rateLimited } from './errors.ts';
+import type { OrganizationId } from './id.ts';
+
 /** What the queue needs of an `AbortSignal`, which is not a part of the language. */
 interface Signal {
   readonly aborted: boolean;
@@ -83,5 +86,41 @@ export class FairQueue<Key> {
     const rest = (this.#waiting.get(key) ?? []).filter((waiting) => waiting !== take);
     if (rest.length > 0) this.#waiting.set(key, rest);
     else this.#waiting.delete(key);
+  }
+}
+
+/** How many searches of one organization may wait. */
+const waitingMax = 8;
+/** Most searches take a few milliseconds. */
+const retryAfterSeconds = 1;
+
+/** Runs few searches at once. Organizations take turns. */
+export class SearchQueue {
+  readonly #places: FairQueue<OrganizationId>;
+
+  /** `ofOneMax`: how many searches of one organization run at once. */
+  constructor(places: number, ofOneMax = places) {
+    this.#places = new FairQueue(places, ofOneMax);
+  }
+
+  /**
+   * Rejects with RATE_LIMITED if too many searches of the organization are waiting, or if `signal` aborts before this
+   * one has started or ends it.
+   */
+  async run<T>(
+    organizationId: OrganizationId,
+    signal: Signal | undefined,
+    search: () => Promise<T>,
+  ): Promise<T> {
+    if (this.#places.waiting(organizationId) >= waitingMax) {
+      const sentence = `Your organization has ${waitingMax} searches waiting: try again in a moment.`;
+      throw rateLimited(sentence, retryAfterSeconds);
+    }
+    try {
+      return await this.#places.run(organizationId, search, signal);
+    } catch (error) {
+      if (!signal?.aborted || error !== signal.reason) throw error;
+      throw rateLimited('The search took too long: try again in a moment.', retryAfterSeconds);
+    }
   }
 }

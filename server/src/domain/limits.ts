@@ -1,4 +1,4 @@
-import { dayMs } from './iso-time.ts';
+import { dayMs } from './time.ts';
 
 /** One limit of the service: a size, a count, a rate, a budget or a time. */
 interface Limit {

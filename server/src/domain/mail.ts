@@ -1,5 +1,5 @@
 import type { UserId } from './id.ts';
-import { iso } from './iso-time.ts';
+import { iso } from './time.ts';
 
 /** A mail to one person. */
 export interface Mail {

@@ -1,4 +1,5 @@
 import type { MessageId, ThreadId } from './id.ts';
+import { counted } from './text.ts';
 
 export const messageStatuses = ['in_progress', 'corroborating', 'completed', 'failed', 'cancelled'] as const;
 
@@ -39,7 +40,7 @@ export interface CheckedStatement {
 
 /** Formats a verdict like `7 of 9 statements found in 2 sources`. */
 export function verdictText({ statements, found }: Verdict, sourceCount: number): string {
-  const place = found === 0 ? 'the documents' : sourceCountText(sourceCount);
+  const place = found === 0 ? 'the documents' : counted(sourceCount, 'source');
   if (statements === 1) return `The statement was ${found === 1 ? '' : 'not '}found in ${place}`;
   const count = found === 0 ? 'None' : found === statements ? 'All' : `${found}`;
   return `${count}${found === statements ? '' : ' of'} ${statements} statements found in ${place}`;
@@ -47,10 +48,6 @@ export function verdictText({ statements, found }: Verdict, sourceCount: number)
 
 /** A reply of the extractive model starts with this if it only lists the closest passages. */
 export const noDirectAnswer = 'I did not find a direct answer.';
-
-export function sourceCountText(count: number): string {
-  return count === 1 ? '1 source' : `${count} sources`;
-}
 
 /** Limits how many statements are stored with a verdict: about 40 bytes each. */
 export const checkedStatementsMax = 1_000;

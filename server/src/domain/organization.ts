@@ -3,10 +3,22 @@ import type { OrganizationId, UserId } from './id.ts';
 export interface Organization {
   readonly id: OrganizationId;
   readonly name: string;
-  /** Whether the organization is in the beta. If not, the public API answers 404. */
+  /** Whether the public API is enabled for the organization. If not, it answers 404. */
   readonly apiEnabled: boolean;
   readonly dailyQuota: number;
   readonly createdAt: number;
+}
+
+/** The state of the organization's quota after one request. */
+export interface QuotaUse {
+  readonly granted: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+}
+
+/** The state after the request with this number among those of its day, from 1. */
+export function quotaUse(limit: number, number: number): QuotaUse {
+  return { granted: number <= limit, limit, remaining: Math.max(0, limit - number) };
 }
 
 /** Shown in place of the address of a user who is no longer a member. */

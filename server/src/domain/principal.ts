@@ -1,4 +1,4 @@
-import { ServiceError, threadNotFound } from './errors.ts';
+import { forbidden, type ServiceError, threadNotFound } from './errors.ts';
 import type { OrganizationId, UserId } from './id.ts';
 import type { Thread } from './thread.ts';
 
@@ -47,5 +47,5 @@ export function changeRefused(
   action: string,
 ): ServiceError {
   if (thread === undefined || !canRead(principal, thread)) return threadNotFound();
-  return new ServiceError('FORBIDDEN', `Only the creator of a thread can ${action}.`);
+  return forbidden(`Only the creator of a thread can ${action}.`);
 }

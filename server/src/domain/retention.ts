@@ -1,5 +1,5 @@
-import { dayMs } from './iso-time.ts';
 import { limits } from './limits.ts';
+import { dayMs } from './time.ts';
 
 /** Data that retention removes. */
 export const retentionKinds = [

@@ -1,11 +1,10 @@
-const invitationPrefix = 'inv_';
-const invitationBytes = 24;
-const sessionBytes = 32;
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+import { type RandomBytes, randomText } from './credential.ts';
 
-/** 192 bits: it cannot be guessed, and a fast hash is enough to protect it. */
-export function generateInvitationToken(randomBytes: (size: number) => Uint8Array): string {
-  return invitationPrefix + base64url(randomBytes(invitationBytes));
+const invitationPrefix = 'inv_';
+
+/** 32 characters of base 62 have 190 bits: they cannot be guessed, and a fast hash is enough to protect them. */
+export function generateInvitationToken(randomBytes: RandomBytes): string {
+  return invitationPrefix + randomText(randomBytes, 32);
 }
 
 /** Whether the text has the form of an invitation token. */
@@ -19,26 +18,8 @@ export function invitationLink(baseUrl: string, token: string): string {
 }
 
 /** 256 bits. */
-export function generateSessionToken(randomBytes: (size: number) => Uint8Array): string {
-  return base64url(randomBytes(sessionBytes));
-}
-
-/** Without padding (RFC 4648 §5). The domain has no Buffer. */
-function base64url(bytes: Uint8Array): string {
-  let text = '';
-  let bits = 0;
-  let value = 0;
-  for (const byte of bytes) {
-    value = (value << 8) | byte;
-    bits += 8;
-    while (bits >= 6) {
-      bits -= 6;
-      text += alphabet[(value >> bits) & 63];
-    }
-    value &= (1 << bits) - 1;
-  }
-  if (bits > 0) text += alphabet[(value << (6 - bits)) & 63];
-  return text;
+export function generateSessionToken(randomBytes: RandomBytes): string {
+  return randomText(randomBytes, 43);
 }
 
 const lengthMin = 10;
@@ -74,3 +55,43 @@ const commonest: ReadonlySet<string> = new Set(
   sunshine123 superman123 test123456 testtest123 trustno1234 welcome123 welcome1234 zaq12wsxcde3 zxcvbnm123 zxcvbnm1234
   zxcvbnm,./`.split(/\s+/),
 );
+
+/** A person's identity as reported by a provider. */
+export interface Identity {
+  readonly issuer: string;
+  /** The provider's id for the person. It never changes. */
+  readonly subject: string;
+  readonly email: string | undefined;
+  /** Whether the provider has verified that the address belongs to the person. */
+  readonly emailVerified: boolean;
+}
+
+/** Values that the provider's answer must match. Only the browser that started the sign-in knows them. */
+export interface SignInChecks {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** Why a provider did not identify the person. */
+export type ProviderFault = 'provider-unavailable' | 'cancelled' | 'failed';
+
+export class ProviderError extends Error {
+  readonly fault: ProviderFault;
+
+  constructor(fault: ProviderFault, reason: string) {
+    super(reason);
+    this.name = 'ProviderError';
+    this.fault = fault;
+  }
+}
+
+/** Single sign-on. Every failure is a `ProviderError`, whose message contains no token. */
+export interface IdentityProvider {
+  /** The name that people see. */
+  readonly name: string;
+  /** Where to send the person, who then returns to `returnAddress`. */
+  begin(returnAddress: string): Promise<{ address: string; checks: SignInChecks }>;
+  /** `callback` is the address that the person returned to, with the provider's parameters. */
+  finish(callback: string, checks: SignInChecks): Promise<Identity>;
+}

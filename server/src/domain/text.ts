@@ -29,6 +29,16 @@ export function shortened(text: string, lengthMax: number): string {
   return `${(space > lengthMax / 2 ? cut.slice(0, space) : cut).replace(/[\s,;:.\ufffd]+$/, '')}…`;
 }
 
+/** `1 passage`, `2000 passages`. */
+export function counted(count: number, noun: string, digits = `${count}`): string {
+  return `${digits} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** `1 prompt`, `2,000 prompts`: for sentences in the console. */
+export function countedForPeople(count: number, noun: string): string {
+  return counted(count, noun, count.toLocaleString('en'));
+}
+
 /** Control characters, and characters that reverse the direction of text: a name with them could imitate another name. */
 const deceptive = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 const visible = /[^\p{Cf}\p{Z}]/u;
@@ -62,4 +72,18 @@ const invisibleCharacters = new RegExp(`(?!${insideEmoji})[${invisible}]`, 'gu')
 export function withoutInvisible(line: string): string {
   if (/^[\x20-\x7e]*$/.test(line)) return line;
   return line.replace(/[\t\v\f\x85]/g, ' ').replace(invisibleCharacters, '');
+}
+
+/** The number of characters to insert, remove or replace to turn one text into the other. */
+export function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [place, letter] of [...one].entries()) {
+    const next = [place + 1];
+    for (let index = 0; index < other.length; index += 1) {
+      const replaced = row[index]! + (other[index] === letter ? 0 : 1);
+      next.push(Math.min(replaced, row[index + 1]! + 1, next[index]! + 1));
+    }
+    row = next;
+  }
+  return row[other.length]!;
 }

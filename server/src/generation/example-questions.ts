@@ -1,4 +1,4 @@
-import type { DocumentHeadings } from '../domain/library.ts';
+import type { DocumentHeadings } from '../domain/document.ts';
 import type { Model, ReplyRequest } from './model.ts';
 import { suggestedQuestions } from './models/extractive/small-talk.ts';
 

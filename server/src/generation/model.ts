@@ -1,7 +1,6 @@
 import type { ConversationTurn } from '../domain/conversation.ts';
-import type { FoundPassage } from '../domain/document.ts';
+import type { Findings, FoundPassage } from '../domain/document.ts';
 import type { OrganizationId } from '../domain/id.ts';
-import type { Findings } from '../domain/library.ts';
 import type { Source, Verdict } from '../domain/message.ts';
 
 /** A request to a model. `signal` aborts when the reply is cancelled, taken over or past its deadline. */

@@ -15,7 +15,7 @@ import {
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import type { NewThread } from '../storage/store.ts';
-import { cancelReply } from '../usecases/replies/change-reply.ts';
+import { cancelReply } from '../usecases/replies/replies.ts';
 import { failureTexts, tendReplies } from '../usecases/replies/tend-replies.ts';
 import { deleteThread } from '../usecases/threads/change-thread.ts';
 import { type Model, ModelError } from './model.ts';

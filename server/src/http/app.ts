@@ -1,6 +1,5 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import type { Limits } from '../domain/limits.ts';
-import type { Drain } from '../usecases/drain.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
@@ -26,7 +25,8 @@ interface AppOptions
     PageOptions {
   readonly log: FastifyBaseLogger;
   readonly limits: Limits;
-  readonly drain: Drain;
+  /** See `Drain`. */
+  readonly drainMs: number | undefined;
   /** The proxies whose `X-Forwarded-For` is trusted. The header is ignored in requests from anyone else. */
   readonly trustedProxies: readonly string[];
 }
@@ -38,7 +38,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   let closing = false;
   let listener: Listener | undefined;
   const heldRequests = new HeldRequests();
-  const { drain } = options;
+  const drain = new Drain(options.drainMs);
   const app = fastify({
     loggerInstance: oneForAll(options.log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -64,6 +64,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     schemaErrorFormatter: formatFaults,
   });
 
+  app.decorate('drain', () => drain.start());
   app.setErrorHandler(sendError);
   // Declared up front so that all request objects have one hidden class.
   app.decorateRequest('principal');
@@ -146,7 +147,56 @@ function oneForAll(log: FastifyBaseLogger): FastifyBaseLogger {
   return one;
 }
 
+const probedMs = 5_000;
+/** After this long without requests, the load balancer has switched to other nodes. */
+const quietMs = 500;
+
+/**
+ * The time between the stop signal and closing the listener. Meanwhile `/readyz` answers 503 and every answer closes its
+ * connection, but requests are still served: a proxy that checks `/readyz` switches to other nodes and loses no request.
+ */
+class Drain {
+  readonly #ms: number | undefined;
+  #probed = false;
+  #started = false;
+  #requestMs = 0;
+
+  /** Without `ms` it takes 5 s if `/readyz` was ever requested, otherwise no time: no proxy would notice. */
+  constructor(ms: number | undefined) {
+    this.#ms = ms;
+  }
+
+  get isStarted(): boolean {
+    return this.#started;
+  }
+
+  probeArrived(): void {
+    this.#probed = true;
+  }
+
+  requestArrived(): void {
+    this.#requestMs = performance.now();
+  }
+
+  /** Resolves when the listener may close. It takes up to twice as long while requests still arrive. */
+  async start(): Promise<void> {
+    this.#started = true;
+    const startedMs = performance.now();
+    const ms = this.#ms ?? (this.#probed ? probedMs : 0);
+    for (;;) {
+      const elapsedMs = performance.now() - startedMs;
+      const isQuiet = performance.now() - this.#requestMs >= quietMs;
+      if (elapsedMs >= 2 * ms || (elapsedMs >= ms && isQuiet)) return;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(50, ms)));
+    }
+  }
+}
+
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Resolves when the listener may close. */
+    drain(): Promise<void>;
+  }
   interface FastifyRequest {
     span?: RequestSpan;
   }

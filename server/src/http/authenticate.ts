@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../domain/errors.ts';
+import { rateLimited } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
+import { counted } from '../domain/text.ts';
 import {
   type Admitted,
   admit,
@@ -25,7 +26,7 @@ declare module 'fastify' {
 }
 
 /**
- * The first three checks of every request to the public interface: 401, then 404 outside the beta, then 429. A read by a
+ * The first three checks of every request to the public interface: 401, then 404 if the public API is not enabled for the organization, then 429. A read by a
  * known caller starts at the same time, so that both take one round trip to the store; `admission` then decides.
  */
 export function admitCaller(context: SurfaceContext) {
@@ -56,12 +57,11 @@ function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: Fast
   reply.header('ratelimit-policy', `"day";q=${limit};w=86400`);
   reply.header('ratelimit', `"day";r=${remaining};t=${resetSeconds}`);
   if (!granted) {
-    const sentence = `The limit of ${limit} requests a day was exceeded.`;
-    throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: resetSeconds });
+    throw rateLimited(`The limit of ${counted(limit, 'request')} a day was exceeded.`, resetSeconds);
   }
 }
 
-/** Authenticates the caller again: 401 for an invalid credential, 404 outside the beta. Does not count a request. */
+/** Authenticates the caller again: 401 for an invalid credential, 404 without the public API. Does not count a request. */
 export async function identify(context: SurfaceContext, request: FastifyRequest): Promise<Principal> {
   const credential = await readCredential(context, bearerCredential(request.raw));
   return authenticate(context, credential);

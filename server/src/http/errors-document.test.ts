@@ -7,7 +7,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { composeApp, openContext, openLog } from '../compose.ts';
 import { readConfig } from '../config/config.ts';
 import { errorCodes } from '../domain/errors.ts';
-import { utcDay } from '../domain/quota.ts';
+import { utcDay } from '../domain/time.ts';
 import type { Context } from '../usecases/context.ts';
 import { createApiKey } from '../usecases/credentials/api-keys.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
-import { type ErrorCode, ServiceError } from '../domain/errors.ts';
+import { type ErrorCode, forbidden } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { identify } from './authenticate.ts';
@@ -144,7 +144,7 @@ export function mountRoute(
 
 async function refuseServicePrincipal({ principal }: FastifyRequest): Promise<void> {
   if (principal.kind === 'user') return;
-  throw new ServiceError('FORBIDDEN', 'An org-wide credential can only read: use a personal key.');
+  throw forbidden('An org-wide credential can only read: use a personal key.');
 }
 
 function send(

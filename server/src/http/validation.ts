@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { FastifyServerOptions } from 'fastify';
 import { invalid } from '../domain/errors.ts';
-import { isKeepable } from '../domain/text.ts';
+import { counted, isKeepable } from '../domain/text.ts';
 import { shownKey } from './json-body.ts';
 import { textFormat } from './schema.ts';
 
@@ -81,9 +81,9 @@ function describe(fault: ValidationFault, part: string): string {
     case 'type':
       return field === '' ? `${part}: must be a JSON ${type}` : `${field}: must be ${article(String(type))}`;
     case 'minLength':
-      return `${field}: must have at least ${characters(Number(limit))}`;
+      return `${field}: must have at least ${counted(Number(limit), 'character')}`;
     case 'maxLength':
-      return `${field}: must have at most ${characters(Number(limit))}`;
+      return `${field}: must have at most ${counted(Number(limit), 'character')}`;
     case 'minimum':
       return `${field}: must be at least ${limit}`;
     case 'maximum':
@@ -97,8 +97,4 @@ function describe(fault: ValidationFault, part: string): string {
 
 function article(noun: string): string {
   return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
-}
-
-function characters(count: number): string {
-  return count === 1 ? '1 character' : `${count} characters`;
 }

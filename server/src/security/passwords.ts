@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Options } from '@node-rs/argon2';
+import { FairQueue } from '../domain/fair-queue.ts';
 import type { Passwords } from '../usecases/context.ts';
 
 /** Argon2id with the first setting that OWASP's password storage cheat sheet recommends. */
@@ -15,7 +16,8 @@ async function hash(password: string, options: Options): Promise<string> {
 }
 
 export function createPasswords(): Passwords {
-  const inTurn = takingTurns(atOnceMax);
+  const queue = new FairQueue<'password'>(atOnceMax);
+  const inTurn = (work: () => Promise<string>) => queue.run('password', work);
   let strangers: Promise<string> | undefined;
 
   /** The hash of the password with the parameters and the salt of `like`. */
@@ -58,22 +60,4 @@ function isEqual(one: Buffer, other: Buffer): boolean {
 /** Normalizes composed characters, which keyboards enter differently (NIST SP 800-63B). */
 function spelled(password: string): string {
   return password.normalize('NFKC');
-}
-
-/** Limits how many run at once; the others wait in order. */
-function takingTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await work();
-    } finally {
-      // Pass the slot to the next in line, or free it.
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
-  };
 }

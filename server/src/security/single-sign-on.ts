@@ -1,6 +1,6 @@
 import type { Configuration, IDToken, UserInfoResponse } from 'openid-client';
 import type { SsoChoice } from '../config/config.ts';
-import { type IdentityProvider, ProviderError } from '../domain/identity-provider.ts';
+import { type IdentityProvider, ProviderError } from '../domain/sign-in.ts';
 
 type OpenId = typeof import('openid-client');
 

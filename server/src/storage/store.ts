@@ -1,8 +1,7 @@
 import type { LogPosition } from '../domain/cursor.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
 import type { MailCounters } from '../domain/mail.ts';
-import type { Member, MemberRole, Organization } from '../domain/organization.ts';
-import type { QuotaUse } from '../domain/quota.ts';
+import type { Member, MemberRole, Organization, QuotaUse } from '../domain/organization.ts';
 import type { RetentionKind } from '../domain/retention.ts';
 import type { Accounts, Invitations, Mails, Sessions } from './account-store.ts';
 import type { Documents } from './document-store.ts';

@@ -1,14 +1,14 @@
 import type { AttemptLimit, FailedSignIns } from '../domain/attempts.ts';
 import type { AccessTokens } from '../domain/credential.ts';
 import type { Seal } from '../domain/cursor.ts';
+import type { Library } from '../domain/document.ts';
 import type { Vocabulary } from '../domain/excerpt.ts';
 import type { IdGenerator } from '../domain/id.ts';
-import type { IdentityProvider } from '../domain/identity-provider.ts';
-import type { Library } from '../domain/library.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Mailer } from '../domain/mail.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Kept } from '../domain/retention.ts';
+import type { IdentityProvider } from '../domain/sign-in.ts';
 import type { Store } from '../storage/store.ts';
 import type { RequestRecorder, UsageCounter } from './organization/request-recorder.ts';
 import type { ReplySignals } from './replies/reply-signals.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { Acceptance } from '../../src/domain/account.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../src/domain/id.ts';
-import { dayMs } from '../../src/domain/iso-time.ts';
 import type { MemberRole } from '../../src/domain/organization.ts';
+import { dayMs } from '../../src/domain/time.ts';
 import type { Membership, NewInvitation, NewMember, NewSession, Store } from '../../src/storage/store.ts';
 import { note, strangers, type World } from './fixture.ts';
 

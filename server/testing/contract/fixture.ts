@@ -9,7 +9,7 @@ import {
   type ThreadId,
   type UserId,
 } from '../../src/domain/id.ts';
-import type { QuotaUse } from '../../src/domain/quota.ts';
+import type { QuotaUse } from '../../src/domain/organization.ts';
 import type { RetentionKind } from '../../src/domain/retention.ts';
 import type {
   AuditNote,

@@ -2,7 +2,7 @@ import type { Initiator } from '../../src/domain/audit.ts';
 import type { Message } from '../../src/domain/message.ts';
 import type { UserPrincipal } from '../../src/domain/principal.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { addPrompt, cancelReply, retryReply } from '../../src/usecases/replies/change-reply.ts';
+import { addPrompt, cancelReply, retryReply } from '../../src/usecases/replies/replies.ts';
 import {
   deleteThread,
   publishOwnThread,

@@ -1,6 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server';
-import { readRemoteConfig } from '../../config/config.ts';
-import { packageVersion } from '../../config/version.ts';
+import { packageVersion, readRemoteConfig } from '../../config/config.ts';
 import type { ProcessCommand } from '../command.ts';
 import { connect, presentFailure } from './remote-command.ts';
 import { replyNotes } from './terminal.ts';

@@ -1,4 +1,4 @@
-import type { Library } from '../../domain/library.ts';
+import type { Library } from '../../domain/document.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { PassageSearch } from '../model.ts';
 import type { DocumentReader } from '../reading/document-reader.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Findings } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { Findings } from '../../domain/library.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
 import { respellings, synonymsOf } from './other-wordings.ts';
 import { type Concept, conceptsOf, type Sought, soughtBy } from './question.ts';

@@ -1,6 +1,11 @@
 import { deriveThreadStatus, type Message } from '../../domain/message.ts';
-import { findRunningReply, waitForReply } from '../../usecases/replies/wait-for-reply.ts';
-import { getThread, getThreadVersion, type LargeThread } from '../../usecases/threads/get-thread.ts';
+import {
+  findRunningReply,
+  getThread,
+  getThreadVersion,
+  type LargeThread,
+  waitForReply,
+} from '../../usecases/threads/get-thread.ts';
 import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../headers.ts';
 import type { Piece } from '../pieces.ts';
 import { defineRoute } from '../route.ts';

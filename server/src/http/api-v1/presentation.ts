@@ -1,7 +1,7 @@
-import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import { memoized } from '../../domain/memoized.ts';
 import { deriveThreadStatus, type Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { iso, isoOrNull } from '../../domain/time.ts';
 import type { WholeThread } from '../../usecases/threads/get-thread.ts';
 import type { ListedThreads } from '../../usecases/threads/list-threads.ts';
 import { entityTag } from '../headers.ts';

@@ -1,11 +1,9 @@
 import { invalid } from '../../domain/errors.ts';
-import { dayMs, hourMs, iso, isoOrNull } from '../../domain/iso-time.ts';
-import { utcDate } from '../../domain/quota.ts';
+import { dayMs, hourMs, iso, isoOrNull, utcDate } from '../../domain/time.ts';
 import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
-import { actorName, listAudit, targetName } from '../../usecases/organization/audit-log.ts';
-import { exportAudit } from '../../usecases/organization/export-audit.ts';
-import { listRequests } from '../../usecases/organization/list-requests.ts';
-import { readTraffic, readUsage } from '../../usecases/organization/read-usage.ts';
+import { actorName, exportAudit, listAudit, targetName } from '../../usecases/organization/audit-log.ts';
+import { listRequests, readTraffic, readUsage } from '../../usecases/organization/requests.ts';
+import { isSessionValid } from '../../usecases/people/sessions.ts';
 import { streamOf } from '../pieces.ts';
 import { pageQuery, Type } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
@@ -124,7 +122,9 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       query: Type.Object(auditQuery),
       response: null,
       async handle({ context, session, organizationId, query: { from, to, ...query }, reply }) {
-        const pieces = exportAudit(context, session, { ...query, ...timesOf({ from, to }) });
+        const mayRead = () => isSessionValid(context, session, 'admin');
+        const search = { ...query, ...timesOf({ from, to }) };
+        const pieces = exportAudit(context, organizationId, mayRead, search);
         reply
           .header('content-type', 'text/csv; charset=utf-8')
           .header('content-disposition', 'attachment; filename="audit-log.csv"')

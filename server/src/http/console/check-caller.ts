@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../../domain/errors.ts';
+import { forbidden, type ServiceError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/id.ts';
 import { isKeepable } from '../../domain/text.ts';
 import {
@@ -67,7 +67,7 @@ async function admit(
   request.personId = entered.session.userId;
   request.principal = entered.principal;
   if (caller === 'admin' && entered.membership.role !== 'admin') {
-    throw new ServiceError('FORBIDDEN', 'Only an admin of the organization may do this.');
+    throw forbidden('Only an admin of the organization may do this.');
   }
 }
 
@@ -107,5 +107,5 @@ function isFromHere({ headers }: FastifyRequest, { baseUrl }: Pick<ConsoleOption
 }
 
 function unproven(): ServiceError {
-  return new ServiceError('FORBIDDEN', 'The request did not come from this page: reload it and try again.');
+  return forbidden('The request did not come from this page: reload it and try again.');
 }

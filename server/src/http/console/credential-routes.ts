@@ -1,6 +1,6 @@
 import type { Application } from '../../domain/credential.ts';
 import { invalid } from '../../domain/errors.ts';
-import { iso, isoOrNull } from '../../domain/iso-time.ts';
+import { iso, isoOrNull } from '../../domain/time.ts';
 import {
   type AddressedApiKey,
   createApiKey,

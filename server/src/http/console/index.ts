@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AttemptLimit } from '../../domain/attempts.ts';
-import { invalid, ServiceError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import { limits } from '../../domain/limits.ts';
+import { countedForPeople } from '../../domain/text.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nextTurn } from '../../usecases/turns.ts';
@@ -123,14 +124,10 @@ function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest)
   return async ({ signedIn }) => {
     const userId = signedIn?.session.userId;
     if (userId === undefined) return;
-    const retryAfterSeconds = changes.waitSeconds(userId);
-    if (retryAfterSeconds > 0) {
-      const max = limits.changesPerMinute;
-      const changed = max === 1 ? '1 change' : `${max.toLocaleString('en')} changes`;
-      const sentence = `You have made ${changed} in a minute, which is the limit. Wait a minute and try again.`;
-      throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
-    }
-    changes.count(userId);
+    changes.admit(userId, () => {
+      const made = countedForPeople(limits.changesPerMinute, 'change');
+      return `You have made ${made} in a minute, which is the limit. Wait a minute and try again.`;
+    });
   };
 }
 

@@ -2,16 +2,17 @@ import { AttemptLimit } from '../../domain/attempts.ts';
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { iso, isoOrNull } from '../../domain/iso-time.ts';
+import { iso, isoOrNull } from '../../domain/time.ts';
 import {
   addDocument,
   documentPages,
   documentStorage,
+  openDocument,
+  readPassages,
   removeDocument,
   testQuestion,
 } from '../../usecases/documents/documents.ts';
 import { listExampleQuestions } from '../../usecases/documents/example-questions.ts';
-import { openDocument, readPassages } from '../../usecases/documents/read-document.ts';
 import { readFirstSteps } from '../../usecases/organization/organization.ts';
 import {
   type AddedMember,

@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Initiator } from '../../domain/audit.ts';
+import type { Library } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { Library } from '../../domain/library.ts';
 import type { Limits } from '../../domain/limits.ts';
-import type { ConfiguredModel } from '../../domain/model-trial.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
+import type { ConfiguredModel } from '../../domain/reply.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { HeldRequests } from '../held-requests.ts';

@@ -5,14 +5,15 @@ import {
   acceptMembership,
   readInvitation,
 } from '../../usecases/people/accept-invitation.ts';
+import { requestPasswordLink } from '../../usecases/people/members.ts';
 import {
+  changePassword,
   countRequest,
   knownDeviceMs,
   openDevice,
   sealDevice,
-} from '../../usecases/people/attempt-password.ts';
-import { requestPasswordLink } from '../../usecases/people/members.ts';
-import { changePassword, signIn } from '../../usecases/people/passwords.ts';
+  signIn,
+} from '../../usecases/people/passwords.ts';
 import {
   endSession,
   readMemberships,

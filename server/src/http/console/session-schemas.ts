@@ -46,7 +46,7 @@ const organizationSchema = object({
   id: Type.String(),
   name: Type.String(),
   role,
-  /** Whether the organization is in the beta. */
+  /** Whether the public API is enabled for the organization. */
   apiEnabled: Type.Boolean(),
 });
 export type OrganizationJson = Json<typeof organizationSchema>;

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { notFound } from '../../domain/errors.ts';
-import { type IdentityProvider, ProviderError } from '../../domain/identity-provider.ts';
+import { type IdentityProvider, ProviderError } from '../../domain/sign-in.ts';
 import {
   beginSingleSignOn,
   finishSingleSignOn,

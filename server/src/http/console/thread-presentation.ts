@@ -1,15 +1,15 @@
-import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import {
   type AssistantMessage,
   type Message,
   noDirectAnswer,
   type Step,
-  sourceCountText,
   type Verdict,
   verdictText,
 } from '../../domain/message.ts';
 import { formerMember } from '../../domain/organization.ts';
+import { counted } from '../../domain/text.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { iso, isoOrNull } from '../../domain/time.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { MessagesView } from '../../usecases/threads/followed-threads.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
@@ -145,7 +145,7 @@ function presentVerdict(
   const count = sources?.length ?? 0;
   if (verdict !== null) return { summary: verdictText(verdict, count), ...verdict };
   if (model !== 'extractive' || count === 0 || content.startsWith(noDirectAnswer)) return null;
-  return { summary: `Quoted from ${sourceCountText(count)}`, statements: 0, found: 0, checked: [] };
+  return { summary: `Quoted from ${counted(count, 'source')}`, statements: 0, found: 0, checked: [] };
 }
 
 /** The times come from two clocks, the store's and the worker's, so the difference could be negative. */

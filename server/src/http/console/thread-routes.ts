@@ -1,10 +1,16 @@
 import { invalid } from '../../domain/errors.ts';
 import { plainText } from '../../domain/excerpt.ts';
-import { iso } from '../../domain/iso-time.ts';
 import { formerMember } from '../../domain/organization.ts';
-import { addPrompt, cancelReply, retryReply } from '../../usecases/replies/change-reply.ts';
+import { iso } from '../../domain/time.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
-import { listRatings, listUnanswered, rateReply } from '../../usecases/replies/rate-replies.ts';
+import {
+  addPrompt,
+  cancelReply,
+  listRatings,
+  listUnanswered,
+  rateReply,
+  retryReply,
+} from '../../usecases/replies/replies.ts';
 import {
   deleteThread,
   publishOwnThread,

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { invalid, ServiceError } from '../../domain/errors.ts';
+import { invalid, rateLimited, type ServiceError } from '../../domain/errors.ts';
 import { formatBytes } from '../../domain/limits.ts';
+import { counted } from '../../domain/text.ts';
 
 const nameOf = (pid: number) => `.skein-upload-${pid}-${randomUUID()}`;
 const named = /^\.skein-upload-(\d+)-[0-9a-f-]{36}$/;
@@ -91,7 +92,6 @@ export function tooLarge(bytesMax: number): ServiceError {
 const uploadSeconds = 5;
 
 export function tooManyUploads(max: number): ServiceError {
-  const running = `${max} ${max === 1 ? 'upload' : 'uploads'}`;
-  const sentence = `Your organization has ${running} in progress: try again when one has ended.`;
-  return new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: uploadSeconds });
+  const sentence = `Your organization has ${counted(max, 'upload')} in progress: try again when one has ended.`;
+  return rateLimited(sentence, uploadSeconds);
 }

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../domain/id.ts';
-import { quotaUse } from '../../domain/quota.ts';
+import { quotaUse } from '../../domain/organization.ts';
 import { keyIsLive } from '../sql/api-keys.ts';
 import { callColumns, statement, type Values } from '../sql/sql.ts';
 import type { Admission, Admissions } from '../store.ts';

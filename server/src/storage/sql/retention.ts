@@ -1,6 +1,6 @@
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
-import { dayMs, hourMs } from '../../domain/iso-time.ts';
 import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
+import { dayMs, hourMs } from '../../domain/time.ts';
 import type { TableName } from '../archive.ts';
 import type { Retention } from '../store.ts';
 import { empty, identifier, type Sql, type Statement, sql, statement } from './sql.ts';

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../domain/id.ts';
-import { quotaUse } from '../../domain/quota.ts';
+import { quotaUse } from '../../domain/organization.ts';
 import { findKeyGrant } from '../sql/api-keys.ts';
 import { findApplicationGrant } from '../sql/applications.ts';
 import { readQuota } from '../sql/requests.ts';

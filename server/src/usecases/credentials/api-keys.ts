@@ -1,11 +1,11 @@
 import type { Initiator } from '../../domain/audit.ts';
 import { type ApiKey, apiKeyHint, generateApiKey } from '../../domain/credential.ts';
-import { invalid, notFound, ServiceError } from '../../domain/errors.ts';
+import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
-import { dayMs, hourMs, iso } from '../../domain/iso-time.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { checkName } from '../../domain/text.ts';
+import { dayMs, hourMs, iso } from '../../domain/time.ts';
 import type { KeySecret } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
@@ -184,8 +184,7 @@ export function keyOwnersFor({ membership: { role }, principal: { userId } }: En
 export function assertMayOwnKey({ actor }: Initiator, owner: Pick<Member, 'userId' | 'service'>): void {
   if (actor.kind === 'operator' || owner.service) return;
   if (actor.kind === 'user' && actor.userId === owner.userId) return;
-  throw new ServiceError(
-    'FORBIDDEN',
+  throw forbidden(
     'You can create and rotate keys for yourself and for service accounts, not for another person.',
   );
 }

@@ -84,7 +84,7 @@ export type TokenOutcome =
       applicationId: ApplicationId;
     }
   | { outcome: 'invalid-client' }
-  /** The secret is right, but the organization is not in the beta. */
+  /** The secret is right, but the public API is not enabled for the organization. */
   | { outcome: 'unauthorized-client' }
   | { outcome: 'throttled'; retryAfterSeconds: number };
 

@@ -1,8 +1,9 @@
 import { type AccessClaims, apiKeyPrefix, isWellFormedApiKey } from '../../domain/credential.ts';
-import { notFound, ServiceError } from '../../domain/errors.ts';
+import { notFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
+import type { QuotaUse } from '../../domain/organization.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
-import { type QuotaUse, secondsUntilReset, utcDay } from '../../domain/quota.ts';
+import { secondsUntilReset, utcDay } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 
 /** A credential that is well formed and, if it is a token, signed by us. It may have been revoked. */
@@ -24,20 +25,20 @@ export async function readCredential(context: Context, text: string | undefined)
 
 /**
  * The principal of an API key or an application's access token. Unknown and revoked credentials are `UNAUTHORIZED`; a
- * valid one of an organization outside the beta is `NOT_FOUND` (§7). It reads the store on every call, so revocation
+ * valid one of an organization without the public API is `NOT_FOUND` (§7). It reads the store on every call, so revocation
  * takes effect at once.
  */
 export async function authenticate({ store }: Context, credential: Credential): Promise<Principal> {
   if (credential.kind === 'key') {
     const grant = await store.findKeyGrant(credential.hash);
     if (grant === undefined) throw revoked(credential);
-    if (!grant.apiEnabled) throw outsideTheBeta();
+    if (!grant.apiEnabled) throw apiNotEnabled();
     return principalOf(grant.organizationId, grant.userId, credential.hash);
   }
   const { applicationId, organizationId, epoch } = credential;
   const grant = await store.findApplicationGrant(applicationId);
   if (grant?.organizationId !== organizationId || grant.epoch !== epoch) throw revoked(credential);
-  if (!grant.apiEnabled) throw outsideTheBeta();
+  if (!grant.apiEnabled) throw apiNotEnabled();
   return servicePrincipal(organizationId);
 }
 
@@ -66,7 +67,7 @@ export function revoked({ kind }: Credential): ServiceError {
   );
 }
 
-function outsideTheBeta(): ServiceError {
+function apiNotEnabled(): ServiceError {
   return notFound('The public API is not enabled for this organization.');
 }
 
@@ -74,10 +75,6 @@ const accessTokenPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 function malformed(): ServiceError {
   return unauthorized('The credential is malformed.');
-}
-
-function unauthorized(message: string): ServiceError {
-  return new ServiceError('UNAUTHORIZED', message);
 }
 
 export interface Admitted extends QuotaUse {
@@ -107,7 +104,7 @@ export async function admit(context: Context, credential: Credential): Promise<A
           day,
         );
   if (admission === undefined) throw revoked(credential);
-  if (admission.use === undefined) throw outsideTheBeta();
+  if (admission.use === undefined) throw apiNotEnabled();
   const principal =
     credential.kind === 'key'
       ? principalOf(admission.organizationId, admission.userId, credential.hash)

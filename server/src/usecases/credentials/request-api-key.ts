@@ -1,8 +1,8 @@
 import type { KeyRequest, KeyRequestId } from '../../domain/credential.ts';
 import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId } from '../../domain/id.ts';
-import { dayMs } from '../../domain/iso-time.ts';
 import { checkName } from '../../domain/text.ts';
+import { dayMs } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type UserChange } from '../organization/audit-log.ts';
 import { apiDisabled } from '../organization/organization.ts';

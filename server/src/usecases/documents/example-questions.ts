@@ -1,5 +1,5 @@
+import type { DocumentHeadings } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { DocumentHeadings } from '../../domain/library.ts';
 import type { Context } from '../context.ts';
 
 /** Returns questions that the document answers, each of them tried. */

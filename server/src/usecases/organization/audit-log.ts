@@ -1,10 +1,12 @@
 import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../../domain/audit.ts';
 import { openPosition, sealPosition } from '../../domain/cursor.ts';
-import { notFound, type ServiceError } from '../../domain/errors.ts';
+import { forbidden, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
+import { iso } from '../../domain/time.ts';
 import type { AuditNote } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
+import { nextTurn } from '../turns.ts';
 
 export interface AuditSearch {
   /** Only what this request or command did. The other filters are ignored. */
@@ -104,4 +106,53 @@ export function missingIn(
 ): ServiceError {
   const command = `'skein ${commands} list ${organizationId}' shows those it has`;
   return notFound(withCommand(initiator, `The organization has no ${thing}`, command));
+}
+
+const pagesMax = 200;
+const pageSize = 500;
+
+const headings = ['time', 'actor', 'action', 'target_id', 'target', 'details', 'trace_id'];
+
+/**
+ * The entries that match, newest first, as CSV (RFC 4180). Each piece is loaded when the one before it was read. Rejects
+ * once `mayRead` returns false. The last line says so if the export is incomplete.
+ */
+export async function* exportAudit(
+  context: Context,
+  organizationId: OrganizationId,
+  mayRead: () => Promise<boolean>,
+  search: AuditSearch,
+  pages = pagesMax,
+): AsyncGenerator<Buffer> {
+  yield Buffer.from(csvLine(headings));
+  let cursor: string | null = null;
+  for (let index = 0; index < pages; index += 1) {
+    // A page without matches yields nothing, so it needs a turn of its own.
+    await nextTurn(organizationId);
+    if (!(await mayRead())) throw forbidden('The session ended during the export.');
+    const page: Awaited<ReturnType<typeof listAudit>> = await listAudit(context, organizationId, {
+      ...search,
+      limit: pageSize,
+      ...(cursor !== null && { cursor }),
+    });
+    const lines = page.events.map((event) => {
+      const { at, action, subject, detail, traceId } = event;
+      const target = targetName(event) ?? '';
+      return csvLine([iso(at), actorName(event), action, subject, target, JSON.stringify(detail), traceId]);
+    });
+    yield Buffer.from(lines.join(''));
+    cursor = page.nextCursor;
+    if (cursor === null) return;
+  }
+  yield Buffer.from(csvLine(['Incomplete: choose fewer days to export older entries.']));
+}
+
+export function csvLine(cells: readonly string[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+/** Quoted. A spreadsheet would run a cell that starts like a formula, so such a cell starts with an apostrophe. */
+function csvCell(text: string): string {
+  const safe = /^[=+\-@＝＋－＠\t\r\n]/.test(text) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
 }

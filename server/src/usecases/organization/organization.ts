@@ -1,5 +1,5 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { notFound, ServiceError } from '../../domain/errors.ts';
+import { forbidden, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -59,13 +59,11 @@ export function organizationNotFound(organizationId: OrganizationId): ServiceErr
   return notFound(`There is no organization ${organizationId}.`);
 }
 
-/** Credentials are issued only to organizations in the beta (§1). */
+/** Credentials are issued only to organizations for which the public API is enabled (§1). */
 export function apiDisabled(organizationId: OrganizationId, initiator: Initiator): ServiceError {
   const fact = `The public API is not enabled for ${organizationId}`;
-  return new ServiceError(
-    'FORBIDDEN',
-    withCommand(initiator, fact, `'skein org set ${organizationId} --api on' enables it`),
-  );
+  const command = `'skein org set ${organizationId} --api on' enables it`;
+  return forbidden(withCommand(initiator, fact, command));
 }
 
 /** What a new organization's admin has done so far. The console stops asking once all steps are done, so a full list is read only in small organizations. */

@@ -1,7 +1,6 @@
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { hourMs } from '../../domain/iso-time.ts';
-import { utcDay } from '../../domain/quota.ts';
+import { hourMs, utcDay } from '../../domain/time.ts';
 import { bucketOf, replyOperation } from '../../domain/traffic.ts';
 import type { LoggedRequest, Store, TrafficReport, UsageReport } from '../../storage/store.ts';
 import type { Telemetry } from '../telemetry.ts';

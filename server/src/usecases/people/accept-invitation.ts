@@ -6,7 +6,7 @@ import { isInvitationToken, passwordFault } from '../../domain/sign-in.ts';
 import type { Invitation } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
-import { attempt, type Origin } from './attempt-password.ts';
+import { attempt, type Origin } from './passwords.ts';
 import { type SignedIn, type StartedSession, startSession } from './sessions.ts';
 
 /** `NOT_FOUND` for every invitation that cannot be used: unknown, used, replaced or expired. */

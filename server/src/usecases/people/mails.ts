@@ -1,5 +1,4 @@
-import { ServiceError } from '../../domain/errors.ts';
-import { dayMs } from '../../domain/iso-time.ts';
+import { rateLimited } from '../../domain/errors.ts';
 import {
   invitationMail,
   type MailError,
@@ -7,7 +6,7 @@ import {
   mailCounters,
   mailRetryMs,
 } from '../../domain/mail.ts';
-import { secondsUntilReset } from '../../domain/quota.ts';
+import { secondsUntilReset, utcMidnight } from '../../domain/time.ts';
 import type { ClaimedMail } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
@@ -21,8 +20,6 @@ export interface Log {
   info(fields: object, text: string): void;
   warn(fields: object, text: string): void;
 }
-
-export const dayStart = (now: number) => Math.floor(now / dayMs) * dayMs;
 
 /** The token's hash is sealed with the link: a link that was replaced does not open. */
 export function sealLink({ seal }: Pick<Context, 'seal'>, tokenHash: string, link: string): string {
@@ -39,7 +36,7 @@ export async function limitMails(
 ): Promise<void> {
   if (mailer === undefined || initiator.actor.kind === 'operator') return;
   const { mailsPerPerson: personMax, mailsPerDay: organizationMax } = limits;
-  const startedAt = dayStart(now());
+  const startedAt = utcMidnight(now());
   const limit = { period: 'mail', startedAt, personMax, organizationMax } as const;
   const { invitations } = mailCounters(email, sha256);
   const outcome = await countUse(store, organizationId, invitations, limit);
@@ -48,10 +45,7 @@ export async function limitMails(
     outcome === 'person-limit'
       ? `This person was sent ${personMax} invitations today`
       : `This organization has sent ${organizationMax} invitations by email today`;
-  const retryAfterSeconds = secondsUntilReset(now());
-  throw new ServiceError('RATE_LIMITED', `${sent}, which is the limit. It resets at 00:00 UTC.`, {
-    retryAfterSeconds,
-  });
+  throw rateLimited(`${sent}, which is the limit. It resets at 00:00 UTC.`, secondsUntilReset(now()));
 }
 
 /**

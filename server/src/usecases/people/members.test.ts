@@ -3,22 +3,50 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { Accounting, email } from '../../../testing/contract/account-fixture.ts';
 import { World } from '../../../testing/contract/fixture.ts';
 import { createIdGenerator } from '../../domain/id.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
-import { requestPasswordLink, sendPasswordLinks } from './members.ts';
+import type { Change } from '../organization/audit-log.ts';
+import { addMember, requestPasswordLink, sendPasswordLinks } from './members.ts';
+
+async function openWorld(test: TestContext): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-members-'));
+  const world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
+  test.after(async () => {
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return world;
+}
+
+describe('A new member', () => {
+  it('of a full organization takes no email from the limit of the day', async (test) => {
+    const world = await openWorld(test);
+    const organizationId = await world.organization();
+    const userId = await new Accounting(world).add(organizationId, email);
+    const context = {
+      store: { ...world.store, countPrompt: () => assert.fail('counted') },
+      ids: createIdGenerator(Date.now, randomBytes),
+      mailer: {} as Context['mailer'],
+      limits: { organizationMembersMax: 1 } as Context['limits'],
+    } as Partial<Context> as Context;
+    const change = {
+      context,
+      organizationId,
+      initiator: { actor: { kind: 'user', userId }, traceId: 'trace' },
+    };
+    const add = (address: string) => addMember(change as Change, { email: address });
+    await assert.rejects(add('bob@example.org'), /has 1 member: remove some/);
+    await assert.rejects(add(email), /is already a member/);
+  });
+});
 
 describe('A password link', () => {
   it('is created once the store works again, and not promised while it fails', async (test) => {
-    const folder = mkdtempSync(join(tmpdir(), 'skein-links-'));
-    const world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
-    test.after(async () => {
-      await world.close();
-      rmSync(folder, { recursive: true, force: true });
-    });
+    const world = await openWorld(test);
     const people = new Accounting(world);
     const organization = await world.organization();
     const userId = await people.add(organization, email);

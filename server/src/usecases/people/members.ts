@@ -1,17 +1,17 @@
 import type { AuditAction } from '../../domain/audit.ts';
 import { type ApiKey, isLive } from '../../domain/credential.ts';
-import { invalid, notFound, ServiceError } from '../../domain/errors.ts';
+import { invalid, notFound, rateLimited, ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import { dayMs } from '../../domain/iso-time.ts';
 import { mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
-import { secondsUntilReset } from '../../domain/quota.ts';
 import { generateInvitationToken, invitationLink } from '../../domain/sign-in.ts';
+import { counted } from '../../domain/text.ts';
+import { dayMs, secondsUntilReset, utcMidnight } from '../../domain/time.ts';
 import type { LinkRequest } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
-import { dayStart, type Log, limitMails, sealLink } from './mails.ts';
+import { type Log, limitMails, sealLink } from './mails.ts';
 
 export interface AddedMember {
   readonly userId: UserId;
@@ -40,7 +40,10 @@ export async function addMember(
   const membersMax = context.limits.organizationMembersMax;
   const member = { candidateUserId, ...detail, membersMax, withoutThreads };
   if (!service) {
-    if ((await store.findMember(organizationId, address)) !== undefined) throw alreadyMember(address);
+    // Only an invitation that can be sent counts as an email of the day.
+    const members = await store.listMembers(organizationId);
+    if (members.some(({ email: known }) => known === address)) throw alreadyMember(address);
+    if (members.length >= membersMax) throw tooManyMembers(membersMax);
     await limitMails(change, address);
   }
   const result = await store.addMember(organizationId, member, note);
@@ -59,12 +62,18 @@ export async function addMember(
     case 'organization-missing':
       throw organizationNotFound(organizationId);
     case 'too-many':
-      throw invalid(`The organization has ${membersMax} members: remove some, or ask the operator for more.`);
+      throw tooManyMembers(membersMax);
   }
 }
 
 function alreadyMember(address: string): ServiceError {
   return invalid(`${address} is already a member.`);
+}
+
+function tooManyMembers(max: number): ServiceError {
+  return invalid(
+    `The organization has ${counted(max, 'member')}: remove some, or ask the operator for more.`,
+  );
 }
 
 /** Takes effect with the member's next request. */
@@ -248,7 +257,7 @@ async function sendPasswordLink(context: Context, email: string, traceId: string
   const change = { context, organizationId, initiator: { actor: { kind: 'skein' }, traceId } } as const;
   const requested = {
     person: mailCounters(email, sha256).passwordLinks,
-    startedAt: dayStart(now()),
+    startedAt: utcMidnight(now()),
     personMax: limits.mailsPerPerson,
   };
   const action = 'password.link-requested';
@@ -289,10 +298,9 @@ async function issueInvitation(
     case 'live':
       throw invalid('A link that was sent before can still be used.');
     case 'person-limit':
-      throw new ServiceError(
-        'RATE_LIMITED',
+      throw rateLimited(
         'This person was sent as many password links today as the limit allows.',
-        { retryAfterSeconds: secondsUntilReset(now()) },
+        secondsUntilReset(now()),
       );
   }
 }

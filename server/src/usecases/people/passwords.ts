@@ -1,10 +1,14 @@
+import { placeOf } from '../../domain/address.ts';
+import type { AttemptLimit } from '../../domain/attempts.ts';
 import type { Initiator } from '../../domain/audit.ts';
-import { invalid, ServiceError } from '../../domain/errors.ts';
+import { openValue, sealValue } from '../../domain/cursor.ts';
+import { invalid, rateLimited, unauthorized } from '../../domain/errors.ts';
+import type { PasswordId } from '../../domain/id.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
 import { passwordFault } from '../../domain/sign-in.ts';
+import { dayMs } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
-import { attempt, type Origin } from './attempt-password.ts';
 import { type SignedIn, type StartedSession, startSession } from './sessions.ts';
 
 /**
@@ -26,7 +30,7 @@ export async function signIn(
     if (person === undefined || passwordHash === undefined) return undefined;
     return startSession(context, person.userId, passwordHash, traceId);
   });
-  if (started === undefined) throw new ServiceError('UNAUTHORIZED', 'Wrong email or password.');
+  if (started === undefined) throw unauthorized('Wrong email or password.');
   return started;
 }
 
@@ -69,4 +73,116 @@ export async function changePassword(
   if (outcome === 'refused') {
     throw invalid('current: the password was changed in the meantime.');
   }
+}
+
+export interface Origin {
+  readonly address: string;
+  /** Undefined for a browser that has not signed in before. */
+  readonly device?: KnownDevice | undefined;
+}
+
+export interface Attempt extends Origin {
+  /** Whose secret is tried; undefined if only the place counts. */
+  readonly person: string | undefined;
+  readonly traceId: string;
+}
+
+/**
+ * Runs `prove` unless too many attempts have failed: for this person from this place, from this place, or for this person
+ * from anywhere. Then even the right password is rejected; otherwise an attacker could keep guessing. A known device has
+ * its own count: when the others are exhausted, it may still try the one password it signed in with before, whose id is
+ * passed to `prove`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it runs, so that
+ * concurrent attempts cannot exceed the limit.
+ */
+export async function attempt<T>(
+  context: Pick<Context, 'passwordAttempts' | 'failedSignIns' | 'sha256'>,
+  { person, address, device, traceId }: Attempt,
+  prove: (only?: PasswordId) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const { ofPlace, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
+  const place = placeOf(address);
+  // Hashed to bound memory: an attacker chooses the input.
+  const shared = [
+    { attempts: ofPlace, key: place },
+    ...(person === undefined
+      ? []
+      : [
+          { attempts: ofPerson, key: context.sha256(`${person} ${place}`) },
+          { attempts: ofAccount, key: context.sha256(person) },
+        ]),
+  ];
+  const isClosed = waitSeconds(shared) > 0;
+  const own = isClosed && device !== undefined ? [{ attempts: ofDevice, key: device.id }] : undefined;
+  const counted = own ?? shared;
+  const failed = () => person !== undefined && context.failedSignIns.count(person, place, traceId);
+  const retryAfterSeconds = waitSeconds(counted);
+  if (retryAfterSeconds > 0) {
+    failed();
+    const sentence = `Too many failed attempts. Try again in ${retryAfterSeconds} seconds.`;
+    throw rateLimited(sentence, retryAfterSeconds);
+  }
+  for (const { attempts, key } of counted) attempts.count(key);
+  const proven = await prove(own && device?.passwordId);
+  if (proven === undefined) failed();
+  else for (const { attempts, key } of counted) attempts.takeBack(key);
+  return proven;
+}
+
+/** For a request that anyone may repeat: it counts like a failed attempt from this place. */
+export function countRequest({ passwordAttempts: { ofPlace } }: Context, address: string): void {
+  ofPlace.admit(placeOf(address), (seconds) => `Too many requests. Try again in ${seconds} seconds.`);
+}
+
+function waitSeconds(counted: readonly { attempts: AttemptLimit; key: string }[]): number {
+  return Math.max(...counted.map(({ attempts, key }) => attempts.waitSeconds(key)));
+}
+
+/**
+ * Writes the failed sign-ins that are due to the audit log of each organization that the person has joined. Failures for
+ * unknown addresses are dropped.
+ */
+export async function noteFailedSignIns(
+  context: Pick<Context, 'store' | 'ids' | 'failedSignIns'>,
+  all = false,
+): Promise<void> {
+  const { store, failedSignIns } = context;
+  for (const { email, count, places, traceId } of failedSignIns.take(all)) {
+    try {
+      const person = await store.findPerson(email);
+      if (person === undefined) continue;
+      const { userId } = person;
+      const initiator = { actor: { kind: 'skein' }, traceId } as const;
+      const note = auditNote(context, initiator, 'session.refused', userId, {
+        email,
+        failures: count,
+        places,
+      });
+      const { entered } = await store.listMemberships(userId, { proof: 'sso' });
+      for (const { organizationId } of entered) await store.writeAudit(organizationId, note);
+    } catch (error) {
+      failedSignIns.giveBack(email, count);
+      throw error;
+    }
+  }
+}
+
+/** A browser that has signed in with this password before. Failures elsewhere do not lock it out. */
+interface KnownDevice {
+  /** Counts its own failures. */
+  readonly id: string;
+  readonly passwordId: PasswordId;
+}
+
+export const knownDeviceMs = 365 * dayMs;
+const sealedFor = 'known device';
+
+/** The value the browser keeps. It names no person, and only this service can create or read it. */
+export function sealDevice({ seal, now, sha256, randomBytes }: Context, passwordId: PasswordId): string {
+  const id = sha256(randomBytes(16).join());
+  const device: KnownDevice = { id, passwordId };
+  return sealValue(seal, sealedFor, device, now() + knownDeviceMs);
+}
+
+export function openDevice({ seal, now }: Context, sealed: string | undefined): KnownDevice | undefined {
+  return openValue<KnownDevice>(seal, sealedFor, sealed, now());
 }

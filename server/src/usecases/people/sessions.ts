@@ -1,5 +1,5 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { notFound, ServiceError } from '../../domain/errors.ts';
+import { notFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
 import type { MemberRole } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -111,7 +111,7 @@ export async function signOutEverywhere(
 }
 
 export function signedOut(): ServiceError {
-  return new ServiceError('UNAUTHORIZED', 'You are not signed in, or your session has ended: sign in.');
+  return unauthorized('You are not signed in, or your session has ended: sign in.');
 }
 
 async function currentSession(

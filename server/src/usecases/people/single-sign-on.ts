@@ -1,12 +1,12 @@
 import { openValue, sealValue } from '../../domain/cursor.ts';
+import { normalizeEmail } from '../../domain/organization.ts';
 import {
   type Identity,
   type IdentityProvider,
   ProviderError,
   type ProviderFault,
   type SignInChecks,
-} from '../../domain/identity-provider.ts';
-import { normalizeEmail } from '../../domain/organization.ts';
+} from '../../domain/sign-in.ts';
 import type { Context } from '../context.ts';
 import { type StartedSession, startSession } from './sessions.ts';
 

@@ -1,8 +1,9 @@
-import { ServiceError } from '../../domain/errors.ts';
+import { rateLimited } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import { dayMs } from '../../domain/iso-time.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
+import { countedForPeople } from '../../domain/text.ts';
+import { dayMs } from '../../domain/time.ts';
 import type { PromptLimit, Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
@@ -41,11 +42,9 @@ export async function limitPrompts(
     if (outcome === 'counted') continue;
     const isPerson = outcome === 'person-limit';
     const limit = isPerson ? maxima.personMax : maxima.organizationMax;
-    const prompts = limit === 1 ? '1 prompt' : `${limit.toLocaleString('en')} prompts`;
     const who = isPerson ? 'You have' : 'Your organization has';
-    const sentence = `${who} sent ${prompts} ${within}, which is the limit. ${next}`;
-    const retryAfterSeconds = Math.ceil((startedAt + ms - now()) / 1000);
-    throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
+    const sentence = `${who} sent ${countedForPeople(limit, 'prompt')} ${within}, which is the limit. ${next}`;
+    throw rateLimited(sentence, Math.ceil((startedAt + ms - now()) / 1000));
   }
 }
 

@@ -1,7 +1,6 @@
 import type { AttemptLimit } from '../../domain/attempts.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import { type ConfiguredModel, type ModelTrial, trialQuestion } from '../../domain/model-trial.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
+import { type ConfiguredModel, type ModelTrial, trialQuestion } from '../../domain/reply.ts';
 import type { Context } from '../context.ts';
 import { limitPrompts } from './limit-prompts.ts';
 
@@ -22,12 +21,8 @@ export async function testModel(
   tests: AttemptLimit,
 ): Promise<ModelTrial | undefined> {
   if (model.provider === null) return undefined;
-  const waitSeconds = tests.waitSeconds(principal.userId);
-  if (waitSeconds > 0) {
-    const sentence = `You have tested the model ${modelTestsMax} times, which is the limit. Try again in ${waitSeconds} seconds.`;
-    throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds: waitSeconds });
-  }
-  tests.count(principal.userId);
+  const most = `You have tested the model ${modelTestsMax} times, which is the limit.`;
+  tests.admit(principal.userId, (seconds) => `${most} Try again in ${seconds} seconds.`);
   await limitPrompts(context, principal);
   const trial = await model.test(trialQuestion, testMsMax);
   if (trial?.ok !== true) return trial;

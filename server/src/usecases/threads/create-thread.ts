@@ -1,8 +1,8 @@
 import { invalid } from '../../domain/errors.ts';
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
-import { dayMs } from '../../domain/iso-time.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { type Thread, titleFromPrompt } from '../../domain/thread.ts';
+import { dayMs } from '../../domain/time.ts';
 import type { NewThread } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';

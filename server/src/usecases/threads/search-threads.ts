@@ -1,11 +1,11 @@
 import { invalid } from '../../domain/errors.ts';
 import { HitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
+import { SearchQueue } from '../../domain/fair-queue.ts';
 import type { Message, ThreadState } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadSummary } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { SearchQueue } from '../search-queue.ts';
 import { nextTurn } from '../turns.ts';
 import type { ThreadSelection } from './list-threads.ts';
 

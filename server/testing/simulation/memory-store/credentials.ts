@@ -1,8 +1,7 @@
 import type { ApiKey, Application } from '../../../src/domain/credential.ts';
 import type { OrganizationId, UserId } from '../../../src/domain/id.ts';
 import { defaultLimits } from '../../../src/domain/limits.ts';
-import type { Member, Organization } from '../../../src/domain/organization.ts';
-import type { QuotaUse } from '../../../src/domain/quota.ts';
+import type { Member, Organization, QuotaUse } from '../../../src/domain/organization.ts';
 import type {
   Admissions,
   ApiKeys,

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../../domain/id.ts';
-import type { ModelTrial } from '../../../domain/model-trial.ts';
+import type { ModelTrial } from '../../../domain/reply.ts';
 import { type Drafter, ModelError } from '../../model.ts';
 import { ProviderRefusal } from './errors.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { OrganizationId } from '../domain/id.ts';
-import { SearchQueue } from './search-queue.ts';
+import { SearchQueue } from './fair-queue.ts';
+import type { OrganizationId } from './id.ts';
 
 const one = 'org_one' as OrganizationId;
 const other = 'org_other' as OrganizationId;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { MessageId, OrganizationId, ThreadId, UserId } from './id.ts';
-import type { AssistantMessage } from './message.ts';
-import type { Thread } from './thread.ts';
-import { type ReplyChange, type SeenThread, threadNews } from './thread-news.ts';
+import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { AssistantMessage } from '../../domain/message.ts';
+import type { Thread } from '../../domain/thread.ts';
+import { type ReplyChange, type SeenThread, threadNews } from './follow-thread.ts';
 
 const thread: Thread = {
   organizationId: 'org_1' as OrganizationId,

@@ -22,3 +22,23 @@ export function iso(ms: number): string {
 export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : iso(ms);
 }
+
+/** The UTC calendar day, as days since 1970. The quota resets with it. */
+export function utcDay(ms: number): number {
+  return Math.floor(ms / dayMs);
+}
+
+/** The date of a UTC day: `2026-11-15`. */
+export function utcDate(day: number): string {
+  return iso(day * dayMs).slice(0, 10);
+}
+
+/** The last UTC midnight. */
+export function utcMidnight(ms: number): number {
+  return utcDay(ms) * dayMs;
+}
+
+/** Whole seconds until the next UTC midnight, at least 1: after waiting this long, a client has a new quota. */
+export function secondsUntilReset(ms: number): number {
+  return Math.ceil((utcMidnight(ms) + dayMs - ms) / 1000);
+}
