@@ -3,9 +3,7 @@ import { describe, it } from 'node:test';
 import { Option } from 'commander';
 import { type Arguments, type CommandLine, UsageError, whole } from './command.ts';
 import { runCommandLine } from './command-line.ts';
-import { ask } from './remote/ask.ts';
-import { threadsCommands } from './remote/threads.ts';
-import { loadStoreSections } from './store-commands.ts';
+import { loadSections } from './run.ts';
 
 const commands: readonly CommandLine[] = [
   {
@@ -118,23 +116,23 @@ describe('A command line', () => {
   });
 });
 
-const storeSections = await loadStoreSections();
+const allSections = await loadSections();
 
 describe('The sections of the help', () => {
   it('are loaded by the first word of each of their commands, and by no other word', async () => {
-    for (const [title, commands] of Object.entries(storeSections)) {
+    const titles = Object.keys(allSections);
+    for (const [title, commands] of Object.entries(allSections)) {
       assert.ok(commands.length > 0);
       for (const { name } of commands)
-        assert.deepEqual(await loadStoreSections(name.split(' ')[0]), { [title]: commands }, name);
+        assert.deepEqual(Object.keys(await loadSections(name.split(' ')[0])), [title], name);
     }
-    for (const word of ['', 'threads', 'ask', '--help', 'help', 'orgs'])
-      assert.equal(await loadStoreSections(word), undefined, word);
+    for (const word of ['', '--help', 'help', 'orgs'])
+      assert.deepEqual(Object.keys(await loadSections(word)), titles, word);
   });
 });
 
 describe('The examples in the help', () => {
-  const sections = { ...storeSections, 'Remote:': [ask, ...threadsCommands] };
-  for (const command of Object.values(sections).flat()) {
+  for (const command of Object.values(allSections).flat()) {
     it(`are command lines that run: ${command.name}`, async () => {
       assert.ok(command.examples.length > 0);
       for (const example of command.examples) {
@@ -143,7 +141,7 @@ describe('The examples in the help', () => {
           (word) => word[1] ?? word[0],
         );
         const ran: string[] = [];
-        await runCommandLine<CommandLine>(sections, words, async ({ name }) => {
+        await runCommandLine<CommandLine>(allSections, words, async ({ name }) => {
           ran.push(name);
         });
         assert.deepEqual(ran, [command.name], example);

@@ -14,13 +14,13 @@ interface Candidate {
 }
 
 /** Prints scripts that contain all names, so that pressing the tab key starts no process. */
-export function completionCommands(sections: () => Sections<CommandLine>): ProcessCommand[] {
+export function completionCommands(loadSections: () => Promise<Sections<CommandLine>>): ProcessCommand[] {
   return Object.entries(shells).map(([shell, { script, installed }]) => ({
     name: `completion ${shell}`,
     summary: `Print the completion script for ${shell}`,
     examples: [installed],
     async runProcess() {
-      const candidates = candidatesOf(buildProgram(sections(), async () => {}));
+      const candidates = candidatesOf(buildProgram(await loadSections(), async () => {}));
       process.stdout.write(script(candidates));
       return 0;
     },

@@ -1,11 +1,12 @@
 import { Option } from 'commander';
-import { ConfigError, readConfig, readRemoteConfig } from '../config/config.ts';
+import { type Config, ConfigError, readConfig, readRemoteConfig } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
 import { ServiceError } from '../domain/errors.ts';
 import {
   type Arguments,
   type BareCommand,
   type ProcessCommand,
+  type Result,
   type StoreCommand,
   UsageError,
 } from './command.ts';
@@ -46,30 +47,73 @@ export async function runWords(words: readonly string[], environment: NodeJS.Pro
   return exitCode;
 }
 
+/** The sections of the help. `words` are the first words of their commands. */
+const sections: readonly {
+  readonly title: string;
+  readonly words: readonly string[];
+  readonly load: () => Promise<readonly AnyCommand[]>;
+}[] = [
+  { title: 'Service:', words: ['serve'], load: async () => [serveCommand] },
+  {
+    title: 'Organizations and members:',
+    words: ['org', 'member'],
+    load: async () => (await import('./organizations.ts')).organizationCommands,
+  },
+  {
+    title: 'Credentials:',
+    words: ['key', 'app', 'signing-key'],
+    load: async () => (await import('./credentials.ts')).credentialCommands,
+  },
+  {
+    title: 'Threads and documents:',
+    words: ['thread', 'doc'],
+    load: async () => (await import('./content.ts')).contentCommands,
+  },
+  {
+    title: 'Records:',
+    words: ['usage', 'audit', 'purge'],
+    load: async () => (await import('./records.ts')).recordCommands,
+  },
+  {
+    title: 'Maintenance:',
+    words: ['copy', 'backup', 'doctor', 'model', 'mail'],
+    async load() {
+      const [{ copy, backup }, { doctor, mailTest, modelTest }] = await Promise.all([
+        import('./copies.ts'),
+        import('./doctor.ts'),
+      ]);
+      return [copy, backup, doctor, modelTest, mailTest];
+    },
+  },
+  {
+    title: 'Commands for a running service, with an API key:',
+    words: ['ask', 'threads', 'mcp'],
+    async load() {
+      const [{ ask }, { threadsCommands }, { mcp }] = await Promise.all([
+        import('./remote/ask.ts'),
+        import('./remote/threads.ts'),
+        import('./remote/mcp.ts'),
+      ]);
+      return [ask, ...threadsCommands, mcp];
+    },
+  },
+  {
+    title: 'Shell completion:',
+    words: ['completion'],
+    load: async () => (await import('./completion.ts')).completionCommands(loadSections),
+  },
+];
+
 /**
- * A command starts without the definitions of most others, which take 50 ms to load: only those are loaded that its first
- * word may name. The help and an unknown command need all of them.
+ * A command starts without the definitions of most others, which take 50 ms to load: only the section that its first word
+ * may name is loaded. The help and an unknown command need all of them.
  */
-async function loadSections(word = ''): Promise<Sections<AnyCommand>> {
-  const service = { 'Service:': [serveCommand] };
-  if (word === serveCommand.name) return service;
-  const { loadStoreSections } = await import('./store-commands.ts');
-  const ofStore = await loadStoreSections(word);
-  if (ofStore !== undefined) return { ...service, ...ofStore };
-  const [storeSections, { ask }, { threadsCommands }, { mcp }, { completionCommands }] = await Promise.all([
-    loadStoreSections(),
-    import('./remote/ask.ts'),
-    import('./remote/threads.ts'),
-    import('./remote/mcp.ts'),
-    import('./completion.ts'),
-  ]);
-  const sections: Sections<AnyCommand> = {
-    ...service,
-    ...storeSections,
-    'Commands for a running service, with an API key:': [ask, ...threadsCommands, mcp],
-    'Shell completion:': completionCommands(() => sections),
-  };
-  return sections;
+export async function loadSections(word = ''): Promise<Sections<AnyCommand>> {
+  const named = sections.filter(({ words }) => words.includes(word));
+  const chosen = named.length > 0 ? named : sections;
+  return Object.fromEntries(
+    await Promise.all(chosen.map(async ({ title, load }) => [title, await load()] as const)),
+  );
 }
 
 async function runCommand(
@@ -82,13 +126,33 @@ async function runCommand(
   const isRemote = 'runRemotely' in command;
   const result = isRemote
     ? await runRemoteCommand(command, args, readRemoteConfig(environment))
-    : await (await import('./store-commands.ts')).runStoreCommand(command, args, environment);
+    : await runStoreCommand(command, args, readConfig(environment));
   if (result === undefined) return 0;
   // Remote commands clean their text themselves: a reply goes into a pipe unchanged.
   const clean = isRemote ? (text: string) => text : printableLines;
   const output = args.options.json === true ? jsonLine(result.json) : `${render(result.text, clean)}\n`;
   process.stdout.write(output);
   return result.exitCode ?? 0;
+}
+
+async function runStoreCommand(
+  command: StoreCommand | BareCommand,
+  args: Arguments,
+  config: Config,
+): Promise<Result> {
+  if ('runAlone' in command) return command.runAlone(args, config);
+  // Loaded here: it takes half of the start, and the help and the remote commands need no store.
+  const [{ openContext }, { operatorInitiator }] = await Promise.all([
+    import('../compose.ts'),
+    import('../usecases/organization/audit-log.ts'),
+  ]);
+  const context = await openContext(config, { mustExist: command.createsStore !== true });
+  const call = { context, config, initiator: operatorInitiator(context), options: args.options };
+  try {
+    return await command.run(call, ...args.positionals);
+  } finally {
+    await context.close();
+  }
 }
 
 /** Prints one sentence to standard error that says what to do. Returns the exit code. */

@@ -8,13 +8,13 @@ import { createTraceId, isLargeBodyLeft } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { nothingHere, sendError } from './error-response.ts';
-import { HeldRequests } from './held-requests.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { createListener, type Listener, type ListenerOptions } from './listener.ts';
+import { HeldRequests } from './long-responses.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
+import { normalizeUrl } from './request.ts';
 import { reportRequest } from './request-log.ts';
-import { normalizeUrl } from './url.ts';
 import { compilersFactory, formatFaults } from './validation.ts';
 
 interface AppOptions

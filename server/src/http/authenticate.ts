@@ -13,7 +13,7 @@ import {
   remember,
 } from '../usecases/credentials/authenticate.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
-import { countHeader } from './headers.ts';
+import { countHeader } from './request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

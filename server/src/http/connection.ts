@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { takeTurn } from '../usecases/turns.ts';
 import { errorBody } from './error-response.ts';
-import { ambiguityOf } from './headers.ts';
+import { ambiguityOf } from './request.ts';
 
 export interface ConnectionOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;

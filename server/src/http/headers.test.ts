@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { entityTag, matchesEntityTag } from './headers.ts';
+import { entityTag, matchesEntityTag } from './request.ts';
 
 describe('An entity tag', () => {
   const tag = entityTag('what it says');

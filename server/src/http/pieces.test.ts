@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chunksInTurns } from './pieces.ts';
+import { chunksInTurns } from './long-responses.ts';
 
 describe('The pieces of a body', () => {
   it('are sent in bounded chunks, each requested after the previous one was consumed', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { preferredWaitSeconds } from './headers.ts';
+import { preferredWaitSeconds } from './request.ts';
 
 describe('Prefer: wait', () => {
   it('is found among other preferences, in any case, with and without quotes and parameters', () => {

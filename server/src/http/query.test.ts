@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseQuery } from './url.ts';
+import { parseQuery } from './request.ts';
 
 const schema = { properties: { limit: { type: 'integer' }, accountId: { type: 'string' } } };
 

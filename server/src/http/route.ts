@@ -4,10 +4,8 @@ import { type ErrorCode, forbidden } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { identify } from './authenticate.ts';
-import { entityTag, matchesEntityTag } from './headers.ts';
-import type { HeldRequests } from './held-requests.ts';
-import { type Pieces, streamOf } from './pieces.ts';
-import { parseQuery } from './url.ts';
+import { type HeldRequests, type Pieces, streamOf } from './long-responses.ts';
+import { entityTag, matchesEntityTag, parseQuery } from './request.ts';
 
 /** Who may call a route: every principal, or only users (an org-wide principal gets 403 before any other check). */
 interface CallerKinds {

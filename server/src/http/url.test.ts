@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { normalizeUrl } from './url.ts';
+import { normalizeUrl } from './request.ts';
 
 describe('A request target', () => {
   it('is unchanged when it can be decoded', () => {

@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createListener } from '../http/listener.ts';
 import type { StoreHealth } from '../usecases/surface-context.ts';
 import type { Telemetry } from '../usecases/telemetry.ts';
-import { createMetrics, type ProcessFacts } from './metrics.ts';
-import { StoreGauges } from './store-gauges.ts';
+import { createMetrics, type ProcessFacts, StoreGauges } from './metrics.ts';
 
 /** A scraper sends its request in one packet. */
 const requestTimeoutMs = 10_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import type { ReplyBacklog } from '../storage/store.ts';
-import { StoreGauges } from './store-gauges.ts';
+import { StoreGauges } from './metrics.ts';
 
 /** A store that answers when the test tells it to. */
 function askedStore() {

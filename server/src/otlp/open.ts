@@ -1,13 +1,24 @@
-import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { type Attributes, DiagLogLevel, diag, type HrTime, ValueType } from '@opentelemetry/api';
 import { setGlobalErrorHandler } from '@opentelemetry/core';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import {
   defaultResource,
   detectResources,
   envDetector,
+  type Resource,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  type CollectionResult,
+  type DataPoint,
+  DataPointType,
+  type Histogram,
+  MeterProvider,
+  type MetricData,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import type { Tracing } from '../usecases/telemetry.ts';
-import { type CollectedMetric, exportMetrics } from './metrics.ts';
 import { openOtlpTracing, type TracingOptions } from './tracing.ts';
 
 export interface OtlpOptions extends TracingOptions {
@@ -66,4 +77,81 @@ function reportFailures(onFailure: (error: unknown) => void): void {
     { error, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
     { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true },
   );
+}
+
+/** A metric as prom-client returns it. */
+interface CollectedMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string | number;
+  readonly values: readonly {
+    readonly value: number;
+    readonly labels: Readonly<Partial<Record<string, string | number>>>;
+    /** For histograms: the name with `_bucket`, `_sum` or `_count`. */
+    readonly metricName?: string;
+  }[];
+}
+
+/** Sends the metrics of the Prometheus port over OTLP as well. Returns a function that sends them a last time and stops. */
+function exportMetrics(
+  resource: Resource,
+  exportIntervalMillis: number,
+  collect: () => Promise<readonly CollectedMetric[]>,
+): () => Promise<void> {
+  const startTime = timeOf(Date.now());
+  const producer = {
+    async collect(): Promise<CollectionResult> {
+      const times = { startTime, endTime: timeOf(Date.now()) };
+      const metrics = (await collect()).map((metric) => metricData(metric, times));
+      return {
+        resourceMetrics: { resource, scopeMetrics: [{ scope: { name: 'skein' }, metrics }] },
+        errors: [],
+      };
+    },
+  };
+  const reader = new PeriodicExportingMetricReader({
+    exporter: new OTLPMetricExporter(),
+    exportIntervalMillis,
+    exportTimeoutMillis: Math.min(30_000, exportIntervalMillis),
+    metricProducers: [producer],
+  });
+  const provider = new MeterProvider({ resource, readers: [reader] });
+  return () => provider.shutdown();
+}
+
+type Times = Pick<DataPoint<number>, 'startTime' | 'endTime'>;
+
+function timeOf(ms: number): HrTime {
+  return [Math.floor(ms / 1000), (ms % 1000) * 1_000_000];
+}
+
+function metricData(metric: CollectedMetric, times: Times): MetricData {
+  const shared = {
+    descriptor: { name: metric.name, description: metric.help, unit: '', valueType: ValueType.DOUBLE },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+  };
+  if (metric.type === 'histogram')
+    return { ...shared, dataPointType: DataPointType.HISTOGRAM, dataPoints: histogramPoints(metric, times) };
+  const dataPoints = metric.values.map(({ value, labels }) => ({
+    ...times,
+    attributes: labels as Attributes,
+    value,
+  }));
+  return metric.type === 'counter'
+    ? { ...shared, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints }
+    : { ...shared, dataPointType: DataPointType.GAUGE, dataPoints };
+}
+
+/** A Prometheus bucket includes all lower buckets; an OTLP bucket does not. */
+function histogramPoints({ name, values }: CollectedMetric, times: Times): DataPoint<Histogram>[] {
+  const series = Map.groupBy(values, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
+  return Array.from(series, ([labels, parts]) => {
+    const buckets = parts.filter(({ metricName }) => metricName === `${name}_bucket`);
+    const counts = buckets.map(({ value }, index) => value - (buckets[index - 1]?.value ?? 0));
+    const boundaries = buckets.map(({ labels: { le } }) => Number(le)).filter(Number.isFinite);
+    const part = (suffix: string) =>
+      parts.find(({ metricName }) => metricName === `${name}${suffix}`)?.value ?? 0;
+    const value = { buckets: { boundaries, counts }, sum: part('_sum'), count: part('_count') };
+    return { ...times, attributes: JSON.parse(labels), value };
+  });
 }

@@ -38,7 +38,7 @@ export class SimulatedNode {
   readonly process: SimulatedProcess;
   readonly context: Context;
   readonly #parts: NodeParts;
-  /** Ends the requests that are held here, as http/held-requests.ts does before a stop. */
+  /** Ends the requests that are held here, as http/long-responses.ts does before a stop. */
   readonly held = new Set<AbortController>();
   isStopping = false;
   #stops: (() => Promise<void>)[] = [];

@@ -6,8 +6,8 @@ import {
   type LargeThread,
   waitForReply,
 } from '../../usecases/threads/get-thread.ts';
-import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../headers.ts';
-import type { Piece } from '../pieces.ts';
+import type { Piece } from '../long-responses.ts';
+import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../request.ts';
 import { defineRoute } from '../route.ts';
 import { Type } from '../schema.ts';
 import { presentThread, renderMessages, wholeThreadRenderer } from './presentation.ts';

@@ -1,29 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../domain/limits.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { deleteThread, renameThread } from '../../usecases/threads/change-thread.ts';
+import { createThread } from '../../usecases/threads/create-thread.ts';
+import { listThreads } from '../../usecases/threads/list-threads.ts';
 import { admitCaller } from '../authenticate.ts';
-import type { HeldRequests } from '../held-requests.ts';
-import { mountRoute, type Route } from '../route.ts';
-import { deleteThreadRoute, renameThreadRoute } from './change-thread.ts';
-import { createThreadRoute } from './create-thread.ts';
+import type { HeldRequests } from '../long-responses.ts';
+import { defineRoute, mountRoute } from '../route.ts';
+import { Type, text } from '../schema.ts';
 import { getThreadRoute } from './get-thread.ts';
-import { listThreadsRoute } from './list-threads.ts';
 import { describeRoute } from './openapi.ts';
-import { definitions } from './schemas.ts';
+import { pageRenderer, presentThread } from './presentation.ts';
+import { conditionalHeaders, definitions, threadPageSchema, threadPath, threadSchema } from './schemas.ts';
 
 export interface ApiV1Options {
   readonly limits: Limits;
   readonly threadUrl: (id: string) => string;
-}
-
-function apiV1Routes({ limits, threadUrl }: ApiV1Options): Route[] {
-  return [
-    createThreadRoute(limits),
-    listThreadsRoute(limits, threadUrl),
-    getThreadRoute(threadUrl),
-    renameThreadRoute(limits, threadUrl),
-    deleteThreadRoute,
-  ];
 }
 
 /** The public API, under `/api/v1`. Unknown routes check the credential, too: 401 comes before 404. */
@@ -33,7 +25,161 @@ export function apiV1(context: SurfaceContext, options: ApiV1Options, heldReques
     // Makes the hook apply to unknown routes. The handler is never called: app.ts answers them before reading a body.
     app.setNotFoundHandler(() => {});
     for (const definition of definitions) app.addSchema(definition);
-    for (const route of apiV1Routes(options))
-      mountRoute(app, context, heldRequests, route, describeRoute(route));
+    const { limits, threadUrl } = options;
+    const routes = [
+      createThreadRoute(limits),
+      listThreadsRoute(limits, threadUrl),
+      getThreadRoute(threadUrl),
+      renameThreadRoute(limits, threadUrl),
+      deleteThreadRoute,
+    ];
+    for (const route of routes) mountRoute(app, context, heldRequests, route, describeRoute(route));
   };
 }
+
+const createThreadRoute = ({
+  promptLengthMax,
+  titleLengthMax,
+  linkLengthMax,
+  idempotencyKeyLengthMax,
+}: Limits) =>
+  defineRoute({
+    method: 'POST',
+    url: '/threads',
+    operationId: 'createThread',
+    summary: 'Create a thread',
+    description:
+      'Stores the prompt as the first user message and starts generating the reply. Read the thread until its status is `idle` or `error`.',
+    caller: 'user',
+    headers: Type.Object({
+      'idempotency-key': Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: idempotencyKeyLengthMax,
+          description:
+            'Makes a create safe to repeat for 24 hours: the same key and body return the same ids.',
+        }),
+      ),
+    }),
+    body: Type.Object(
+      {
+        prompt: text(1, promptLengthMax, 'Stored as the first user message.'),
+        title: Type.Optional(text(1, titleLengthMax, 'Generated from the prompt if omitted.')),
+        accountId: Type.Optional(text(0, linkLengthMax, 'Associates the thread with an account.')),
+        secondaryId: Type.Optional(text(0, linkLengthMax, 'Secondary linkage; can be set here only.')),
+      },
+      { examples: [{ prompt: 'How long do customers have to return an order?', accountId: 'acct_42' }] },
+    ),
+    success: {
+      status: 201,
+      schema: Type.Object({
+        thread: threadSchema,
+        messageId: Type.String({ description: 'The user message.' }),
+        responseMessageId: Type.String({ description: 'The assistant message that is being generated.' }),
+      }),
+    },
+    errors: {
+      INVALID_PARAMS:
+        'The body fails validation or is not JSON, or the Idempotency-Key was used with another body.',
+      FORBIDDEN: 'The credential is org-wide.',
+    },
+    async handle({ context, principal, headers, body, traceId }) {
+      const { prompt, title, accountId, secondaryId } = body;
+      const input = { prompt, title, accountId, secondaryId, traceId };
+      const idempotencyKey = headers['idempotency-key'];
+      const created = await createThread(context, principal, { ...input, idempotencyKey });
+      const { thread, messageId, replyId } = created;
+      return {
+        body: { thread: presentThread(thread, null), messageId, responseMessageId: replyId },
+        headers: { location: `/api/v1/threads/${thread.id}` },
+      };
+    },
+  });
+
+const limitDefault = 25;
+
+const listThreadsRoute = ({ linkLengthMax, pageSizeMax }: Limits, threadUrl: (id: string) => string) => {
+  const render = pageRenderer(threadUrl);
+  return defineRoute({
+    method: 'GET',
+    url: '/threads',
+    operationId: 'listThreads',
+    summary: 'List threads',
+    description:
+      'Visible threads, most recent activity first. Pages are stable: a walk shows the threads that existed when it started, each once.',
+    caller: 'anyone',
+    query: Type.Object({
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: pageSizeMax,
+          default: limitDefault,
+          description: 'Threads per page.',
+        }),
+      ),
+      cursor: Type.Optional(
+        Type.String({ description: "Opaque value of the previous page's `nextCursor`." }),
+      ),
+      accountId: Type.Optional(text(0, linkLengthMax, 'Only threads associated with this account.')),
+    }),
+    headers: conditionalHeaders,
+    success: {
+      status: 200,
+      conditional: true,
+      schema: threadPageSchema,
+    },
+    errors: {
+      INVALID_PARAMS: 'A query parameter fails validation, or the cursor is not one of this listing.',
+    },
+    async handle({ context, principal, query }) {
+      const listed = await listThreads(context, principal, {
+        ...query,
+        limit: query.limit ?? limitDefault,
+      });
+      const { body, etag } = render(listed);
+      return { body, etag };
+    },
+  });
+};
+
+const renameThreadRoute = ({ titleLengthMax }: Limits, threadUrl: (id: string) => string) =>
+  defineRoute({
+    method: 'PATCH',
+    url: '/threads/:id',
+    operationId: 'renameThread',
+    summary: 'Rename a thread',
+    description: 'Sets the title, the only writable field. The thread moves to the top of the list.',
+    caller: 'user',
+    path: threadPath,
+    body: Type.Object(
+      { title: text(1, titleLengthMax, 'The new title.') },
+      { additionalProperties: false, examples: [{ title: 'Returns' }] },
+    ),
+    success: { status: 200, schema: Type.Object({ thread: threadSchema }) },
+    errors: {
+      INVALID_PARAMS: 'The body fails validation, is not JSON, or has another field than `title`.',
+      FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.',
+    },
+    async handle({ context, principal, path, body }) {
+      const thread = await renameThread(context, principal, path.id, body.title);
+      return { body: { thread: presentThread(thread, threadUrl(thread.id)) } };
+    },
+  });
+
+const deleteThreadRoute = defineRoute({
+  method: 'DELETE',
+  url: '/threads/:id',
+  operationId: 'deleteThread',
+  summary: 'Delete a thread',
+  description:
+    'Soft delete: the record is kept, but get and list no longer return it. A running reply is cancelled.',
+  caller: 'user',
+  path: threadPath,
+  success: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }) },
+  errors: { FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.' },
+  async handle({ context, principal, path, traceId }) {
+    const initiator = { actor: { kind: 'user', userId: principal.userId }, traceId } as const;
+    const id = await deleteThread({ context, principal, initiator }, path.id);
+    return { body: { id, deleted: true as const } };
+  },
+});

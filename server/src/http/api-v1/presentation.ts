@@ -4,7 +4,7 @@ import type { Thread } from '../../domain/thread.ts';
 import { iso, isoOrNull } from '../../domain/time.ts';
 import type { WholeThread } from '../../usecases/threads/get-thread.ts';
 import type { ListedThreads } from '../../usecases/threads/list-threads.ts';
-import { entityTag } from '../headers.ts';
+import { entityTag } from '../request.ts';
 import { Rendered } from '../route.ts';
 import type { MessageJson, ThreadJson, ThreadPageJson, WholeThreadJson } from './schemas.ts';
 

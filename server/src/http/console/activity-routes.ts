@@ -4,7 +4,7 @@ import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
 import { actorName, exportAudit, listAudit, targetName } from '../../usecases/organization/audit-log.ts';
 import { listRequests, readTraffic, readUsage } from '../../usecases/organization/requests.ts';
 import { isSessionValid } from '../../usecases/people/sessions.ts';
-import { streamOf } from '../pieces.ts';
+import { streamOf } from '../long-responses.ts';
 import { pageQuery, Type } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import {

@@ -26,7 +26,7 @@ import {
 } from '../../usecases/people/members.ts';
 import { modelTestsMax, modelTestsWindowMs, testModel } from '../../usecases/replies/test-model.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import type { Piece } from '../pieces.ts';
+import type { Piece } from '../long-responses.ts';
 import { Type, text, textFormat } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import {

@@ -16,7 +16,7 @@ import { createOrganization } from '../../usecases/organization/organization.ts'
 import { addMember } from '../../usecases/people/members.ts';
 import { startSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { HeldRequests } from '../held-requests.ts';
+import { HeldRequests } from '../long-responses.ts';
 import { consoleRoutes } from './index.ts';
 import type { SessionJson } from './session-schemas.ts';
 import type {

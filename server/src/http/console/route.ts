@@ -8,8 +8,7 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import type { ConfiguredModel } from '../../domain/reply.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import type { HeldRequests } from '../held-requests.ts';
-import type { Pieces } from '../pieces.ts';
+import type { HeldRequests, Pieces } from '../long-responses.ts';
 import { type Json, nothing } from '../schema.ts';
 
 export interface ConsoleOptions {

@@ -23,8 +23,14 @@ import {
   signOutEverywhere,
 } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { csrfTokenOf } from './check-caller.ts';
-import { clearCookie, readCookie, sessionCookie, sessionToken, setCookie } from './cookies.ts';
+import {
+  clearCookie,
+  csrfTokenOf,
+  readCookie,
+  sessionCookie,
+  sessionToken,
+  setCookie,
+} from './check-caller.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import {
   acceptInvitationBody,

@@ -9,7 +9,7 @@ import {
 } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { Type, text } from '../schema.ts';
-import { clearCookie, readCookie, setCookie } from './cookies.ts';
+import { clearCookie, readCookie, setCookie } from './check-caller.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { keepSession } from './session-routes.ts';
 import type { SignInProblem } from './session-schemas.ts';

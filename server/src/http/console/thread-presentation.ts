@@ -14,7 +14,7 @@ import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { MessagesView } from '../../usecases/threads/followed-threads.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
 import type { ThreadRow } from '../../usecases/threads/search-threads.ts';
-import type { Piece, Pieces } from '../pieces.ts';
+import type { Piece, Pieces } from '../long-responses.ts';
 import type {
   MessageJson,
   ReplyJson,

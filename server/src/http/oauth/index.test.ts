@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { OAuthError, type OAuthErrorCode, readClient, readForm } from './token-request.ts';
+import { OAuthError, type OAuthErrorCode, readClient, readForm } from './index.ts';
 
 const urlencoded = 'application/x-www-form-urlencoded';
 const form = (body: string | Buffer, contentType: string | undefined = urlencoded) =>
