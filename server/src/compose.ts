@@ -31,7 +31,7 @@ import { openSqliteStore } from './storage/sqlite/open.ts';
 import { machineClock } from './storage/sqlite/store-time.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
-import type { SuggestQuestions } from './usecases/documents/example-questions.ts';
+import type { SuggestQuestions } from './usecases/documents/documents.ts';
 import { RequestRecorder, recordReplies, UsageCounter } from './usecases/organization/request-recorder.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { openLog, startWorker } from '../compose.ts';
-import { sweepDocuments } from '../usecases/documents/documents.ts';
-import { makeExampleQuestions } from '../usecases/documents/example-questions.ts';
+import { makeExampleQuestions, sweepDocuments } from '../usecases/documents/documents.ts';
 import { enforceRetention } from '../usecases/organization/removal.ts';
 import { sendMails } from '../usecases/people/mails.ts';
 import { sendPasswordLinks } from '../usecases/people/members.ts';

@@ -74,7 +74,7 @@ export const organizationCommands: readonly StoreCommand[] = [
         id,
         name,
         apiEnabled ? 'API on' : 'API off',
-        `${dailyQuota} requests a day`,
+        `${counted(dailyQuota, 'request')} a day`,
       ]);
       const whenEmpty = "No organizations yet: 'skein org create NAME' creates one.";
       return listing(organizations, ['ID', 'NAME', 'API', 'QUOTA'], rows, whenEmpty);

@@ -89,8 +89,7 @@ const sections: readonly {
     title: 'Commands for a running service, with an API key:',
     words: ['ask', 'threads', 'mcp'],
     async load() {
-      const [{ ask }, { threadsCommands }, { mcp }] = await Promise.all([
-        import('./remote/ask.ts'),
+      const [{ ask, threadsCommands }, { mcp }] = await Promise.all([
         import('./remote/threads.ts'),
         import('./remote/mcp.ts'),
       ]);

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { type LibraryFixture, openLibrary } from '../../testing/library-fixture.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { Context } from '../usecases/context.ts';
-import { listExampleQuestions, makeExampleQuestions } from '../usecases/documents/example-questions.ts';
+import { listExampleQuestions, makeExampleQuestions } from '../usecases/documents/documents.ts';
 import { answeredQuestions } from './example-questions.ts';
 import { extractiveModel } from './models/extractive.ts';
 

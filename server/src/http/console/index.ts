@@ -18,8 +18,7 @@ import { checkCaller, recheckCaller } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
 import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
-import { sessionRoutes } from './session-routes.ts';
-import { ssoRoutes } from './sso-routes.ts';
+import { sessionRoutes, ssoRoutes } from './session-routes.ts';
 import { ratingRoutes, threadRoutes } from './thread-routes.ts';
 import { removeLeftUploads, tooLarge, tooManyUploads, withReceivedFile } from './uploads.ts';
 

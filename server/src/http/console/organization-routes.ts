@@ -7,12 +7,12 @@ import {
   addDocument,
   documentPages,
   documentStorage,
+  listExampleQuestions,
   openDocument,
   readPassages,
   removeDocument,
   testQuestion,
 } from '../../usecases/documents/documents.ts';
-import { listExampleQuestions } from '../../usecases/documents/example-questions.ts';
 import { readFirstSteps } from '../../usecases/organization/organization.ts';
 import {
   type AddedMember,

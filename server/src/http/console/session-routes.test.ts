@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { localPath } from './sso-routes.ts';
+import { localPath } from './session-routes.ts';
 
 describe('The page after single sign-on', () => {
   it('is the requested path', () => {
