@@ -108,6 +108,9 @@ function NoEntries({ search }: { search: AuditSearch }) {
   return <EmptyState title="No activity yet">Changes to settings appear here.</EmptyState>;
 }
 
+/** What a request of the public API can lead to. All other changes are made in the console or by the operator. */
+const apiActions: ReadonlySet<string> = new Set(['thread.deleted', 'reply.failed']);
+
 const columns: Column<AuditEventJson>[] = [
   { heading: 'When', cell: ({ at }) => <When iso={at} exact /> },
   { heading: 'Who', cell: ({ actor }) => <Email address={actor} /> },
@@ -126,11 +129,15 @@ const columns: Column<AuditEventJson>[] = [
   {
     heading: 'Trace ID',
     secondary: true,
-    cell: ({ traceId }) => (
+    cell: ({ traceId, action }) => (
       <Group gap={4} wrap="nowrap">
-        <Link to="/settings/requests" search={{ trace: traceId }} title="Find the API request">
+        {apiActions.has(action) ? (
+          <Link to="/settings/requests" search={{ trace: traceId }} title="Find the API request">
+            <Code>{shortTraceId(traceId)}</Code>
+          </Link>
+        ) : (
           <Code>{shortTraceId(traceId)}</Code>
-        </Link>
+        )}
         <CopyButton compact value={traceId} label="Copy trace ID" />
       </Group>
     ),
