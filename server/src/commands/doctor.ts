@@ -17,13 +17,13 @@ export const doctor: BareCommand = {
   async runAlone(_args, config) {
     const { store } = config;
     const findings: Diagnosis[] = [
-      { check: 'node', ok: true, detail: `Node.js ${process.versions.node}` },
+      await finding('node', () => `Node.js ${process.versions.node}`),
       ...(store.engine === 'sqlite'
-        ? [finding('disk', () => checkDisk(store)), finding('sync', () => checkSync(store))]
+        ? [await finding('disk', () => checkDisk(store)), await finding('sync', () => checkSync(store))]
         : []),
-      checkTls(config, Date.now()),
-      checkBaseUrl(config),
-      await checkMail(config),
+      await finding('tls', () => checkTls(config)),
+      await finding('base url', () => checkBaseUrl(config)),
+      await finding('mail', () => checkMail(config)),
       ...(await checkStore(config)),
     ];
     const healthy = findings.every(({ ok }) => ok);
@@ -80,30 +80,25 @@ export const mailTest: BareCommand = {
   },
 };
 
-async function checkMail({ mail }: Config): Promise<Diagnosis> {
-  const check = 'mail';
-  if (mail === undefined) {
-    const detail =
-      'off: admins hand over invitation links themselves; set SKEIN_SMTP_URL and SKEIN_MAIL_FROM to send them';
-    return { check, ok: true, detail };
-  }
+/** `look` returns the detail of a check that passed, and throws if it failed. */
+async function finding(check: string, look: () => string | Promise<string>): Promise<Diagnosis> {
   try {
-    const { createMailer } = await import('../compose.ts');
-    await createMailer(mail).check();
-    const detail = `connected to ${mail.host}${mail.auth === undefined ? '' : ' and signed in'}`;
-    return { check, ok: true, detail };
-  } catch (error) {
-    return { check, ok: false, detail: `${mail.host}: ${(error as Error).message}` };
-  }
-}
-
-/** Turns an error into a finding, so that the other checks still run. */
-function finding(check: string, look: () => Diagnosis): Diagnosis {
-  try {
-    return look();
+    return { check, ok: true, detail: await look() };
   } catch (error) {
     return failure(check, error as NodeJS.ErrnoException);
   }
+}
+
+async function checkMail({ mail }: Config): Promise<string> {
+  if (mail === undefined)
+    return 'off: admins hand over invitation links themselves; set SKEIN_SMTP_URL and SKEIN_MAIL_FROM to send them';
+  const { createMailer } = await import('../compose.ts');
+  await createMailer(mail)
+    .check()
+    .catch((error: Error) => {
+      throw new Error(`${mail.host}: ${error.message}`);
+    });
+  return `connected to ${mail.host}${mail.auth === undefined ? '' : ' and signed in'}`;
 }
 
 async function checkStore(config: Config): Promise<Diagnosis[]> {
@@ -111,7 +106,8 @@ async function checkStore(config: Config): Promise<Diagnosis[]> {
     const { openContext } = await import('../compose.ts');
     const context = await openContext(config, { mustExist: true });
     try {
-      return [...(await context.storeHealth.diagnose()), await checkRetention(context)];
+      const found = await context.storeHealth.diagnose();
+      return [...found, await finding('retention', () => checkRetention(context))];
     } finally {
       await context.close();
     }
@@ -138,16 +134,16 @@ type EmbeddedStore = Extract<StoreChoice, { engine: 'sqlite' }>;
 
 const freeBytesMin = 256 * 1024 * 1024;
 
-function checkDisk(store: EmbeddedStore): Diagnosis {
+function checkDisk(store: EmbeddedStore): string {
   const { bavail, bsize } = statfsSync(dirname(store.file));
   const free = bavail * bsize;
   const amount = `${Math.floor(free / 1024 / 1024)} MiB free next to ${store.file}`;
-  const ok = free >= freeBytesMin;
-  return { check: 'disk', ok, detail: ok ? amount : `${amount}: free space, or writes will soon fail` };
+  if (free < freeBytesMin) throw new Error(`${amount}: free space, or writes will soon fail`);
+  return amount;
 }
 
 /** The time that every durable commit waits. Above 50 ms the service works, but every write is slow. */
-function checkSync(store: EmbeddedStore): Diagnosis {
+function checkSync(store: EmbeddedStore): string {
   const file = join(dirname(store.file), `.skein-doctor-${process.pid}`);
   const rounds = 20;
   const descriptor = openSync(file, 'w');
@@ -158,44 +154,35 @@ function checkSync(store: EmbeddedStore): Diagnosis {
       fdatasyncSync(descriptor);
     }
     const ms = (performance.now() - startedAt) / rounds;
-    const detail = `${ms.toFixed(2)} ms to sync a write${ms > 50 ? ', which is slow' : ''}`;
-    return { check: 'sync', ok: true, detail };
+    return `${ms.toFixed(2)} ms to sync a write${ms > 50 ? ', which is slow' : ''}`;
   } finally {
     closeSync(descriptor);
     rmSync(file, { force: true });
   }
 }
 
-function checkTls({ tls }: Config, now: number): Diagnosis {
-  const check = 'tls';
-  if (tls === undefined) {
-    const detail = 'off: put a TLS proxy in front, or set SKEIN_TLS_CERT and SKEIN_TLS_KEY';
-    return { check, ok: true, detail };
-  }
-  try {
-    const { validTo } = new X509Certificate(tls.cert);
-    if (Date.parse(validTo) > now)
-      return { check, ok: true, detail: `the certificate is valid until ${validTo}` };
-    return { check, ok: false, detail: `the certificate expired on ${validTo}: renew it` };
-  } catch {
-    return { check, ok: false, detail: 'SKEIN_TLS_CERT is not a certificate in PEM format' };
-  }
+/** The configuration is valid only with a certificate, so it can be read here. */
+function checkTls({ tls }: Config): string {
+  if (tls === undefined) return 'off: put a TLS proxy in front, or set SKEIN_TLS_CERT and SKEIN_TLS_KEY';
+  const { validTo } = new X509Certificate(tls.cert);
+  if (Date.parse(validTo) <= Date.now()) throw new Error(`the certificate expired on ${validTo}: renew it`);
+  return `the certificate is valid until ${validTo}`;
 }
 
-function checkBaseUrl({ baseUrl, tls }: Config): Diagnosis {
-  const detail =
+function checkBaseUrl({ baseUrl, tls }: Config): string {
+  return (
     baseUrl ??
-    `the listening address${tls ? ' (https)' : ''}: set SKEIN_BASE_URL if callers use another address`;
-  return { check: 'base url', ok: true, detail };
+    `the listening address${tls ? ' (https)' : ''}: set SKEIN_BASE_URL if callers use another address`
+  );
 }
 
 /** The retention settings and how much is due. A running service removes it within minutes. */
-async function checkRetention(context: SurfaceContext): Promise<Diagnosis> {
+async function checkRetention(context: SurfaceContext): Promise<string> {
   const rules = await surveyRetention(context);
   const kept = rules.map(({ kind, days, due }) => {
     const name = kind.replaceAll('_', ' ');
     if (days === undefined) return `${name} kept forever`;
     return `${name} ${days === 0 ? 'once expired' : `after ${days} d`} (${due} due)`;
   });
-  return { check: 'retention', ok: true, detail: kept.join(', ') };
+  return kept.join(', ');
 }

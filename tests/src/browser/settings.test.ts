@@ -352,6 +352,7 @@ describe('Settings in the console', () => {
         .filter({ hasText: 'Of the log' })
         .getByText(/Org-wide key$/),
     );
+    assert.equal(await row('Created an API key').getByTitle('Find the API request').count(), 0);
     const all = await page.getByRole('row').count();
     await page.getByRole('searchbox', { name: 'Trace ID' }).fill(traceId);
     await eventually(

@@ -1,4 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server';
+import type { Skein } from '../../../../client/src/index.ts';
 import { packageVersion, readRemoteConfig } from '../../config/config.ts';
 import type { ProcessCommand } from '../command.ts';
 import { connect, presentFailure } from './remote-command.ts';
@@ -56,8 +57,7 @@ function addTools(server: McpServer, z: typeof import('zod')): void {
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
     ({ prompt, ...particulars }, { mcpReq: { signal } }) =>
-      answered(async () => {
-        const { threads } = await connect(readRemoteConfig(process.env));
+      answered(async (threads) => {
         try {
           const { reply, thread } = await threads.ask(prompt, { ...particulars, signal, timeoutMs: askMs });
           return `${reply.content}\n\n${replyNotes(reply, thread)}`;
@@ -78,8 +78,7 @@ function addTools(server: McpServer, z: typeof import('zod')): void {
       annotations: reads,
     },
     (input, { mcpReq: { signal } }) =>
-      answered(async () => {
-        const { threads } = await connect(readRemoteConfig(process.env));
+      answered(async (threads) => {
         const { thread, messages, status } = await threads.get(input.threadId, { waitSeconds, signal });
         return JSON.stringify({ thread, messages, status });
       }),
@@ -99,17 +98,15 @@ function addTools(server: McpServer, z: typeof import('zod')): void {
       annotations: reads,
     },
     ({ cursor, ...options }, { mcpReq: { signal } }) =>
-      answered(async () => {
-        const { threads } = await connect(readRemoteConfig(process.env));
-        return JSON.stringify(await threads.list({ ...options, signal }).page(cursor));
-      }),
+      answered(async (threads) => JSON.stringify(await threads.list({ ...options, signal }).page(cursor))),
   );
 }
 
 /** A failure becomes the result of the tool, in words that an agent can pass on or act on. */
-async function answered(text: () => Promise<string>) {
+async function answered(ask: (threads: Skein['threads']) => Promise<string>) {
   try {
-    return { content: [{ type: 'text' as const, text: await text() }] };
+    const { threads } = await connect(readRemoteConfig(process.env));
+    return { content: [{ type: 'text' as const, text: await ask(threads) }] };
   } catch (error) {
     const failure = presentFailure(error, false);
     const message = failure instanceof Error ? failure.message : String(failure);

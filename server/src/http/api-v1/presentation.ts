@@ -83,35 +83,20 @@ export function pageRenderer(threadUrl: (id: string) => string): (listed: Listed
 
 /** A message as in §2.2. A user message has only its text. */
 export function presentMessage(message: Message): MessageJson {
-  const { id, threadId, role, content } = message;
-  const createdAt = iso(message.createdAt);
-  if (message.role === 'user') {
-    return {
-      id,
-      threadId,
-      role,
-      content,
-      status: null,
-      createdAt,
-      completedAt: null,
-      steps: null,
-      sources: null,
-      attachments: null,
-      model: null,
-    };
-  }
+  const { id, threadId, role, content, createdAt } = message;
+  const reply = message.role === 'assistant' ? message : undefined;
   return {
     id,
     threadId,
     role,
     content,
-    status: message.status,
-    createdAt,
-    completedAt: isoOrNull(message.completedAt),
+    status: reply?.status ?? null,
+    createdAt: iso(createdAt),
+    completedAt: isoOrNull(reply?.completedAt ?? null),
     // Only the console shows when a step was taken.
-    steps: message.steps.map(({ description }) => ({ description })),
-    sources: message.sources as MessageJson['sources'],
+    steps: reply?.steps.map(({ description }) => ({ description })) ?? null,
+    sources: (reply?.sources ?? null) as MessageJson['sources'],
     attachments: null,
-    model: message.model,
+    model: reply?.model ?? null,
   };
 }
