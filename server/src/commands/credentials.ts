@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import {
   createApiKey,
   listAddressedApiKeys,
+  listKeyRequests,
   type RotationGrace,
   revokeApiKey,
   rotateApiKey,
@@ -13,7 +14,6 @@ import {
   listApplications,
   rotateApplication,
 } from '../usecases/credentials/applications.ts';
-import { listKeyRequests } from '../usecases/credentials/request-api-key.ts';
 import { findMember } from '../usecases/people/members.ts';
 import { onOrganization, optionText, type Result, type StoreCommand, UsageError } from './command.ts';
 import { listing, table } from './output.ts';

@@ -10,14 +10,16 @@ import type { Piece } from '../long-responses.ts';
 import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../request.ts';
 import { defineRoute } from '../route.ts';
 import { Type } from '../schema.ts';
-import { presentThread, renderMessages, wholeThreadRenderer } from './presentation.ts';
 import {
   conditionalHeaders,
   definitions,
+  presentThread,
+  renderMessages,
   type ThreadJson,
   threadPath,
+  wholeThreadRenderer,
   wholeThreadSchema,
-} from './schemas.ts';
+} from './presentation.ts';
 
 export const getThreadRoute = (threadUrl: (id: string) => string) => {
   const render = wholeThreadRenderer(threadUrl);

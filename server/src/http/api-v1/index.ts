@@ -10,8 +10,15 @@ import { defineRoute, mountRoute } from '../route.ts';
 import { Type, text } from '../schema.ts';
 import { getThreadRoute } from './get-thread.ts';
 import { describeRoute } from './openapi.ts';
-import { pageRenderer, presentThread } from './presentation.ts';
-import { conditionalHeaders, definitions, threadPageSchema, threadPath, threadSchema } from './schemas.ts';
+import {
+  conditionalHeaders,
+  definitions,
+  pageRenderer,
+  presentThread,
+  threadPageSchema,
+  threadPath,
+  threadSchema,
+} from './presentation.ts';
 
 export interface ApiV1Options {
   readonly limits: Limits;

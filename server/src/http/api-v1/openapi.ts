@@ -7,8 +7,7 @@ import { errorStatus } from '../error-response.ts';
 import type { Route } from '../route.ts';
 import { textFormat } from '../schema.ts';
 import { compilersFactory } from '../validation.ts';
-import { presentMessage, presentThread } from './presentation.ts';
-import { errorSchema } from './schemas.ts';
+import { errorSchema, presentMessage, presentThread } from './presentation.ts';
 
 /** The errors of any request under `/api/v1`, in the order in which they are checked. */
 const commonErrors = {

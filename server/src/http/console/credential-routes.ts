@@ -3,9 +3,14 @@ import { invalid } from '../../domain/errors.ts';
 import { iso, isoOrNull } from '../../domain/time.ts';
 import {
   type AddressedApiKey,
+  type AddressedKeyRequest,
   createApiKey,
+  decideKeyRequest,
   keyOwnersFor,
   listAddressedApiKeys,
+  listKeyRequests,
+  requestApiKey,
+  revealApiKey,
   revokeApiKey,
   rotateApiKey,
 } from '../../usecases/credentials/api-keys.ts';
@@ -15,13 +20,6 @@ import {
   listApplications,
   rotateApplication,
 } from '../../usecases/credentials/applications.ts';
-import {
-  type AddressedKeyRequest,
-  decideKeyRequest,
-  listKeyRequests,
-  requestApiKey,
-  revealApiKey,
-} from '../../usecases/credentials/request-api-key.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import {
   type ApplicationJson,

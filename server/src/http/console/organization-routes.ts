@@ -24,7 +24,7 @@ import {
   listMembers,
   removeMember,
 } from '../../usecases/people/members.ts';
-import { modelTestsMax, modelTestsWindowMs, testModel } from '../../usecases/replies/test-model.ts';
+import { modelTestsMax, modelTestsWindowMs, testModel } from '../../usecases/replies/replies.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { Piece } from '../long-responses.ts';
 import { Type, text, textFormat } from '../schema.ts';

@@ -1,5 +1,11 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { type ApiKey, apiKeyHint, generateApiKey } from '../../domain/credential.ts';
+import {
+  type ApiKey,
+  apiKeyHint,
+  generateApiKey,
+  type KeyRequest,
+  type KeyRequestId,
+} from '../../domain/credential.ts';
 import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
@@ -8,7 +14,7 @@ import { checkName } from '../../domain/text.ts';
 import { dayMs, hourMs, iso } from '../../domain/time.ts';
 import type { KeySecret } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
+import { auditNote, type Change, missingIn, type UserChange } from '../organization/audit-log.ts';
 import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
 import { findMemberById } from '../people/members.ts';
 
@@ -72,7 +78,7 @@ export async function rotateApiKey(
     case 'rotated':
       return { id: next.id, key, userId };
     case 'missing':
-      throw missingIn({ organizationId, initiator }, `key ${keyId}`, 'key');
+      throw missingIn(change, `key ${keyId}`, 'key');
     case 'revoked':
       throw alreadyEnded();
     case 'api-disabled':
@@ -88,7 +94,7 @@ export async function revokeApiKey(change: Change, keyId: string, owners: KeyOwn
   const { id, name, hint } = await findApiKey(change, keyId, owners);
   const note = auditNote(context, initiator, 'key.revoked', id, { name, hint });
   const outcome = await context.store.revokeApiKey(organizationId, id, note);
-  if (outcome === 'missing') throw missingIn({ organizationId, initiator }, `key ${keyId}`, 'key');
+  if (outcome === 'missing') throw missingIn(change, `key ${keyId}`, 'key');
 }
 
 /** Live keys and the latest revoked ones of the organization, in order of creation. */
@@ -132,7 +138,7 @@ export async function listAddressedApiKeys(
 }
 
 /** A new key, and what the store keeps of it. */
-export function newKey({ ids, randomBytes, crc32, sha256 }: Context): { key: string; secret: KeySecret } {
+function newKey({ ids, randomBytes, crc32, sha256 }: Context): { key: string; secret: KeySecret } {
   const key = generateApiKey(randomBytes, crc32);
   return { key, secret: { id: ids.key(), hash: sha256(key), hint: apiKeyHint(key) } };
 }
@@ -141,14 +147,10 @@ function creatorOf({ actor }: Initiator): UserId | null {
   return actor.kind === 'user' ? actor.userId : null;
 }
 
-async function findApiKey(
-  { context: { store }, organizationId, initiator }: Change,
-  keyId: string,
-  owners: KeyOwners,
-): Promise<ApiKey> {
-  const key = await store.findApiKey(organizationId, keyId);
+async function findApiKey(change: Change, keyId: string, owners: KeyOwners): Promise<ApiKey> {
+  const key = await change.context.store.findApiKey(change.organizationId, keyId);
   if (key === undefined || (owners !== 'all' && key.userId !== owners)) {
-    throw missingIn({ organizationId, initiator }, `key ${keyId}`, 'key');
+    throw missingIn(change, `key ${keyId}`, 'key');
   }
   return key;
 }
@@ -157,7 +159,7 @@ function alreadyEnded(): ServiceError {
   return invalid('The key was already rotated or revoked: create a new one.');
 }
 
-export function tooManyKeys({ limits }: Context): ServiceError {
+function tooManyKeys({ limits }: Context): ServiceError {
   return invalid(
     `The organization has ${limits.organizationKeysMax} keys: revoke those that nobody uses, or ask an admin.`,
   );
@@ -187,4 +189,108 @@ export function assertMayOwnKey({ actor }: Initiator, owner: Pick<Member, 'userI
   throw forbidden(
     'You can create and rotate keys for yourself and for service accounts, not for another person.',
   );
+}
+
+/** How long a request waits for an admin's decision, and then for its owner. */
+const keepMs = 7 * dayMs;
+
+/** Requests a personal key for a member. An admin decides, because only admins create credentials (§5.2). */
+export async function requestApiKey(change: UserChange, name: string): Promise<KeyRequestId> {
+  const { context, principal, initiator } = change;
+  const { organizationId, userId } = principal;
+  checkName('name:', name, 1);
+  const id = context.ids.keyRequest();
+  const waitingMax = context.limits.keyRequestsMax;
+  const outcome = await context.store.createKeyRequest(
+    organizationId,
+    { id, userId, name, keepMs, waitingMax },
+    auditNote(context, initiator, 'key.requested', id, { name }),
+  );
+  switch (outcome) {
+    case 'created':
+      return id;
+    case 'not-a-member':
+      throw requestNotFound();
+    case 'api-disabled':
+      throw apiDisabled(organizationId, initiator);
+    case 'too-many':
+      throw invalid(
+        `You have ${waitingMax} open requests: reveal an approved key, or wait for an admin to decide.`,
+      );
+  }
+}
+
+export interface AddressedKeyRequest extends KeyRequest {
+  readonly owner: string;
+}
+
+/** In order of creation. */
+export async function listKeyRequests(
+  { store }: Context,
+  organizationId: OrganizationId,
+  owners: KeyOwners,
+): Promise<AddressedKeyRequest[]> {
+  const [requests, members] = await Promise.all([
+    store.listKeyRequests(organizationId),
+    store.listMembers(organizationId),
+  ]);
+  const addresses = new Map(members.map(({ userId, email }) => [userId, email]));
+  return requests.flatMap((request) => {
+    const owner = addresses.get(request.userId);
+    return owner === undefined || (owners !== 'all' && owners !== request.userId)
+      ? []
+      : [{ ...request, owner }];
+  });
+}
+
+/** For admins. Approving does not show the key: only its owner can reveal it. */
+export async function decideKeyRequest(
+  { context, principal: { organizationId, userId: by }, initiator }: UserChange,
+  requestId: string,
+  state: 'approved' | 'declined',
+): Promise<void> {
+  const { id, name, owner } = await findRequest(context, organizationId, requestId);
+  const note = auditNote(context, initiator, `key.${state}`, id, { name, owner });
+  const decision = { state, by, keepMs };
+  if ((await context.store.decideKeyRequest(organizationId, id, decision, note)) === 'missing') {
+    throw requestNotFound();
+  }
+}
+
+/** Creates the approved key and returns it this once, to its owner only. */
+export async function revealApiKey(
+  { context, principal: { organizationId, userId }, initiator }: UserChange,
+  requestId: string,
+): Promise<{ id: KeyId; key: string }> {
+  const request = await findRequest(context, organizationId, requestId, userId);
+  const { key, secret } = newKey(context);
+  const { name, owner } = request;
+  const detail = { name, hint: secret.hint, owner, request: request.id };
+  const note = auditNote(context, initiator, 'key.revealed', secret.id, detail);
+  switch (await context.store.redeemKeyRequest(organizationId, request.id, userId, secret, note)) {
+    case 'created':
+      return { id: secret.id, key };
+    case 'api-disabled':
+      throw apiDisabled(organizationId, initiator);
+    case 'missing':
+      throw requestNotFound();
+    case 'too-many':
+      throw tooManyKeys(context);
+  }
+}
+
+async function findRequest(
+  context: Context,
+  organizationId: OrganizationId,
+  requestId: string,
+  owners: KeyOwners = 'all',
+): Promise<AddressedKeyRequest> {
+  const requests = await listKeyRequests(context, organizationId, owners);
+  const request = requests.find(({ id }) => id === requestId);
+  if (request === undefined) throw requestNotFound();
+  return request;
+}
+
+function requestNotFound(): ServiceError {
+  return notFound('The request does not exist, was already decided or has expired.');
 }
