@@ -6,6 +6,7 @@ import type { Fixture } from './fuzz-part.ts';
 import { type FuzzRequest, fuzzRequests } from './fuzz-requests.ts';
 import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
 import { Service } from './service.ts';
+import { makeMember, makeOrganization, makeOrgWideKey } from './tenants.ts';
 
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_115);
 const count = 20_000;
@@ -52,27 +53,23 @@ describe('A service that is sent 20,000 malformed requests', () => {
 });
 
 async function prepare(service: Service): Promise<Fixture> {
-  const keyOf = async (id: string, email: string) => {
-    await service.skein('member', 'add', id, email);
-    return service.skein('key', 'create', id, '--user', email);
-  };
   const [organization, outside] = await Promise.all([
-    service.skein('org', 'create', 'Fuzzed', '--quota', '100000000'),
-    service.skein('org', 'create', 'Outside'),
+    makeOrganization(service, 'Fuzzed'),
+    makeOrganization(service, 'Outside'),
   ]);
   const [ada, ben, eve, wide] = await Promise.all([
-    keyOf(organization.id, 'ada@fuzzed.example'),
-    keyOf(organization.id, 'ben@fuzzed.example'),
-    keyOf(outside.id, 'eve@outside.example'),
-    service.skein('key', 'create', organization.id, '--org-wide'),
+    makeMember(service, organization, 'ada@fuzzed.example'),
+    makeMember(service, organization, 'ben@fuzzed.example'),
+    makeMember(service, outside, 'eve@outside.example'),
+    makeOrgWideKey(service, organization),
   ]);
-  const foreign = await new Api(service.baseUrl, ben.key).create({ prompt: 'For all to see' });
+  const foreign = await ben.api.create({ prompt: 'For all to see' });
   await Promise.all([
-    service.skein('thread', 'publish', organization.id, foreign.body.thread.id),
-    service.skein('key', 'revoke', organization.id, ben.id),
-    service.skein('org', 'set', outside.id, '--api', 'off'),
+    service.skein('thread', 'publish', organization, foreign.body.thread.id),
+    service.skein('key', 'revoke', organization, ben.id),
+    service.skein('org', 'set', outside, '--api', 'off'),
   ]);
-  const own = await new Api(service.baseUrl, ada.key).create({ prompt: 'Mine' });
+  const own = await ada.api.create({ prompt: 'Mine' });
   return {
     key: ada.key,
     orgWideKey: wide.key,

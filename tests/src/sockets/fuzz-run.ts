@@ -7,6 +7,8 @@ export interface FuzzTarget {
   readonly name: string;
   readonly baseUrl: string;
   readonly key: string;
+  /** How many hostile calls a script sends at most on one connection. */
+  readonly callsMax: number;
 }
 
 export interface FuzzOutcome {
@@ -50,7 +52,7 @@ export async function fuzzTarget(
 }
 
 async function runScript(target: FuzzTarget, seed: number, index: number): Promise<number[]> {
-  const { pieces, ending } = scriptOf(index, seed, target.key);
+  const { pieces, ending } = scriptOf(index, seed, target);
   const connection = await RawConnection.open(target);
   try {
     for (const piece of pieces) {
@@ -86,8 +88,8 @@ function isTls({ baseUrl }: FuzzTarget): boolean {
   return baseUrl.startsWith('https:');
 }
 
-function describe({ key }: FuzzTarget, seed: number, index: number, error: unknown): string {
-  const { kind, pieces, ending } = scriptOf(index, seed, key);
+function describe(target: FuzzTarget, seed: number, index: number, error: unknown): string {
+  const { kind, pieces, ending } = scriptOf(index, seed, target);
   const bytes = JSON.stringify(Buffer.concat(pieces).toString('latin1').slice(0, 1500));
   return `${(error as Error).message}\n  ${kind}, ${pieces.length} pieces, then ${ending}: ${bytes}`;
 }

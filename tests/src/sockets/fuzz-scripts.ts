@@ -10,7 +10,11 @@ export interface Script {
 }
 
 /** Script number `index` of a run. The first scripts cut a pair of requests at every byte and end in each way. */
-export function scriptOf(index: number, seed: number, key: string): Script {
+export function scriptOf(
+  index: number,
+  seed: number,
+  { key, callsMax }: { readonly key: string; readonly callsMax: number },
+): Script {
   const chance = new Chance(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b));
   const endings = ['reset', 'finish', 'leave'] as const;
   const pair = get(key) + create(key);
@@ -18,9 +22,9 @@ export function scriptOf(index: number, seed: number, key: string): Script {
     const bytes = Buffer.from(pair.slice(0, 1 + (index >> 1)), 'latin1');
     return { kind: 'cut', pieces: [bytes], ending: endings[index % 2] as 'reset' | 'finish' };
   }
-  // Opening connections takes most of the time, and this kind sends up to 200 requests on one.
+  // Opening connections takes most of the time, and this kind sends many requests on one.
   const kind = chance.below(2) === 0 ? 'calls' : (chance.pick(Object.keys(makers)) as keyof typeof makers);
-  const made = makers[kind](chance, key);
+  const made = makers[kind](chance, key, callsMax);
   const bytes = typeof made === 'string' ? Buffer.from(made, 'latin1') : made;
   return { kind, pieces: split(bytes, chance), ending: chance.pick(['finish', 'finish', ...endings]) };
 }
@@ -56,7 +60,8 @@ const makers = {
     Array.from({ length: 1 + chance.below(40) }, () =>
       chance.pick([get, list, create, rejectedRequests])(key),
     ).join('') + chance.pick(['', 'garbage\r\n\r\n', 'GET', '\r\n\r\n']),
-  calls: (chance: Chance, key: string) => hostileCalls(chance, key, 1 + chance.below(200)),
+  calls: (chance: Chance, key: string, callsMax: number) =>
+    hostileCalls(chance, key, 1 + chance.below(callsMax)),
   chunking: (chance: Chance, key: string) =>
     validRequests(chance, key) +
     request('POST /api/v1/threads', [
@@ -101,7 +106,7 @@ const makers = {
     return `${whole.slice(0, place)}${'\0'.repeat(1 + chance.below(3))}${whole.slice(place)}`;
   },
   random: (chance: Chance) => chance.bytes(1 + chance.below(chance.pick([8, 200, 5000]))),
-} satisfies Record<string, (chance: Chance, key: string) => string | Buffer>;
+} satisfies Record<string, (chance: Chance, key: string, callsMax: number) => string | Buffer>;
 
 const paths = [
   '/',
