@@ -118,7 +118,7 @@ export class Connection {
       const ofBody = Math.min(this.#bodyBytes, data.length - from);
       this.#bodyBytes -= ofBody;
       to = from + (ofBody || parsedAtOnce);
-      parse(data.subarray(from, to));
+      parse(data.length <= parsedAtOnce ? data : data.subarray(from, to));
     }
   }
 
@@ -255,12 +255,18 @@ function runDrainTurn(): void {
   if (draining.length > 0) setTimeout(runDrainTurn, drainEveryMs).unref();
 }
 
+/** The time in a trace id: every request of a millisecond has the same. */
+let traceTime = { ms: 0, text: '' };
+
 /**
  * A UUID of version 7 (RFC 9562), which begins with the time: the requests of one moment are neighbours in the indexes of
  * the request log. With random ids, each request would change another page of the store.
  */
 export function createTraceId(): string {
-  const time = Date.now().toString(16).padStart(12, '0');
-  const start = `${time.slice(0, 8)}-${time.slice(8)}-7`;
-  return start + randomUUID().slice(start.length);
+  const ms = Date.now();
+  if (ms !== traceTime.ms) {
+    const hex = ms.toString(16).padStart(12, '0');
+    traceTime = { ms, text: `${hex.slice(0, 8)}-${hex.slice(8)}-7` };
+  }
+  return traceTime.text + randomUUID().slice(traceTime.text.length);
 }
