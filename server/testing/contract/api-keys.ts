@@ -93,9 +93,13 @@ export function describeApiKeys(world: () => World): void {
       const organizationId = await world().organization();
       const max = defaultLimits.organizationKeysMax;
       const keys = Array.from({ length: max + 2 }, (_, index) => keyNumber(index));
-      const outcomes = await Promise.all(
-        keys.map((key, index) => nodes[index % 2]!.createApiKey(organizationId, key, note())),
-      );
+      const outcomes: string[] = [];
+      // Not all at once: on a slow machine, the last ones would wait too long for a connection.
+      for (let first = 0; first < keys.length; first += 167) {
+        const some = keys.slice(first, first + 167);
+        const creates = some.map((key, index) => nodes[index % 2]!.createApiKey(organizationId, key, note()));
+        outcomes.push(...(await Promise.all(creates)));
+      }
       assert.equal(outcomes.filter((outcome) => outcome === 'created').length, max);
       assert.equal(outcomes.filter((outcome) => outcome === 'too-many').length, 2);
       const listed = await store.listApiKeys(organizationId);
