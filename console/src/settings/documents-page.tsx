@@ -3,12 +3,18 @@ import { IconSearch } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import type { AddedDocumentJson, DocumentJson, DocumentsJson } from '../api/contract.ts';
+import type {
+  AddedDocumentJson,
+  DocumentJson,
+  DocumentsJson,
+  RemovedDocumentsJson,
+} from '../api/contract.ts';
 import { documentsOptions } from '../api/queries.ts';
-import { type ApiError, inOrganization, query, upload } from '../api/request.ts';
+import { type ApiError, inOrganization, query, request, upload } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
 import { bytesInWords } from '../app/byte-words.ts';
 import { Confirm } from '../app/confirm.tsx';
+import { counted } from '../app/count-words.ts';
 import { failureText } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
@@ -18,7 +24,7 @@ import { DocumentUpload } from './document-upload.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { QuestionTest } from './question-test.tsx';
 import { RowButton, StateBadge, When } from './table-cells.tsx';
-import { useChange, useRefresh } from './use-change.ts';
+import { useRefresh } from './use-change.ts';
 
 export function DocumentsPage() {
   const { id, role } = useOrganization();
@@ -28,19 +34,13 @@ export function DocumentsPage() {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [account, setAccount] = useState('all');
   const [words, setWords] = useState('');
-  const change = useChange();
+  const { done, remove, clear } = useRemoval();
   const isAdmin = role === 'admin';
   const shown = data?.documents.filter(
     (document) => (account === 'all' || account === accountKey(document)) && hasWords(document, words),
   );
   const selected = shown?.filter((document) => chosen.has(document.id)) ?? [];
   const areAllSelected = selected.length === shown?.length;
-
-  async function remove(): Promise<void> {
-    for (const document of removed)
-      await change.mutateAsync({ method: 'DELETE', path: `/documents/${document.id}` });
-    setChosen(new Set());
-  }
 
   return (
     <Page
@@ -79,7 +79,7 @@ export function DocumentsPage() {
           )}
           {selected.length > 0 && (
             <Button color="red" variant="light" onClick={() => setRemoved(selected)}>
-              Remove {selected.length} selected
+              Remove {selected.length.toLocaleString()} selected
             </Button>
           )}
         </Group>
@@ -98,18 +98,57 @@ export function DocumentsPage() {
       />
       <Confirm
         opened={removed.length > 0}
-        onClose={() => setRemoved([])}
-        title={removed.length === 1 ? `Remove ${removed[0]?.name}?` : `Remove ${removed.length} documents?`}
+        onClose={() => {
+          setRemoved([]);
+          clear();
+        }}
+        title={`Remove ${removed.length === 1 ? removed[0]?.name : counted(removed.length, 'document')}?`}
         confirmLabel="Remove"
         destructive
-        onConfirm={remove}
+        onConfirm={() => remove(removed).then(() => setChosen(new Set()))}
       >
         <Text size="sm">
           New replies won’t use {removed.length === 1 ? 'it' : 'them'}. Existing replies keep their citations.
         </Text>
+        {done > 0 && (
+          <Text size="sm" mt="xs">
+            {done.toLocaleString()} of {removed.length.toLocaleString()} removed
+          </Text>
+        )}
       </Confirm>
     </Page>
   );
+}
+
+/** The service accepts this many in one request. */
+const removedAtOnce = 100;
+
+/** Removes documents, and counts those that are done while there are more. */
+function useRemoval() {
+  const { id } = useOrganization();
+  const refresh = useRefresh();
+  const [done, setDone] = useState(0);
+
+  async function remove(documents: readonly DocumentJson[]): Promise<void> {
+    const path = inOrganization(id, '/documents/remove');
+    const ids = documents.map((document) => document.id);
+    let [position, removed] = [0, 0];
+    setDone(0);
+    try {
+      while (position < ids.length) {
+        const body = { ids: ids.slice(position, position + removedAtOnce) };
+        const answer = await request<RemovedDocumentsJson>('POST', path, { body });
+        position += answer.handled;
+        removed += answer.removed;
+        setDone(position);
+      }
+    } finally {
+      announce(`${counted(removed, 'document')} removed`);
+      await refresh();
+    }
+  }
+
+  return { done, remove, clear: () => setDone(0) };
 }
 
 function hasWords({ title, name }: DocumentJson, words: string): boolean {

@@ -24,7 +24,7 @@ describe('A document in the console', () => {
   });
   after(async () => {
     await window?.close();
-    assertDone(await world.ada.delete(`/documents/${id}`));
+    assertDone(await world.ada.post('/documents/remove', { ids: [id] }));
   });
 
   const citing = (cited: string, since = new Date().toISOString()) =>

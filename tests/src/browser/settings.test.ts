@@ -303,6 +303,17 @@ describe('Settings in the console', () => {
     await button('Remove', dialog()).click();
     await dialog().waitFor({ state: 'detached' });
     await shown(page.getByText('No documents yet'));
+    await untilAnnounced(page, '2 documents removed');
+
+    // More than the page removes in one request.
+    for (let number = 0; number < 101; number += 1)
+      assertDone(await world.ada.upload({ name: `${number}.md` }, `# ${number}\n\nText.\n`), 201);
+    await page.reload();
+    await page.getByRole('checkbox', { name: 'Select all 101' }).check();
+    await button('Remove 101 selected').click();
+    await button('Remove', dialog()).click();
+    await shown(page.getByText('No documents yet'));
+    await untilAnnounced(page, '101 documents removed');
     window.assertFaultless();
   });
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachEngine } from '../engines.ts';
 import { startSettingsWorld } from './settings-world.ts';
@@ -11,7 +12,11 @@ describeOnEachEngine('Changes in the console', ({ freshStore }) => {
     });
     try {
       const { ada, eve } = world;
-      assertDone(await ada.post('/keys', { name: 'One', scope: 'org-wide' }), 201);
+      const ids = [];
+      for (const name of ['a.md', 'b.md', 'c.md'])
+        ids.push(assertDone(await ada.upload({ name }, `# ${name}\n\nText.\n`), 201).id);
+      // One change, however many documents.
+      assert.deepEqual(assertDone(await ada.post('/documents/remove', { ids })), { handled: 3, removed: 3 });
       assertDone(await ada.post('/keys', { name: 'Two', scope: 'org-wide' }), 201);
       const third = await ada.post('/keys', { name: 'Three', scope: 'org-wide' });
       assertRefused(

@@ -125,7 +125,7 @@ export const knownRoutes: readonly KnownRoute[] = [
     caller: 'admin',
     call: json({ question: 'Who is first?' }),
   },
-  { method: 'DELETE', url: '/documents/:id', caller: 'admin', thing: 'document' },
+  { method: 'POST', url: '/documents/remove', caller: 'admin', call: json({ ids: ['doc_1'] }) },
   { method: 'GET', url: '/examples', caller: 'member' },
   { method: 'GET', url: '/first-steps', caller: 'admin' },
   { method: 'GET', url: '/model', caller: 'admin' },

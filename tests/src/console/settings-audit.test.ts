@@ -79,7 +79,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     await assertWritten(put, 'document.added', put.body.id, { name: 'a.md', accountId: null, passages: 1 });
     const again = await ada.upload({ name: 'a.md' }, '# A\n\nTwo.\n');
     await assertWritten(again, 'document.replaced', put.body.id, { name: 'a.md' });
-    const removed = await ada.delete(`/documents/${put.body.id}`);
+    const removed = await ada.post('/documents/remove', { ids: [put.body.id] });
     await assertWritten(removed, 'document.removed', put.body.id, { name: 'a.md' });
   });
 

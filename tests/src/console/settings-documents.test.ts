@@ -29,6 +29,10 @@ describe('Documents in the console', () => {
     return assertDone(answer, 201);
   }
 
+  async function remove(...ids: string[]) {
+    return assertDone(await world.ada.post('/documents/remove', { ids }));
+  }
+
   async function replyTo(prompt: string, accountId?: string): Promise<string> {
     const { body } = await api.create({ prompt, ...(accountId && { accountId }) });
     return (await api.untilDone(body.thread.id)).messages[1].content;
@@ -50,7 +54,7 @@ describe('Documents in the console', () => {
       });
       const question = 'How long is the warranty of an umbrella?';
       assert.match(await replyTo(question), /seven years/);
-      assert.deepEqual(assertDone(await world.ada.delete(`/documents/${made.id}`)), {});
+      assert.deepEqual(await remove(made.id), { handled: 1, removed: 1 });
       assert.equal(await listed(made.id), undefined);
       assert.doesNotMatch(await replyTo(question), /seven years/);
     });
@@ -94,6 +98,31 @@ describe('Documents in the console', () => {
       );
     });
 
+    it('the removal of many documents in one request, with an audit entry for each', async () => {
+      const names = ['many-1.md', 'many-2.md', 'many-3.md'];
+      const ids: string[] = [];
+      for (const name of names) ids.push((await add(name, `# ${name}\n\nThis is ${name}.\n`)).id);
+      assert.deepEqual(await remove(ids[0]!, 'doc_nonsense', ids[1]!), { handled: 3, removed: 2 });
+      assert.deepEqual(await remove(...ids), { handled: 3, removed: 1 });
+      for (const id of ids) assert.equal(await listed(id), undefined);
+      const { events } = assertDone(await world.ada.get('/audit?action=document.removed&limit=3'));
+      assert.deepEqual(
+        events.map(({ subject, detail }: any) => [subject, detail.name]),
+        ids.map((id, at) => [id, names[at]]).reverse(),
+      );
+    });
+
+    it('the removal of large documents in several requests', async () => {
+      const sections = Array.from({ length: 4_999 }, (_, at) => `## Part ${at}\n\nThis is part ${at}.\n`);
+      const large = await add('large.md', sections.join('\n'));
+      assert.equal(large.passages, 4_999);
+      const small = [];
+      for (const name of ['s.md', 't.md']) small.push((await add(name, '# Small\n\nThis is small.\n')).id);
+      assert.deepEqual(await remove(large.id, ...small), { handled: 2, removed: 2 });
+      assert.ok(await listed(small[1]!));
+      assert.deepEqual(await remove(small[1]!), { handled: 1, removed: 1 });
+    });
+
     it('a list for members, with supported formats and the budget', async () => {
       const { endings } = assertDone(await world.ben.get('/documents'));
       for (const ending of ['.md', '.html', '.pdf', '.txt']) assert.ok(endings.includes(ending));
@@ -135,8 +164,9 @@ describe('Documents in the console', () => {
       assertRefused(answer, 400, /octet-stream/);
     });
 
-    it('removing a document that does not exist', async () => {
-      assertRefused(await world.ada.delete('/documents/doc_nonsense'), 404);
+    it('a removal without ids, and of more than 100 documents', async () => {
+      for (const ids of [[], Array.from({ length: 101 }, (_, at) => `doc_${at}`)])
+        assertRefused(await world.ada.post('/documents/remove', { ids }), 400);
     });
   });
 
@@ -182,7 +212,7 @@ describe('Documents in the console', () => {
         assertRefused(await eve.get(path), 404);
         assertRefused(await eve.intrude(acme, 'GET', path), 404);
       }
-      assertDone(await ada.delete(`/documents/${id}`));
+      await remove(id);
       assertRefused(await ada.get(`/documents/${id}`), 404);
       assertRefused(await ada.get(`/documents/${id}/passages?skip=0&limit=10`), 404);
     });
@@ -191,8 +221,13 @@ describe('Documents in the console', () => {
       const { id } = await add('ours.md', '# Ours\n\nThis is ours.\n');
       const { ben, eve, acme } = world;
       assertRefused(await ben.upload({ name: 'theirs.md' }, '# Theirs'), 403);
-      assertRefused(await ben.delete(`/documents/${id}`), 403);
-      assertRefused(await eve.delete(`/documents/${id}`), 404);
+      assertRefused(await ben.post('/documents/remove', { ids: [id] }), 403);
+      assert.deepEqual(assertDone(await eve.post('/documents/remove', { ids: [id] })), {
+        handled: 1,
+        removed: 0,
+      });
+      assert.ok(await listed(id));
+      assertRefused(await eve.intrude(acme, 'POST', '/documents/remove', { body: { ids: [id] } }), 404);
       assertRefused(await eve.intrude(acme, 'GET', '/documents'), 404);
       assertRefused(
         await eve.intrude(acme, 'POST', '/documents?name=a.md', { file: Buffer.from('# A') }),

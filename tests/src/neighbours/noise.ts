@@ -70,9 +70,8 @@ export async function removeDocuments({ admin, organizationId }: Tenant): Promis
   const added: { id: string; name: string }[] = body.documents.filter(
     ({ name }: { name: string }) => !keptDocuments.includes(name),
   );
-  const answers: ConsoleAnswer[] = await Promise.all(
-    added.map(({ id }) => admin.delete(admin.at(`/documents/${id}`, organizationId))),
-  );
+  const path = admin.at('/documents/remove', organizationId);
+  const answers: ConsoleAnswer[] = await Promise.all(added.map(({ id }) => admin.post(path, { ids: [id] })));
   return answers.map(({ status }) => String(status));
 }
 

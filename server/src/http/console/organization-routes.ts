@@ -10,7 +10,7 @@ import {
   listExampleQuestions,
   openDocument,
   readPassages,
-  removeDocument,
+  removeDocuments,
   testQuestion,
 } from '../../usecases/documents/documents.ts';
 import { readFirstSteps } from '../../usecases/organization/organization.ts';
@@ -47,6 +47,8 @@ import {
   openedDocumentSchema,
   passagesSchema,
   questionBody,
+  removedDocumentsBody,
+  removedDocumentsSchema,
 } from './setting-schemas.ts';
 
 export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
@@ -152,8 +154,10 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
       response: foundPassagesSchema,
       handle: ({ context, principal, body }) => testQuestion(context, principal, searchPassages, body),
     }),
-    defineConsoleRoute('DELETE /documents/:id', 'admin', {
-      handle: (call) => removeDocument(call, call.path.id),
+    defineConsoleRoute('POST /documents/remove', 'admin', {
+      body: removedDocumentsBody,
+      response: removedDocumentsSchema,
+      handle: (call) => removeDocuments(call, call.body.ids, call.recheck),
     }),
   ];
 }

@@ -244,7 +244,7 @@ describe('Responses of the console routes', () => {
     const question = { question: 'Thirty days?', asked: true };
     const { passages } = await call<FoundPassagesJson>('POST /documents/search', { body: question });
     assert.equal(passages.length, 1);
-    await call('DELETE /documents/:id', { id: document.id });
+    await call('POST /documents/remove', { body: { ids: [document.id] } });
 
     await call('GET /examples');
     await call('GET /first-steps');

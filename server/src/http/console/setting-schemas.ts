@@ -192,6 +192,17 @@ export const addedDocumentSchema = object({
 });
 export type AddedDocumentJson = Json<typeof addedDocumentSchema>;
 
+/** A request counts as one change, so it has few ids. */
+export const removedDocumentsBody = object({ ids: Type.Array(text(1, 100), { minItems: 1, maxItems: 100 }) });
+
+export const removedDocumentsSchema = object({
+  /** How many of the ids were dealt with. The others are for the next request. */
+  handled: count,
+  /** Without those that were removed before. */
+  removed: count,
+});
+export type RemovedDocumentsJson = Json<typeof removedDocumentsSchema>;
+
 export const examplesSchema = object({ questions: Type.Array(Type.String()) });
 export type ExamplesJson = Json<typeof examplesSchema>;
 

@@ -119,13 +119,44 @@ export async function listDocuments(context: Context, organizationId: Organizati
 
 /** New replies no longer use the document; replies that cite it stay unchanged. */
 export async function removeDocument(change: Change, documentId: string): Promise<void> {
+  const removed = await removeIfPresent(change, documentId);
+  if (removed === undefined) throw missingIn(change, `document ${documentId}`, 'doc');
+}
+
+/** A call ends with the document that reaches this number: as many as the largest document may have by default. */
+const removedPassagesMax = fixed.documentPassagesMax.default;
+
+/**
+ * Removes documents one by one, each with its audit entry, until it has removed enough passages for one call. Skips
+ * documents that were removed before. `handled` is how many of the ids it has dealt with: call it again with the others.
+ * `confirm` rejects if the caller may no longer remove documents.
+ */
+export async function removeDocuments(
+  change: Change,
+  documentIds: readonly string[],
+  confirm: () => Promise<void>,
+): Promise<{ handled: number; removed: number }> {
+  let [handled, removed, passages] = [0, 0, 0];
+  for (const documentId of documentIds) {
+    if (passages >= removedPassagesMax) break;
+    await nextTurn(change.organizationId);
+    await confirm();
+    const document = await removeIfPresent(change, documentId);
+    handled += 1;
+    if (document !== undefined) removed += 1;
+    passages += document?.passageCount ?? 0;
+  }
+  return { handled, removed };
+}
+
+async function removeIfPresent(change: Change, documentId: string): Promise<Document | undefined> {
   const { context, organizationId, initiator } = change;
   const document = await context.store.findDocument(organizationId, documentId);
-  if (document === undefined) throw missingIn(change, `document ${documentId}`, 'doc');
+  if (document === undefined) return undefined;
   const { id, name, accountId } = document;
   const note = auditNote(context, initiator, 'document.removed', id, { name, accountId });
   const outcome = await context.store.removeDocument(organizationId, id, note);
-  if (outcome === 'missing') throw missingIn(change, `document ${documentId}`, 'doc');
+  return outcome === 'removed' ? document : undefined;
 }
 
 const passagesMax = 5;
