@@ -8,13 +8,11 @@ import type { Documents } from './document-store.ts';
 import type { ApiKeys, Applications, KeyRequests, SigningKeys } from './key-store.ts';
 import type { AuditNote, AuditSearches, Audits, Requests, Usages } from './log-store.ts';
 import type { Notices, Ratings, Replies } from './reply-store.ts';
-
 import type { ThreadSearch, Threads } from './thread-store.ts';
 
 export type * from './account-store.ts';
 export type * from './document-store.ts';
 export type * from './key-store.ts';
-export type * from './log-store.ts';
 export type * from './log-store.ts';
 export type * from './reply-store.ts';
 export type * from './thread-store.ts';
