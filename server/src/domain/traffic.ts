@@ -39,6 +39,12 @@ export function traceStart(traceId: string): number | undefined {
   return high && low ? Number.parseInt(high + low, 16) : undefined;
 }
 
+/** What the trace ids of requests that arrive at this time start with. */
+export function traceIdStart(at: number): string {
+  const time = Math.max(0, at).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
+}
+
 /** What the request log says of a request. */
 export interface AnsweredRequest {
   readonly traceId: string;

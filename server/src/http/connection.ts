@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { traceIdStart } from '../domain/traffic.ts';
 import { takeTurn } from '../usecases/turns.ts';
 import { errorBody } from './error-response.ts';
 import { ambiguityOf } from './request.ts';
@@ -265,8 +266,7 @@ let traceTime = { ms: 0, text: '' };
 export function createTraceId(): string {
   const ms = Date.now();
   if (ms !== traceTime.ms) {
-    const hex = ms.toString(16).padStart(12, '0');
-    traceTime = { ms, text: `${hex.slice(0, 8)}-${hex.slice(8)}-7` };
+    traceTime = { ms, text: `${traceIdStart(ms)}-7` };
   }
   return traceTime.text + randomUUID().slice(traceTime.text.length);
 }

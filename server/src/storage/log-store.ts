@@ -116,7 +116,10 @@ export interface Requests {
    */
   addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean>;
   listRequests(organizationId: OrganizationId, query: RequestQuery): Promise<RequestPage>;
-  /** A trace id contains the time at which the request arrived, which bounds the search. */
+  /**
+   * A trace id contains the time at which the request arrived. Only blocks of requests that arrived at about that time are
+   * read, whether or not it is found.
+   */
   findRequest(organizationId: OrganizationId, traceId: string): Promise<LoggedRequest | undefined>;
   /** The newest block without any of the newest `keep` entries. The cost grows with the number of blocks. */
   findOldRequest(organizationId: OrganizationId, keep: number): Promise<LogPosition | undefined>;

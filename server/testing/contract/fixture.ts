@@ -11,6 +11,7 @@ import {
 } from '../../src/domain/id.ts';
 import type { QuotaUse } from '../../src/domain/organization.ts';
 import type { RetentionKind } from '../../src/domain/retention.ts';
+import { traceIdStart } from '../../src/domain/traffic.ts';
 import type {
   AuditNote,
   ClaimedReply,
@@ -47,13 +48,12 @@ export interface Conversation {
   readonly thread: NewThread;
 }
 
-/** A finished request for the request log. */
 /** A trace id as the service creates them: it contains the time at which the request arrived. */
 export function traceIdAt(at: number, last = 0): string {
-  const time = at.toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(last).padStart(12, '0')}`;
+  return `${traceIdStart(at)}-7000-8000-${String(last).padStart(12, '0')}`;
 }
 
+/** A finished request for the request log. */
 export function loggedRequest(
   change: Pick<LoggedRequest, 'organizationId' | 'at'> & Partial<LoggedRequest>,
 ): LoggedRequest {

@@ -39,6 +39,28 @@ export function describeRequests(world: () => World): void {
         assert.equal(await world().store.findRequest(organization, missing), undefined);
     });
 
+    it('finds slow and quick requests by their trace ids, each in a block with its earliest trace id', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const answered = (at: number, ms: number) =>
+        entry(organization, at, { traceId: traceIdAt(at - ms), latencyUs: ms * 1000 });
+      const slow = [answered(100_000, 40_000), answered(100_100, 50_000)];
+      const quick = [answered(100_200, 20), answered(100_300, 900), answered(100_400, 0)];
+      await store.addRequests([...slow, ...quick], []);
+      for (const written of [...slow, ...quick])
+        assert.deepEqual(await store.findRequest(organization, written.traceId), written);
+      // The id of a block tells the search that all of its requests arrived later than the one it looks for.
+      assert.deepEqual(await store.findOldRequest(organization, 0), { at: 100_400, id: quick[1]!.traceId });
+      assert.deepEqual(await store.findOldRequest(organization, 3), { at: 100_100, id: slow[1]!.traceId });
+    });
+
+    it('finds a request during which the clock was set back by a second', async () => {
+      const organization = await world().organization();
+      const written = entry(organization, 100_000, { traceId: traceIdAt(101_000) });
+      await world().store.addRequests([written], []);
+      assert.deepEqual(await world().store.findRequest(organization, written.traceId), written);
+    });
+
     it('is paged without gaps or repetitions while entries are added', async () => {
       const { store } = world();
       const organization = await world().organization();

@@ -1,6 +1,6 @@
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { traceStart } from '../../domain/traffic.ts';
+import { traceIdStart, traceStart } from '../../domain/traffic.ts';
 import type {
   LoggedRequest,
   RequestPage,
@@ -25,6 +25,8 @@ const firstBlocks = 8;
 const blocksAtOnceMax = 128;
 /** A request that took longer is not found by its trace id. */
 const requestMsMax = 600_000;
+/** Nor is one during which the clock was set back by more than this. */
+const clockStepMax = 1_000;
 
 interface Block extends LogPosition {
   readonly organizationId: OrganizationId;
@@ -34,19 +36,29 @@ interface Block extends LogPosition {
   readonly requests: string;
 }
 
-/** A row for each request would take longer. The same requests become the same blocks, with the same ids. */
+/**
+ * A row for each request would take longer. The same requests become the same blocks. The id of a block is its earliest
+ * trace id, which contains the time when that request arrived: a search by trace id skips the blocks whose requests all
+ * arrived later. Slow requests have their own blocks, so that the requests of a block arrived at about the same time.
+ */
 function blocksOf(requests: readonly LoggedRequest[]): Block[] {
   const blocks = Map.groupBy(
     requests,
-    ({ organizationId, at }, place) =>
-      `${organizationId} ${Math.floor(at / blockMs)} ${Math.floor(place / blockMax)}`,
+    ({ organizationId, at, latencyUs }, place) =>
+      `${organizationId} ${Math.floor(at / blockMs)} ${Math.floor(place / blockMax)} ${slowness(latencyUs)}`,
   );
   return [...blocks.values()].map((block) => {
-    const { organizationId, traceId: id } = block[0]!;
+    const { organizationId } = block[0]!;
+    const id = block.map(({ traceId }) => traceId).reduce((a, b) => (a < b ? a : b));
     const times = block.map(({ at }) => at);
     const [firstAt, at] = [Math.min(...times), Math.max(...times)];
     return { organizationId, at, id, firstAt, entries: block.length, requests: JSON.stringify(block) };
   });
+}
+
+/** 0 up to a second, 1 up to 4 seconds, 2 up to 16 seconds, and so on. */
+function slowness(latencyUs: number): number {
+  return Math.max(0, Math.ceil(Math.log2(latencyUs / 1e6) / 2));
 }
 
 // Rows of an organization that was purged are dropped, without losing those of the others.
@@ -87,7 +99,7 @@ const list = statement('list-request-blocks')`
   ${newestFirst} LIMIT :limit`;
 const find = statement('find-request-block')`
   SELECT requests FROM request_block WHERE organization_id = :organizationId
-    AND at BETWEEN :first AND :last AND strpos(requests, :traceId) > 0
+    AND at BETWEEN :first AND :last AND id < :idEnd AND strpos(requests, :traceId) > 0
   ORDER BY at, id LIMIT 1`;
 const findOld = statement('find-old-request-block')`
   SELECT at, id FROM (
@@ -161,8 +173,13 @@ export function requests({ runsLocally, read, write, writeUnsynced }: Transactio
     async findRequest(organizationId, traceId) {
       const startedAt = traceStart(traceId);
       if (startedAt === undefined) return undefined;
-      // The clock may have been set back by a little in the meantime.
-      const values = { first: startedAt - blockMs, last: startedAt + requestMsMax + blockMs, traceId };
+      const values = {
+        first: startedAt - clockStepMax,
+        last: startedAt + requestMsMax + blockMs,
+        // Blocks of earlier releases have the trace id of any of their requests.
+        idEnd: traceIdStart(startedAt + clockStepMax),
+        traceId,
+      };
       const block = await read(() => row<Block>(find, { organizationId, ...values }));
       return block && parse(block).find((request) => request.traceId === traceId);
     },
