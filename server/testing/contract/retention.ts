@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId, ThreadId } from '../../src/domain/id.ts';
 import { retentionKinds } from '../../src/domain/retention.ts';
+import { blocksPerRemoval } from '../../src/storage/sql/requests.ts';
 import { Accounting, day, newInvitation, newSession } from './account-fixture.ts';
 import { by, loggedRequest, newFollowUp, newThread, note, traceIdAt, type World } from './fixture.ts';
 
@@ -124,6 +126,30 @@ export function describeRetention(world: () => World): void {
       assert.equal((await world().removeAll('quota_days', day)).removed, 3);
       assert.equal((await store.readQuota(organization, today() - 1))?.used, 1);
       assert.equal((await store.readQuota(organization, today() - 2))?.used, 0);
+    });
+
+    it('removes blocks of the request log in small commits', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      // One block for each minute.
+      const times = Array.from({ length: 500 }, (_, minute) => clock.ms - 2 * day - minute * 60_000);
+      await store.addRequests(
+        times.map((at) => loggedRequest({ organizationId: organization, at })),
+        [],
+      );
+      assert.equal(await store.countExpired('requests', day), 500);
+      let isDone = false;
+      const removing = store.removeExpired('requests', day, '').finally(() => {
+        isDone = true;
+      });
+      const left = new Set<number>();
+      while (!isDone) {
+        left.add(await store.countExpired('requests', day));
+        await turn();
+      }
+      assert.equal((await removing).removed, 500);
+      assert.ok(left.size > 3, `readers saw ${[...left]}`);
+      for (const count of left) assert.equal(count % blocksPerRemoval, 0);
     });
 
     it('removes expired idempotency keys, sessions and invitations', async () => {

@@ -3,6 +3,7 @@ import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
 import { dayMs, hourMs } from '../../domain/time.ts';
 import type { TableName } from '../archive.ts';
 import type { Retention } from '../store.ts';
+import { blocksPerRemoval } from './requests.ts';
 import { empty, identifier, type Sql, type Statement, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
@@ -12,13 +13,15 @@ interface RetentionRule {
   readonly column: string;
   /** The unit of the column: milliseconds or days. */
   readonly unitMs: number;
+  /** One commit removes at most this many rows: `batchRows` by default. */
+  readonly rowsPerCommit?: number;
 }
 
 export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
   deleted_threads: { table: 'thread', column: 'deleted_at', unitMs: 1 },
   audit_events: { table: 'audit_event', column: 'at', unitMs: 1 },
   usage_days: { table: 'usage_day', column: 'day', unitMs: dayMs },
-  requests: { table: 'request_block', column: 'at', unitMs: 1 },
+  requests: { table: 'request_block', column: 'at', unitMs: 1, rowsPerCommit: blocksPerRemoval },
   traffic_hours: { table: 'traffic_hour', column: 'hour', unitMs: hourMs },
   traffic_days: { table: 'traffic_day', column: 'day', unitMs: dayMs },
   quota_days: { table: 'quota_use', column: 'day', unitMs: dayMs },
@@ -190,21 +193,23 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
         const values = { place, pageEnd: pageEnd ?? end, keepMs };
         return { pageEnd, owners: yield* rows<Owner>(statements.findOwners[kind], values) };
       });
-      let total = { removed: 0, rows: 0, done: 0, mayHaveMore: false };
+      const { rowsPerCommit = batchRows } = retentionRules[kind];
+      let total = { removed: 0, rows: 0, done: 0, isStopped: false };
       while (total.done < owners.length) {
         total = await writeUnsynced(function* () {
           const isLate = deadline(removal);
           let { removed, rows, done } = total;
+          const rowsMax = Math.min(batchRows, rows + rowsPerCommit);
           do {
-            const gone = yield* removeOf(owners[done]!.id, kind, keepMs, batchRows - rows, isLate);
+            const gone = yield* removeOf(owners[done]!.id, kind, keepMs, rowsMax - rows, isLate);
             removed += gone.removed;
             rows += gone.rows;
-            if (gone.mayHaveMore) return { removed, rows, done, mayHaveMore: true };
+            if (gone.mayHaveMore) return { removed, rows, done, isStopped: rows < rowsMax };
             done += 1;
-          } while (done < owners.length && rows < batchRows && !isLate());
-          return { removed, rows, done, mayHaveMore: false };
+          } while (done < owners.length && rows < rowsMax && !isLate());
+          return { removed, rows, done, isStopped: false };
         });
-        if (total.mayHaveMore || total.rows >= batchRows) break;
+        if (total.isStopped || total.rows >= batchRows) break;
       }
       const { removed, rows: allRows, done } = total;
       const next = done < owners.length || allRows >= batchRows ? (owners[done - 1]?.id ?? place) : pageEnd;
