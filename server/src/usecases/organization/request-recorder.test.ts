@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { loggedRequest } from '../../../testing/contract/fixture.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { LoggedRequest, TrafficReport } from '../../storage/store.ts';
-import { RequestRecorder } from './request-recorder.ts';
+import type { LoggedRequest, TrafficReport, UsageReport } from '../../storage/store.ts';
+import { RequestRecorder, UsageCounter } from './request-recorder.ts';
 
 const acme = 'org_acme' as OrganizationId;
 const hour = Date.UTC(2026, 10, 15, 12) / 3_600_000;
@@ -184,4 +184,62 @@ test('stores the requests that wait between two parts of a long removal, and rem
   assert.ok(log.oldParts > 30, `${log.oldParts} parts left`);
   for (let flushes = 0; flushes < 50; flushes += 1) await recorder.flush(log);
   assert.equal(log.oldParts, 0);
+});
+
+const noon = Date.UTC(2026, 10, 15, 12);
+const day = noon / 86_400_000 - 0.5;
+const counted = {
+  organizationId: 'org_1' as OrganizationId,
+  credentialId: 'key_1',
+  operation: 'getThread',
+  outcome: 'OK',
+  at: noon,
+};
+const { at: _, ...named } = counted;
+
+async function flushed(counter: UsageCounter): Promise<UsageReport[]> {
+  const stored: UsageReport[] = [];
+  await counter.flush({ addUsage: async (reports) => void stored.push(...reports) });
+  return stored;
+}
+
+test('adds up requests that differ only in their time, and keeps the latest time', async () => {
+  const counter = new UsageCounter();
+  for (const at of [noon, noon + 2000, noon + 1000]) counter.count({ ...counted, at });
+  assert.deepEqual(await flushed(counter), [{ ...named, day, requests: 3, lastUsedAt: noon + 2000 }]);
+});
+
+test('counts credentials, operations, outcomes and days separately', async () => {
+  const counter = new UsageCounter();
+  counter.count(counted);
+  counter.count({ ...counted, credentialId: 'key_2' });
+  counter.count({ ...counted, operation: 'listThreads' });
+  counter.count({ ...counted, outcome: 'NOT_FOUND' });
+  counter.count({ ...counted, at: noon + 86_400_000 });
+  const reports = await flushed(counter);
+  assert.equal(reports.length, 5);
+  assert.deepEqual(
+    reports.map(({ requests }) => requests),
+    [1, 1, 1, 1, 1],
+  );
+});
+
+test('stores each request once', async () => {
+  const counter = new UsageCounter();
+  counter.count(counted);
+  assert.equal((await flushed(counter)).length, 1);
+  assert.deepEqual(await flushed(counter), []);
+});
+
+test('does not call the store when nothing was requested', async () => {
+  await new UsageCounter().flush({ addUsage: () => assert.fail('the store was called') });
+});
+
+test('loses nothing when the store fails', async () => {
+  const counter = new UsageCounter();
+  counter.count({ ...counted, at: noon + 5000 });
+  const failing = counter.flush({ addUsage: () => Promise.reject(new Error('no disk')) });
+  counter.count(counted);
+  await assert.rejects(failing, /no disk/);
+  assert.deepEqual(await flushed(counter), [{ ...named, day, requests: 2, lastUsedAt: noon + 5000 }]);
 });
