@@ -76,12 +76,20 @@ describe('The request log in the console', () => {
 
   it('is linked from the audit log, and is for admins', async () => {
     const { page } = window;
+    const { body } = await api.create({ prompt: 'Delete me' });
+    const { headers } = await api.delete(body.thread.id);
+    const traceId = headers.get('x-request-id');
+    await eventually(
+      async () => assertDone(await world.ada.get(`/requests?traceId=${traceId}`)).requests,
+      (requests: unknown[]) => requests.length === 1,
+    );
     await page.goto('/settings/audit');
     await page
       .getByRole('link', { name: /^[0-9a-f]{8}$/ })
       .first()
       .click();
-    await shown(page.getByText('No request with this trace ID'));
+    await shown(page.getByRole('row').filter({ hasText: 'Delete thread' }));
+    assert.match(page.url(), new RegExp(`trace=${traceId}`));
     const ben = await openAs(browser, world.ben.client);
     await ben.page.goto('/settings/requests');
     await shown(ben.page.getByText('This page is for admins'));
