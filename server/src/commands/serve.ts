@@ -69,6 +69,8 @@ export async function serve(config: Config, role: Role): Promise<number> {
   // A process manager or a test may wait for this line.
   log.flush();
   servedFiles?.checkSources();
+  // Not before, because loading the compiler takes 50 ms, and not during the first request, which would wait for it.
+  void app?.compileSchemas();
 
   const reason = await Promise.race([stopRequested, untilUncaughtError(log)]);
   log.info(reason, 'stopping');

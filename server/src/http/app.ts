@@ -15,7 +15,7 @@ import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
 import { normalizeUrl } from './request.ts';
 import { reportRequest } from './request-log.ts';
-import { compilersFactory, formatFaults } from './validation.ts';
+import { formatFaults, lazyCompilers } from './validation.ts';
 
 interface AppOptions
   extends ApiV1Options,
@@ -39,6 +39,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   let listener: Listener | undefined;
   const heldRequests = new HeldRequests();
   const drain = new Drain(options.drainMs);
+  const { compilersFactory, compileAll } = lazyCompilers();
   const app = fastify({
     loggerInstance: oneForAll(options.log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -65,6 +66,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   });
 
   app.decorate('drain', () => drain.start());
+  app.decorate('compileSchemas', compileAll);
   app.setErrorHandler(sendError);
   // Declared up front so that all request objects have one hidden class.
   app.decorateRequest('principal');
@@ -196,6 +198,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Resolves when the listener may close. */
     drain(): Promise<void>;
+    /** Otherwise the first request of each route compiles its schemas. */
+    compileSchemas(): Promise<void>;
   }
   interface FastifyRequest {
     span?: RequestSpan;

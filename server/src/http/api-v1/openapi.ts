@@ -6,7 +6,7 @@ import type { Thread } from '../../domain/thread.ts';
 import { errorStatus } from '../error-response.ts';
 import type { Route } from '../route.ts';
 import { textFormat } from '../schema.ts';
-import { compilersFactory } from '../validation.ts';
+import { lazyCompilers } from '../validation.ts';
 import { errorSchema, presentMessage, presentThread } from './presentation.ts';
 
 /** The errors of any request under `/api/v1`, in the order in which they are checked. */
@@ -161,6 +161,7 @@ export const apiPrefix = '/api/v1';
  */
 async function openApiDocument(api: FastifyPluginAsync): Promise<string> {
   const { default: swagger } = await import('@fastify/swagger');
+  const { compilersFactory } = lazyCompilers();
   const app = fastify({ schemaController: { compilersFactory } });
   await app.register(swagger, {
     openapi: {
