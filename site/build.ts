@@ -21,6 +21,6 @@ await buildOnce(folder, async (fresh) => {
   const repository = join(folder, '..');
   for (const { file, address } of linkedFiles(repository))
     cpSync(join(repository, file), join(fresh, address.slice(base.length)));
-  // Sent with every page: server/src/http/documentation.ts.
+  // Sent with every page: server/src/http/pages.ts.
   writeFileSync(join(fresh, '.policy'), policyOf(fresh));
 });

@@ -161,7 +161,7 @@ function checkSync(store: EmbeddedStore): string {
   }
 }
 
-/** The configuration is valid only with a certificate, so it can be read here. */
+/** `readConfig` has rejected a certificate that cannot be read. */
 function checkTls({ tls }: Config): string {
   if (tls === undefined) return 'off: put a TLS proxy in front, or set SKEIN_TLS_CERT and SKEIN_TLS_KEY';
   const { validTo } = new X509Certificate(tls.cert);

@@ -26,8 +26,9 @@ declare module 'fastify' {
 }
 
 /**
- * The first three checks of every request to the public interface: 401, then 404 if the public API is not enabled for the organization, then 429. A read by a
- * known caller starts at the same time, so that both take one round trip to the store; `admission` then decides.
+ * The first three checks of every request to the public interface: 401, then 404 if the public API is not enabled for the
+ * organization, then 429. A read by a known caller starts at the same time, so that both take one round trip to the store;
+ * `admission` then decides.
  */
 export function admitCaller(context: SurfaceContext) {
   // What a key means never changes, so an admitted one is parsed and hashed once. The store decides each time if it is valid.

@@ -47,7 +47,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     connectionsCheckingInterval: checkEveryMs,
     keepAliveTimeout: keepAliveMs,
-    // Checked in headers.ts: Node's own 400 has no body.
+    // Checked by `ambiguityOf`: Node's own 400 has no body.
     requireHostHeader: false,
     // Upgrade is not supported: the request is answered as if it had no Upgrade header (RFC 9110 §7.8).
     shouldUpgradeCallback: () => false,

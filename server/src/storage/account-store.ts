@@ -119,8 +119,8 @@ export interface Session {
 }
 
 /**
- * People, and how they prove who they are. `domain/account.ts` decides what a proof permits; the store passes it the facts of
- * one transaction and applies its decision in the same transaction. So do `Invitations` and `Sessions`.
+ * People, and how they prove who they are. `domain/account.ts` decides what a proof permits; the store reads the facts and
+ * applies the decision in one transaction. This also holds for `Invitations` and `Sessions`.
  */
 export interface Accounts {
   /** By normalized address. Undefined also for a user who is a member of no organization, or only as a service account. */

@@ -118,7 +118,7 @@ function renumbered(table: ArchiveTable, rows: readonly Row[], first: number): R
   return rows.map((row, index) => row.with(place, first + index));
 }
 
-/** The same terms that add-document.ts derives. */
+/** The terms that reading-process.ts derives, without those of the file's name. */
 function passageTerms(table: ArchiveTable, row: Row, termsOf: (text: string) => string[]): string {
   const names = [...Object.keys(table.columns), ...Object.keys(table.joined?.columns ?? {})];
   const column = (name: string) => row[names.indexOf(name)] ?? '';

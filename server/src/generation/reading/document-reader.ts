@@ -94,7 +94,7 @@ export class DocumentReader {
     try {
       if (child.pid !== undefined) setPriority(child.pid, niceness);
     } catch {
-      // The process has already exited, which `outcomeOf` reports.
+      // The process has already exited, which `answerOf` reports.
     }
     return child;
   }

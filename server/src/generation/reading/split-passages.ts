@@ -92,7 +92,7 @@ function runsOf(units: readonly Unit[]): Run[] {
   return runs;
 }
 
-/** Whether a run is a short paragraph above a list, table or code, or an item that ends with a colon above other text. */
+/** Whether a run is a short paragraph above a list, table or code, or an item with a colon above a table or code. */
 function introduces(run: Run = [], next: Unit['kind']): boolean {
   const last = run.at(-1);
   if (last === undefined || next === 'sentence' || next === last.kind) return false;

@@ -139,6 +139,7 @@ export class StreamPlaces {
 const retryMs = 1000;
 /** How long the end of a stream waits for a peer that does not read. */
 const lingerMs = 500;
+
 /** Server-sent events to one peer. It buffers one chunk at a time: senders wait for the peer. */
 class EventStream {
   readonly #organizationId: string;
