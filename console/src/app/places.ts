@@ -23,17 +23,17 @@ export const threadPlaces = [
   },
 ] as const;
 
-/** `admin`: only for admins. `beta`: only for organizations that may use the public API. */
+/** `admin`: only for admins. `needsApi`: only if the public API is enabled. */
 export const settingPlaces = [
-  { to: '/settings/keys', label: 'API keys', admin: false, beta: true, Icon: IconKey },
-  { to: '/settings/applications', label: 'Applications', admin: true, beta: true, Icon: IconApps },
-  { to: '/settings/members', label: 'Members', admin: true, beta: false, Icon: IconUsers },
-  { to: '/settings/documents', label: 'Documents', admin: false, beta: false, Icon: IconFiles },
-  { to: '/settings/unanswered', label: 'Unanswered', admin: true, beta: false, Icon: IconHelpCircle },
-  { to: '/settings/model', label: 'Model', admin: true, beta: false, Icon: IconRobot },
-  { to: '/settings/usage', label: 'Usage', admin: false, beta: true, Icon: IconActivity },
-  { to: '/settings/requests', label: 'Requests', admin: true, beta: true, Icon: IconListSearch },
-  { to: '/settings/audit', label: 'Audit log', admin: true, beta: false, Icon: IconHistory },
+  { to: '/settings/keys', label: 'API keys', admin: false, needsApi: true, Icon: IconKey },
+  { to: '/settings/applications', label: 'Applications', admin: true, needsApi: true, Icon: IconApps },
+  { to: '/settings/members', label: 'Members', admin: true, needsApi: false, Icon: IconUsers },
+  { to: '/settings/documents', label: 'Documents', admin: false, needsApi: false, Icon: IconFiles },
+  { to: '/settings/unanswered', label: 'Unanswered', admin: true, needsApi: false, Icon: IconHelpCircle },
+  { to: '/settings/model', label: 'Model', admin: true, needsApi: false, Icon: IconRobot },
+  { to: '/settings/usage', label: 'Usage', admin: false, needsApi: true, Icon: IconActivity },
+  { to: '/settings/requests', label: 'Requests', admin: true, needsApi: true, Icon: IconListSearch },
+  { to: '/settings/audit', label: 'Audit log', admin: true, needsApi: false, Icon: IconHistory },
 ] as const;
 
 /** The settings that a person with this role may open. */

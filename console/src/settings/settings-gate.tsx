@@ -19,7 +19,7 @@ export function SettingsGate() {
       </Page>
     );
   }
-  if (place?.beta && !apiEnabled) {
+  if (place?.needsApi && !apiEnabled) {
     return (
       <Page title={place.label}>
         <EmptyState title="The public API is in beta">

@@ -17,7 +17,7 @@ export interface NewApiKey extends KeySecret {
   readonly createdBy: UserId | null;
 }
 
-/** What a live key may do: its organization and owner, and whether the organization is in the beta now. */
+/** What a live key may do: its organization and owner, and whether the public API is enabled for it now. */
 export interface KeyGrant {
   readonly organizationId: OrganizationId;
   readonly keyId: KeyId;
@@ -33,7 +33,10 @@ export interface CredentialName {
 
 /** A key is live until the store's time reaches `revokedAt`, which a rotation may set in the future. */
 export interface ApiKeys {
-  /** Refused, in the same transaction, outside the beta, for a user who is not a member, and above the limit of live keys. */
+  /**
+   * Refused, in the same transaction, without the public API, for a user who is not a member, and above the limit of live
+   * keys.
+   */
   createApiKey(
     organizationId: OrganizationId,
     key: NewApiKey,
@@ -43,8 +46,8 @@ export interface ApiKeys {
   revokeApiKey(organizationId: OrganizationId, keyId: KeyId, note: AuditNote): Promise<'revoked' | 'missing'>;
   /**
    * Creates a key with the name and owner of this one, which ends after `oldValidMs`, together. `revoked` also for a key
-   * that was rotated before, `missing` also if its owner is no longer a member. Refused outside the beta, and above the
-   * limit of live keys if the old key stays valid.
+   * that was rotated before, `missing` also if its owner is no longer a member. Refused without the public API, and
+   * above the limit of live keys if the old key stays valid.
    */
   rotateApiKey(
     organizationId: OrganizationId,
@@ -70,7 +73,7 @@ export interface ApiKeys {
 export interface KeyRequests {
   /**
    * Removes the member's requests that have expired or were declined. `too-many`: the member has `waitingMax` requests that
-   * are pending or approved. Refused outside the beta.
+   * are pending or approved. Refused without the public API.
    */
   createKeyRequest(
     organizationId: OrganizationId,
@@ -94,7 +97,7 @@ export interface KeyRequests {
   ): Promise<'decided' | 'missing'>;
   /**
    * Creates the approved key, for this user only, and uses up the request. `missing` for everything that is not an
-   * approved request of this user. Refused outside the beta and above the limit of live keys.
+   * approved request of this user. Refused without the public API and above the limit of live keys.
    */
   redeemKeyRequest(
     organizationId: OrganizationId,
@@ -112,7 +115,7 @@ export interface NewApplication {
   readonly secretHash: string;
 }
 
-/** What a live application may do: its organization, and whether that is in the beta now. */
+/** What a live application may do: its organization, and whether the public API is enabled for it now. */
 export interface ApplicationGrant {
   readonly organizationId: OrganizationId;
   readonly secretHash: string;
@@ -122,13 +125,13 @@ export interface ApplicationGrant {
 }
 
 export interface Applications {
-  /** Refused, in the same transaction, outside the beta. */
+  /** Refused, in the same transaction, without the public API. */
   createApplication(
     organizationId: OrganizationId,
     application: NewApplication,
     note: AuditNote,
   ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'too-many'>;
-  /** Replaces the secret and ends every token issued under the old one, together. Refused outside the beta. */
+  /** Replaces the secret and ends every token issued under the old one, together. Refused without the public API. */
   rotateApplication(
     organizationId: OrganizationId,
     applicationId: ApplicationId,

@@ -159,7 +159,7 @@ export interface Admission {
   /** Null for the organization's service identity. */
   readonly userId: UserId | null;
   readonly credentialId: KeyId | ApplicationId;
-  /** Undefined outside the beta: nothing was counted. */
+  /** Undefined without the public API: nothing was counted. */
   readonly use: QuotaUse | undefined;
 }
 

@@ -25,8 +25,8 @@ export interface NewThread {
 export interface Writer {
   readonly userId: UserId;
   /**
-   * The personal key of the request. The write happens only if it is the user's live key and its organization is in the
-   * beta at the commit; otherwise nothing changes and the outcome is `revoked`. Null: no key was used.
+   * The personal key of the request. The write happens only if it is the user's live key and the public API is enabled
+   * for its organization at the commit; otherwise nothing changes and the outcome is `revoked`. Null: no key was used.
    */
   readonly keyHash: string | null;
 }
