@@ -84,7 +84,7 @@ export class CommitQueue {
     };
   }
 
-  /** Runs `write` in a commit, maybe twice, and resolves when the commit is on the disk. */
+  /** Runs `write` in a commit, again if the first run was rolled back, and resolves when the commit is on the disk. */
   durable<T>(write: (clock: CommitClock) => T): Promise<T> {
     return this.#enqueue(true, write);
   }
@@ -241,17 +241,17 @@ export class CommitQueue {
   }
 
   /**
-   * Returns the functions that answer the writes, after the commit. It may leave durable writes for the next one. If one
-   * of several writes fails, which is rare, they run again in savepoints: those cost as much as half of a create, because
-   * SQLite then copies every page that a write changes.
+   * Commits the writes and returns the functions that answer them. May leave durable writes for the next commit. If one
+   * of several writes fails, which is rare, all run again, each in a savepoint. A savepoint costs half as much as a create,
+   * because SQLite copies every page that the write changes.
    */
   #runAll(batch: readonly Write[]): (() => void)[] {
     this.#watch.guard?.beforeCommit();
-    return this.#tryAll(batch, runAlone) ?? this.#tryAll(batch, (...write) => this.#runApart(...write))!;
+    return this.#tryAll(batch, runWrite) ?? this.#tryAll(batch, this.#runInSavepoint)!;
   }
 
-  /** Undefined if one of several writes has failed and nothing is changed. */
-  #tryAll(batch: readonly Write[], run: typeof runAlone): (() => void)[] | undefined {
+  /** Returns undefined if one of several writes failed. Everything is rolled back then. */
+  #tryAll(batch: readonly Write[], run: typeof runWrite): (() => void)[] | undefined {
     const { steady } = this.#machineClock;
     const startedMs = steady();
     this.#lock.begin();
@@ -317,20 +317,20 @@ export class CommitQueue {
   }
 
   /** Rolls back a write that fails, without the other writes of its batch. */
-  #runApart(write: Write, clock: CommitClock): () => void {
+  readonly #runInSavepoint = (write: Write, clock: CommitClock): (() => void) => {
     const { savepoint, release, undo } = this.#statements;
     savepoint.run();
     try {
-      const settle = runAlone(write, clock);
+      const answer = runWrite(write, clock);
       release.run();
-      return settle;
+      return answer;
     } catch (error) {
       if (!this.#database.inTransaction) throw error;
       undo.run();
       release.run();
       return () => write.reject(error);
     }
-  }
+  };
 }
 
 function answerInTurns(answers: readonly (() => void)[]): void {
@@ -338,7 +338,7 @@ function answerInTurns(answers: readonly (() => void)[]): void {
   if (answers.length > answersPerTurn) setImmediate(answerInTurns, answers.slice(answersPerTurn));
 }
 
-function runAlone(write: Write, clock: CommitClock): () => void {
+function runWrite(write: Write, clock: CommitClock): () => void {
   const value = write.run(clock);
   return () => write.resolve(value as never);
 }
