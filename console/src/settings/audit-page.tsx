@@ -108,7 +108,7 @@ function NoEntries({ search }: { search: AuditSearch }) {
   return <EmptyState title="No activity yet">Changes to settings appear here.</EmptyState>;
 }
 
-/** What a request of the public API can lead to. All other changes are made in the console or by the operator. */
+/** The actions that an API request can cause. All others come from the console or the operator. */
 const apiActions: ReadonlySet<string> = new Set(['thread.deleted', 'reply.failed']);
 
 const columns: Column<AuditEventJson>[] = [

@@ -120,10 +120,10 @@ export function DocumentsPage() {
   );
 }
 
-/** The service accepts this many in one request. */
-const removedAtOnce = 100;
+/** How many ids the service accepts in one request. */
+const idsPerRequest = 100;
 
-/** Removes documents, and counts those that are done while there are more. */
+/** Removes documents, in several requests if there are many. `done` is the progress. */
 function useRemoval() {
   const { id } = useOrganization();
   const refresh = useRefresh();
@@ -136,10 +136,10 @@ function useRemoval() {
     setDone(0);
     try {
       while (position < ids.length) {
-        const body = { ids: ids.slice(position, position + removedAtOnce) };
-        const answer = await request<RemovedDocumentsJson>('POST', path, { body });
-        position += answer.handled;
-        removed += answer.removed;
+        const body = { ids: ids.slice(position, position + idsPerRequest) };
+        const response = await request<RemovedDocumentsJson>('POST', path, { body });
+        position += response.handled;
+        removed += response.removed;
         setDone(position);
       }
     } finally {

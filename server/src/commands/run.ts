@@ -104,8 +104,8 @@ const sections: readonly {
 ];
 
 /**
- * A command starts without the definitions of most others, which take 50 ms to load: only the section that its first word
- * may name is loaded. The help and an unknown command need all of them.
+ * Loads only the section with commands that start with `word`, because loading all of them takes 50 ms. The help and
+ * unknown commands need all sections.
  */
 export async function loadSections(word = ''): Promise<Sections<AnyCommand>> {
   const named = sections.filter(({ words }) => words.includes(word));

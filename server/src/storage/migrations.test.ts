@@ -44,7 +44,7 @@ describe('Migrations', () => {
     assert.throws(() => readMigrations('sqlite', folderOf('add-column.sql')), /does not start with a number/);
   });
 
-  it('contain the parts for both engines, and those for one of them', () => {
+  it('contain the shared parts and those for their engine', () => {
     const folder = folderOf();
     const lines = [
       'CREATE TABLE note (',

@@ -171,7 +171,7 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual(rest, [made[3], made[4], made[5], made[6], made[8]]);
     });
 
-    it('handle renames by the start of each walk, also of walks that are continued together', async () => {
+    it('handle renames by the start of each walk, also for concurrent walks', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);

@@ -69,8 +69,8 @@ function negatedTerms(text: string): Set<string> {
       const following = words.slice(at + 1, at + 1 + reachMax);
       // 'not used for 30 days' negates only the verb, not the words after it.
       const end = following.includes('used') ? following.indexOf('used') : reachMax;
-      const said = following.slice(0, end).filter((next) => !stopWords.has(next) && !/^\d/.test(next));
-      for (const next of said.slice(0, negatedMax)) negated.add(termOf(next));
+      const content = following.slice(0, end).filter((next) => !stopWords.has(next) && !/^\d/.test(next));
+      for (const next of content.slice(0, negatedMax)) negated.add(termOf(next));
     }
   }
   return negated;

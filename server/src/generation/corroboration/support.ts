@@ -50,9 +50,9 @@ export function supportsOf(claim: Sentence, evidence: readonly Evidence[]): Supp
   return supports.filter(({ coverage }) => coverage >= denial - thresholds.margin);
 }
 
-/** Whether the sentence says it word for word, and in the same units. */
-function isQuoted({ wording, figures }: Sentence, said: Sentence): boolean {
-  return said.wording === wording && figures.every((figure) => agrees(figure, said.figures));
+/** Whether the sentence is the claim, word for word and in the same units. */
+function isQuoted({ wording, figures }: Sentence, sentence: Sentence): boolean {
+  return sentence.wording === wording && figures.every((figure) => agrees(figure, sentence.figures));
 }
 
 /** The sentence that contains most of the claim's words, or two neighbours if it takes both. */
@@ -80,15 +80,15 @@ function shareOf(held: readonly boolean[]): number {
   return held.filter(Boolean).length / Math.max(1, held.length);
 }
 
-/** Whether what is said contradicts the claim: another figure, another name, or the opposite. */
-function contradicts(claim: Sentence, said: readonly Sentence[], context: ReadonlySet<string>): boolean {
-  const figures = said.flatMap((sentence) => sentence.figures);
+/** Whether the found sentences contradict the claim: another figure, another name, or the opposite. */
+function contradicts(claim: Sentence, found: readonly Sentence[], context: ReadonlySet<string>): boolean {
+  const figures = found.flatMap((sentence) => sentence.figures);
   if (!claim.figures.every((figure) => agrees(figure, figures))) return true;
-  const isSaid = (term: string) => context.has(term) || said.some(({ tokens }) => tokens.has(term));
+  const hasTerm = (term: string) => context.has(term) || found.some(({ tokens }) => tokens.has(term));
   // 'UK' may be written for 'Britain'.
-  const isNamed = (term: string) => [term, ...synonymsOf(term)].some(isSaid);
+  const isNamed = (term: string) => [term, ...synonymsOf(term)].some(hasTerm);
   if (!claim.names.every((name) => isNamed(termOf(name)))) return true;
-  return isMisattributed(claim, said) || saysContrast(claim, said, isSaid) || negatesOtherwise(claim, said);
+  return isMisattributed(claim, found) || saysContrast(claim, found, hasTerm) || negates(claim, found);
 }
 
 const hasName = /(?:^|\s)["“(]?\p{Lu}\p{L}/u;
@@ -97,9 +97,9 @@ const hasName = /(?:^|\s)["“(]?\p{Lu}\p{L}/u;
  * Whether a figure belongs to another name: in 'two months in the Netherlands, 90 days in Portugal' the two months are
  * not Portugal's.
  */
-function isMisattributed({ names, figures }: Sentence, said: readonly Sentence[]): boolean {
+function isMisattributed({ names, figures }: Sentence, found: readonly Sentence[]): boolean {
   if (names.length === 0 || figures.length === 0) return false;
-  const text = said.map((sentence) => sentence.text).join('; ');
+  const text = found.map((sentence) => sentence.text).join('; ');
   const parts = text.split(/[;,]|\band\b/).map((part) => ({
     words: new Set(wordsOf(part)),
     figures: figuresOf(part),
@@ -146,33 +146,33 @@ function contrastOf(term: string): Contrast {
   return contrasts.get(term) ?? { same: [term], opposite: [] };
 }
 
-/** Whether 'excluded' is claimed and 'included' is said. What is negated does not count: 'not included'. */
+/** Whether the claim has 'excluded' and a sentence 'included'. Negated words do not count: 'not included'. */
 function saysContrast(
   claim: Sentence,
-  said: readonly Sentence[],
-  isSaid: (term: string) => boolean,
+  found: readonly Sentence[],
+  hasTerm: (term: string) => boolean,
 ): boolean {
   return [...claim.tokens].some((term) => {
     const { same, opposite } = contrastOf(term);
-    if (claim.negated.has(term) || same.some(isSaid)) return false;
-    return opposite.some((other) => isSaid(other) && !claim.tokens.has(other) && !isNegated(said, other));
+    if (claim.negated.has(term) || same.some(hasTerm)) return false;
+    return opposite.some((other) => hasTerm(other) && !claim.tokens.has(other) && !isNegated(found, other));
   });
 }
 
-/** Whether one of the two says what the other denies. */
-function negatesOtherwise(claim: Sentence, said: readonly Sentence[]): boolean {
-  const holders = (term: string) => said.filter(({ tokens }) => tokens.has(term));
+/** Whether the sentences deny what the claim states, or the other way round. */
+function negates(claim: Sentence, found: readonly Sentence[]): boolean {
+  const holders = (term: string) => found.filter(({ tokens }) => tokens.has(term));
   if (claim.negated.size > 0) {
     return ![...claim.negated].some((term) => {
       const { same, opposite } = contrastOf(term);
-      return same.some((one) => isNegated(said, one)) || opposite.some((other) => holders(other).length > 0);
+      return same.some((one) => isNegated(found, one)) || opposite.some((other) => holders(other).length > 0);
     });
   }
   const isDenied = (term: string) =>
-    isNegated(said, term) && holders(term).every(({ negated }) => negated.has(term));
+    isNegated(found, term) && holders(term).every(({ negated }) => negated.has(term));
   return [...claim.terms].some((term) => contrastOf(term).same.some(isDenied));
 }
 
-function isNegated(said: readonly Sentence[], term: string): boolean {
-  return said.some(({ negated }) => negated.has(term));
+function isNegated(found: readonly Sentence[], term: string): boolean {
+  return found.some(({ negated }) => negated.has(term));
 }

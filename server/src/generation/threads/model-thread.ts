@@ -37,7 +37,7 @@ const store: PassageStore = {
   outlineDocuments: (...args) => ask('outlineDocuments', ...args),
 };
 const model = extractiveModel(store);
-/** A task that is aborted learns it from its next call to the store. */
+/** Never aborts: an aborted task ends with its next call to the store. */
 const { signal } = new AbortController();
 
 const tasks: Tasks = {
@@ -63,7 +63,7 @@ parentPort?.on('message', (message: ToThread) => {
 /** Results do not wait longer than this for those of the next tasks, nor do tasks of other organizations. */
 const batchMs = 20;
 
-/** One message with the whole results: sending one costs more than its content, and a reply takes a millisecond. */
+/** Sends all results in one message: a message costs more than its content, and a reply takes a millisecond. */
 async function run(batch: readonly Task[]): Promise<void> {
   const outcomes: Outcome[] = [];
   const startedMs = performance.now();

@@ -260,7 +260,7 @@ class ModelThread {
     this.#worker?.postMessage(message);
   }
 
-  /** Rejects only if the tasks are aborted, which the thread was told. */
+  /** Rejects only if the tasks are aborted. The thread has been notified by then. */
   async #answer({ method, args }: StoreCall): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;

@@ -196,9 +196,9 @@ export type AddedDocumentJson = Json<typeof addedDocumentSchema>;
 export const removedDocumentsBody = object({ ids: Type.Array(text(1, 100), { minItems: 1, maxItems: 100 }) });
 
 export const removedDocumentsSchema = object({
-  /** How many of the ids were dealt with. The others are for the next request. */
+  /** How many of the ids were handled. Send the others in the next request. */
   handled: count,
-  /** Without those that were removed before. */
+  /** Does not include documents that had already been removed. */
   removed: count,
 });
 export type RemovedDocumentsJson = Json<typeof removedDocumentsSchema>;
@@ -332,7 +332,7 @@ const requestSchema = object({
   status: Type.Integer(),
   ms: Type.Number(),
   credential: credentialSchema,
-  /** What the caller was told; null if the request succeeded. */
+  /** The error message; null if the request succeeded. */
   error: nullable(object({ code: Type.String(), message: Type.String() })),
 });
 export type RequestJson = Json<typeof requestSchema>;

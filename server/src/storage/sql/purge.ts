@@ -80,7 +80,7 @@ const belongsElsewhere = sql`EXISTS (
 const findMembership = statement('find-any-membership')`SELECT 1 FROM member WHERE user_id = :userId LIMIT 1`;
 const replaceEmail = statement('purge-email')`
   UPDATE "user" SET email = :email WHERE id = :userId AND email <> :email RETURNING id`;
-const theirs = sql`organization_id = :organizationId AND user_id = :userId`;
+const ofPerson = sql`organization_id = :organizationId AND user_id = :userId`;
 
 function deletions(tables: readonly TableName[], kind: string, condition: Sql) {
   return tables.map((table) => {
@@ -91,7 +91,7 @@ function deletions(tables: readonly TableName[], kind: string, condition: Sql) {
 }
 
 const secrets = deletions(['session', 'password', 'identity'], '', sql`user_id = :userId`);
-const traces = deletions(['api_key', 'idempotency_key', 'listing_size', 'rating'], '-of-person', theirs);
+const traces = deletions(['api_key', 'idempotency_key', 'listing_size', 'rating'], '-of-person', ofPerson);
 const countsPerson = sql`organization_id = :organizationId AND user_id IN (:userId, :invitations, :passwordLinks)`;
 const removePromptUses = statement('purge-prompt_use-of-person')`
   DELETE FROM prompt_use WHERE ${countsPerson} RETURNING 1`;
@@ -110,12 +110,12 @@ const removeComplaints = statement('purge-complaints-of-person')`UPDATE message 
       AND other.thread_id = message.thread_id AND other.message_id = message.id
       AND other.user_id <> :userId AND other.value = 'down')`;
 const rowsOfPerson: Partial<Record<TableName, Sql>> = {
-  member: sql`member WHERE ${theirs}`,
-  invitation: sql`invitation WHERE ${theirs}`,
-  api_key: sql`api_key WHERE ${theirs}`,
-  thread: sql`thread WHERE ${theirs}`,
-  listing_size: sql`listing_size WHERE ${theirs}`,
-  idempotency_key: sql`idempotency_key WHERE ${theirs}`,
+  member: sql`member WHERE ${ofPerson}`,
+  invitation: sql`invitation WHERE ${ofPerson}`,
+  api_key: sql`api_key WHERE ${ofPerson}`,
+  thread: sql`thread WHERE ${ofPerson}`,
+  listing_size: sql`listing_size WHERE ${ofPerson}`,
+  idempotency_key: sql`idempotency_key WHERE ${ofPerson}`,
   prompt_use: sql`prompt_use WHERE ${countsPerson}`,
   // Those in their own threads are removed with the messages.
   rating: sql`rating JOIN thread ON thread.organization_id = rating.organization_id AND thread.id = thread_id
@@ -129,7 +129,7 @@ const peopleOfOrganization = unnamed`SELECT user_id AS id FROM member WHERE orga
   UNION SELECT user_id FROM thread WHERE organization_id = :organizationId
   UNION SELECT user_id FROM api_key WHERE organization_id = :organizationId AND user_id IS NOT NULL
   UNION SELECT created_by FROM api_key WHERE organization_id = :organizationId AND created_by IS NOT NULL`;
-const findKeys = unnamed`SELECT id FROM api_key WHERE ${theirs}`;
+const findKeys = unnamed`SELECT id FROM api_key WHERE ${ofPerson}`;
 const auditRows = 500;
 const readAudit = unnamed`
   SELECT at, id, actor_user_id AS "actorUserId", subject, detail FROM audit_event
@@ -173,7 +173,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
     ${removal.deleteFirst('message', sql`${inOrganization} AND ${isRunning}`, { hint: sql`INDEXED BY message_running` })}
     RETURNING 1`;
   const findDeletedThreads = statement('find-deleted-threads-of-user')`SELECT id FROM thread
-    WHERE ${theirs} AND ${removal.isDeleted} LIMIT :limit FOR UPDATE`;
+    WHERE ${ofPerson} AND ${removal.isDeleted} LIMIT :limit FOR UPDATE`;
 
   function* removeSome(organizationId: OrganizationId, table: TableName, removed: Counts): Work<void> {
     const isLate = deadline(removal);
@@ -244,7 +244,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
 
 /** The steps of a purge that concern people. `isLive`: a thread that is not deleted. */
 function purgeOfPeople(isLive: Sql) {
-  /** The person has left another organization, which still has a thread or a key of theirs. */
+  /** The person has left another organization, which still has one of their threads or keys. */
   const hasLeft = sql`EXISTS (SELECT 1 FROM organization WHERE id <> :organizationId AND (
     EXISTS (SELECT 1 FROM thread WHERE organization_id = organization.id AND user_id = :userId AND ${isLive})
     OR EXISTS (SELECT 1 FROM api_key WHERE organization_id = organization.id AND user_id = :userId)))`;

@@ -127,8 +127,8 @@ export async function removeDocument(change: Change, documentId: string): Promis
 const removedPassagesMax = fixed.documentPassagesMax.default;
 
 /**
- * Removes documents one by one, each with its audit entry, until it has removed enough passages for one call. Skips
- * documents that were removed before. `handled` is how many of the ids it has dealt with: call it again with the others.
+ * Removes documents one by one, each with its audit entry, until it has removed enough passages for one call. Skips ids
+ * without a document. `handled` is the number of ids that it has processed: call it again with the others.
  * `confirm` rejects if the caller may no longer remove documents.
  */
 export async function removeDocuments(

@@ -22,8 +22,8 @@ async function openWorld(test: TestContext): Promise<World> {
   return world;
 }
 
-describe('A new member', () => {
-  it('of a full organization takes no email from the limit of the day', async (test) => {
+describe('Adding a member', () => {
+  it('counts no email if the organization is full or the person is already a member', async (test) => {
     const world = await openWorld(test);
     const organizationId = await world.organization();
     const userId = await new Accounting(world).add(organizationId, email);

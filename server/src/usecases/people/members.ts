@@ -40,7 +40,7 @@ export async function addMember(
   const membersMax = context.limits.organizationMembersMax;
   const member = { candidateUserId, ...detail, membersMax, withoutThreads };
   if (!service) {
-    // Only an invitation that can be sent counts as an email of the day.
+    // Checked first, so that a rejected invitation does not count as an email of the day.
     const members = await store.listMembers(organizationId);
     if (members.some(({ email: known }) => known === address)) throw alreadyMember(address);
     if (members.length >= membersMax) throw tooManyMembers(membersMax);

@@ -23,13 +23,13 @@ const readLengthMax = 100;
 
 /** The reply to a prompt that asks nothing about the documents. */
 export function smallTalkReply(prompt: string): string | undefined {
-  const said = prompt.trim();
-  return said.length > readLengthMax ? undefined : replies.find(([pattern]) => pattern.test(said))?.[1];
+  const text = prompt.trim();
+  return text.length > readLengthMax ? undefined : replies.find(([pattern]) => pattern.test(text))?.[1];
 }
 
 export function asksAboutItself(prompt: string): boolean {
-  const said = prompt.trim();
-  return said.length <= readLengthMax && aboutItself.test(said);
+  const text = prompt.trim();
+  return text.length <= readLengthMax && aboutItself.test(text);
 }
 
 const titlesMax = 5;

@@ -117,7 +117,7 @@ class Answer {
 
   /** What the next request has to repeat. Providers reject empty texts, but reasoning may consist of its signature only. */
   content() {
-    const said = [...this.#blocks.values()].filter(
+    const texts = [...this.#blocks.values()].filter(
       ({ type, text, providerOptions }) =>
         text !== '' || (type === 'reasoning' && providerOptions !== undefined),
     );
@@ -125,7 +125,7 @@ class Answer {
       ...{ type, toolCallId, toolName, input: parsed(input) ?? {} },
       ...(providerMetadata && { providerOptions: providerMetadata }),
     }));
-    return [...said, ...calls];
+    return [...texts, ...calls];
   }
 
   *#take(part: LanguageModelV4StreamPart): Generator<ModelText> {
@@ -150,7 +150,7 @@ class Answer {
         this.calls.push(part);
         return;
       case 'finish':
-        // Without a reason of the provider, the stream was cut off.
+        // If the provider gave no reason, the stream was cut off.
         if (part.finishReason.raw === undefined) return;
         this.finishReason = part.finishReason.unified;
         return yield* this.#tagged.end();
