@@ -4,12 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { newDocument, note, putDocument, strangers } from '../../../testing/contract/fixture.ts';
+import Sqlite from 'better-sqlite3';
+import { newDocument, note, putDocument, strangers, World } from '../../../testing/contract/fixture.ts';
+import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { documents, passagesPerCommit } from '../sql/documents.ts';
 import { organizations } from '../sql/organizations.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type Database, openDatabase } from './database.ts';
-import { sqlitePassageIndex } from './documents.ts';
+import { openPassages, sqlitePassageIndex } from './documents.ts';
+import { openSqliteStore } from './open.ts';
 import { machineClock } from './store-time.ts';
 import { sqliteTransactions } from './transactions.ts';
 
@@ -67,4 +70,103 @@ describe('The writer of documents', () => {
 
   it('changes few passages per commit also while durable writes wait for a slow sync', () =>
     assertFewPassagesPerCommit(() => setTimeout(5)));
+});
+
+describe('A connection that searches the same documents again', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-known-'));
+  const file = join(folder, 'skein.db');
+  let world: World;
+  let reader: ReturnType<typeof openPassages>;
+  before(async () => {
+    world = await World.open((clock) => openSqliteStore(file, clock));
+    reader = openPassages(file);
+  });
+  after(async () => {
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const put = async (
+    organization: OrganizationId,
+    name: string,
+    text: string,
+    accountId: string | null = null,
+  ) => {
+    const passages = [{ heading: '', text, terms: ['wool'] }];
+    const document = newDocument({ name, accountId, passages });
+    const outcome = await putDocument(world.store, organization, document, {
+      within: { documentsMax: 1000, bytesMax: 1_000_000 },
+    });
+    return (outcome as { id: DocumentId }).id;
+  };
+  /** The texts that a search finds, as the reader and as the writer of the store see them. */
+  async function found(organization: OrganizationId, accountId: string | null = null, limit = 500) {
+    const [seen, current] = await Promise.all(
+      [reader, world.store].map(async (store) => {
+        const { passageCount, holders } = await store.findPassages(organization, accountId, ['wool'], limit);
+        const passages = await store.readPassages(organization, holders[0]!);
+        return { passageCount, texts: passages.map(({ text }) => text) };
+      }),
+    );
+    assert.deepEqual(seen, current);
+    return seen!.texts;
+  }
+
+  it('sees documents that others added, replaced or removed in the meantime', async () => {
+    const organization = await world.organization();
+    const other = await world.organization();
+    assert.deepEqual(await found(organization), []);
+    const first = await put(organization, 'one.md', 'first');
+    await put(other, 'one.md', 'of another organization');
+    assert.deepEqual(await found(organization), ['first']);
+    assert.deepEqual(await found(organization), ['first']);
+    await put(organization, 'two.md', 'of an account', 'a');
+    assert.deepEqual(await found(organization), ['first']);
+    assert.deepEqual(await found(organization, 'a'), ['first', 'of an account']);
+    assert.deepEqual(await found(organization, 'a', 1), ['first']);
+    assert.equal(await put(organization, 'one.md', 'second'), first);
+    assert.deepEqual(await found(organization), ['second']);
+    assert.equal(await world.store.removeDocument(organization, first, note('document.removed')), 'removed');
+    assert.deepEqual(await found(organization), []);
+    assert.deepEqual(await found(organization, 'a'), ['of an account']);
+    assert.deepEqual(await found(other), ['of another organization']);
+  });
+
+  it('sees changes among more documents than are compared', async () => {
+    const organization = await world.organization();
+    const ids: DocumentId[] = [];
+    for (let count = 0; count < 202; count += 1) ids.push(await put(organization, `${count}`, `${count}`));
+    assert.equal((await found(organization)).length, 202);
+    for (const id of [ids[201]!, ids[100]!, ids[0]!]) {
+      await world.store.removeDocument(organization, id, note('document.removed'));
+      const texts = await found(organization);
+      assert.ok(!texts.includes(String(ids.indexOf(id))));
+    }
+    await put(organization, 'last', 'last');
+    assert.equal((await found(organization)).at(-1), 'last');
+  });
+
+  it('forgets a document that appeared between two searches of one turn and was removed later', async () => {
+    const organization = await world.organization();
+    await put(organization, 'one.md', 'first');
+    const id = await put(organization, 'two.md', 'second');
+    const other = new Sqlite(file);
+    const setState = (state: string) =>
+      other.prepare('UPDATE document SET state = ? WHERE id = ?').run(state, id);
+    setState('writing');
+    const before = reader.findPassages(organization, null, ['wool'], 500);
+    setState('ready');
+    const during = reader.findPassages(organization, null, ['wool'], 400);
+    const [, { holders }] = await Promise.all([before, during]);
+    const seen = await reader.readPassages(organization, holders[0]!);
+    assert.equal(seen.length, 2, 'the second search sees the document');
+    await world.store.removeDocument(organization, id, note('document.removed'));
+    const after = await reader.findPassages(organization, null, ['wool'], 400);
+    const passages = await reader.readPassages(organization, after.holders[0]!);
+    assert.deepEqual(
+      passages.map(({ text }) => text),
+      ['first'],
+    );
+    other.close();
+  });
 });
