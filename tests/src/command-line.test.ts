@@ -5,7 +5,7 @@ import { runCommand, runSkein, temporaryFolder } from './service.ts';
 
 describe('An invalid command line', { concurrency: 4 }, () => {
   const folder = temporaryFolder();
-  const invalid: ReadonlyArray<readonly [words: string, told: RegExp]> = [
+  const invalid: ReadonlyArray<readonly [words: string, message: RegExp]> = [
     ['dance', /skein help/],
     ['org dance', /skein help/],
     ['thread list', /Did you mean 'threads list'\? 'skein help'/],
@@ -30,10 +30,10 @@ describe('An invalid command line', { concurrency: 4 }, () => {
     ['doctor --loud', /--loud/],
   ];
   const asTyped = ['dance', 'org create', 'serve now'];
-  for (const [words, told] of invalid) {
+  for (const [words, message] of invalid) {
     it(`fails with a helpful sentence: skein ${words}`, async () => {
       const run = asTyped.includes(words) ? runSkein : runCommand;
-      assertRefused(await run(folder, words.split(' ')), told);
+      assertRefused(await run(folder, words.split(' ')), message);
     });
   }
 

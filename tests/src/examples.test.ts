@@ -154,8 +154,8 @@ describe('An example', { concurrency: 3 }, () => {
     });
     await publish({ prompt: '#fail', title: 'Failed' });
     await api.create({ prompt: 'Private', title: 'Private' });
-    const told = await run('nightly-report/nightly-report.ts', ['night.md'], application);
-    assert.deepEqual(told, { exitCode: 0, stdout: 'night.md: 2 threads\n', stderr: '' });
+    const outcome = await run('nightly-report/nightly-report.ts', ['night.md'], application);
+    assert.deepEqual(outcome, { exitCode: 0, stdout: 'night.md: 2 threads\n', stderr: '' });
     const report = readFileSync(join(service.folder, 'night.md'), 'utf8');
     assert.match(report, /^# Published threads\n\nSince 2\S+Z: 2, of which failed: 1\.\n\n## \[Failed\]/);
     assert.ok(

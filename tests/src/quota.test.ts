@@ -63,13 +63,13 @@ describe('The daily quota', { concurrency: 3 }, () => {
 
   it('reports the remaining quota in each response', async () => {
     const { api } = await makeMetered(3);
-    const told: string[] = [];
+    const responses: string[] = [];
     for (let place = 0; place < 4; place += 1) {
       const { status, headers } = await api.list();
-      told.push(`${status} ${/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]}`);
+      responses.push(`${status} ${/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]}`);
       assert.match(headers.get('ratelimit-policy') ?? '', /q=3;w=86400/);
     }
-    assert.deepEqual(told, ['200 2', '200 1', '200 0', '429 0']);
+    assert.deepEqual(responses, ['200 2', '200 1', '200 0', '429 0']);
   });
 
   it('applies a raised or lowered value at once', async () => {

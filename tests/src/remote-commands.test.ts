@@ -62,7 +62,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
       ? runCommand(folder, words, settings)
       : runWith(words, settings, input);
   };
-  const json = async (...words: string[]) => JSON.parse(told(await run([...words, '--json'])));
+  const json = async (...words: string[]) => JSON.parse(output(await run([...words, '--json'])));
   const begin = async (prompt: string) => (await api.create({ prompt })).body.thread.id as string;
 
   it('ask prints only the text of the reply into a pipe', async () => {
@@ -108,7 +108,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     };
     const path = { PATH: `${bin}:${process.env.PATH}` };
     opener('exit 0');
-    const { thread } = JSON.parse(told(await run(['ask', '#say Hi.', '--open', '--json'], path)));
+    const { thread } = JSON.parse(output(await run(['ask', '#say Hi.', '--open', '--json'], path)));
     assert.equal(readFileSync(opened, 'utf8'), `${thread.threadUrl}\n`);
     opener('exit 3');
     const { exitCode, stdout, stderr } = await run(['ask', '#say Hi.', '--open'], path);
@@ -123,7 +123,9 @@ describe('The remote commands', { concurrency: 3 }, () => {
 
   it('ask reads the prompt from standard input, without PROMPT and with -', async () => {
     for (const words of [['ask'], ['ask', '-']]) {
-      const { thread } = JSON.parse(told(await run([...words, '--json'], {}, '#say Yes.\n#say  Ünd no.\n')));
+      const { thread } = JSON.parse(
+        output(await run([...words, '--json'], {}, '#say Yes.\n#say  Ünd no.\n')),
+      );
       const { body } = await api.get(thread.id);
       assert.equal(body.messages[0].content, '#say Yes.\n#say  Ünd no.', 'without the line break at its end');
     }
@@ -164,7 +166,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     const theirs = await newcomer();
     const mine = new Api(service.baseUrl, theirs.SKEIN_API_KEY);
     const list = (...words: string[]) => run(['threads', 'list', ...words], theirs);
-    assert.match(told(await list()), /skein ask/);
+    assert.match(output(await list()), /skein ask/);
     for (let count = 1; count <= 27; count += 1) {
       const title = `Number ${count}\u0007`;
       await mine.create({ prompt: 'Hello', title, ...(count % 9 === 0 && { accountId: 'acct_9' }) });
@@ -190,14 +192,14 @@ describe('The remote commands', { concurrency: 3 }, () => {
     await api.untilDone(id);
     const { body } = await api.get(id);
     assert.deepEqual(await json('threads', 'get', id), body);
-    const text = told(await run(['threads', 'get', id]));
+    const text = output(await run(['threads', 'get', id]));
     assert.match(text, new RegExp(`\n${id} · idle · created 2[^\n]+\n\nuser:\n#source Refunds\n`));
     assert.ok(text.endsWith('assistant:\nThirty days [1].\n\n[1] Refunds\n'), text);
   });
 
   it('threads get --wait waits for the reply, and reports a failure in its exit code', async () => {
     const good = await run(['threads', 'get', await begin('#wait 300\n#say Done.'), '--wait', '--json']);
-    assert.equal(JSON.parse(told(good)).messages[1].status, 'completed');
+    assert.equal(JSON.parse(output(good)).messages[1].status, 'completed');
     const bad = await run(['threads', 'get', await begin('#wait 300\n#fail'), '--wait', '--json']);
     assert.equal(bad.exitCode, 1);
     assert.equal(JSON.parse(bad.stdout).status.state, 'error');
@@ -206,7 +208,10 @@ describe('The remote commands', { concurrency: 3 }, () => {
   it('threads rename and delete change the thread', async () => {
     const id = await begin('Hello');
     assert.equal((await json('threads', 'rename', id, 'Farewell')).title, 'Farewell');
-    assert.equal(told(await run(['threads', 'rename', id, 'And\u001bso'])), `${id} is now 'And\uFFFDso'.\n`);
+    assert.equal(
+      output(await run(['threads', 'rename', id, 'And\u001bso'])),
+      `${id} is now 'And\uFFFDso'.\n`,
+    );
     assert.equal((await api.get(id)).body.thread.title, 'And\u001bso');
     assert.deepEqual(await json('threads', 'delete', id), { id, deleted: true });
     assert.equal((await api.get(id)).status, 404);
@@ -217,15 +222,14 @@ describe('The remote commands', { concurrency: 3 }, () => {
   });
 
   it('threads export prints one line for every thread, with its messages', async () => {
-    const theirs = await newcomer();
-    const mine = new Api(service.baseUrl, theirs.SKEIN_API_KEY);
+    const settings = await newcomer();
+    const mine = new Api(service.baseUrl, settings.SKEIN_API_KEY);
     for (const prompt of ['One', 'Two', 'Three']) await mine.create({ prompt });
     const wanted = [];
     for (const { id } of await mine.walk()) wanted.push(await mine.untilDone(id));
     assert.equal(wanted.length, 3);
-    const lines = told(await run(['threads', 'export'], theirs))
-      .trimEnd()
-      .split('\n');
+    const exported = output(await run(['threads', 'export'], settings));
+    const lines = exported.trimEnd().split('\n');
     assert.deepEqual(
       lines.map((line) => JSON.parse(line)),
       wanted,
@@ -251,7 +255,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
       SKEIN_CLIENT_ID: application.clientId,
       SKEIN_CLIENT_SECRET: application.clientSecret,
     };
-    const listed = JSON.parse(told(await run(['threads', 'list', '--json'], credentials)));
+    const listed = JSON.parse(output(await run(['threads', 'list', '--json'], credentials)));
     assert.deepEqual(
       listed.map((thread: { id: string }) => thread.id),
       [id],
@@ -294,8 +298,8 @@ describe('The remote commands', { concurrency: 3 }, () => {
     );
     await once(server, 'listening');
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const told = await run(['threads', 'list'], { SKEIN_BASE_URL: address });
-    assertFailed(told, /not from Skein: 200 \(.*\): <h1>\uFFFDHello.*SKEIN_BASE_URL/);
+    const outcome = await run(['threads', 'list'], { SKEIN_BASE_URL: address });
+    assertFailed(outcome, /not from Skein: 200 \(.*\): <h1>\uFFFDHello.*SKEIN_BASE_URL/);
     server.close();
     await once(server, 'close');
     assertFailed(await run(['threads', 'list'], { SKEIN_BASE_URL: address }), /ECONNREFUSED.*SKEIN_BASE_URL/);
@@ -334,7 +338,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
 
 describe('An invalid remote command', { concurrency: 4 }, () => {
   const environment = { SKEIN_API_KEY: 'eak_any', SKEIN_BASE_URL: 'http://127.0.0.1:9' };
-  const senseless: ReadonlyArray<readonly [words: string[], told: RegExp]> = [
+  const invalid: ReadonlyArray<readonly [words: string[], why: RegExp]> = [
     [['ask', 'What', 'is', 'this?'], /[Tt]oo many arguments/],
     [['ask', ''], /empty/],
     [['ask'], /[Nn]o question/],
@@ -344,7 +348,7 @@ describe('An invalid remote command', { concurrency: 4 }, () => {
     [['threads', 'get'], /THREAD_ID/],
     [['threads', 'rename', 'thr_1'], /TITLE/],
   ];
-  for (const [words, why] of senseless) {
+  for (const [words, why] of invalid) {
     it(`fails with a helpful sentence: skein ${words.join(' ')}`, async () => {
       const run =
         words[0] === 'threads' ? runCommand(folder, words, environment) : runWith(words, environment);
@@ -359,11 +363,7 @@ describe('An invalid remote command', { concurrency: 4 }, () => {
 });
 
 function start(words: readonly string[], environment: Environment): ChildProcess {
-  return spawn(skein, [...words], {
-    cwd: folder,
-    env: cleanEnvironment(environment),
-    stdio: 'pipe',
-  });
+  return spawn(skein, [...words], { cwd: folder, env: cleanEnvironment(environment), stdio: 'pipe' });
 }
 
 async function outcomeOf(child: ChildProcess): Promise<CommandOutcome> {
@@ -387,7 +387,7 @@ async function runWith(
 }
 
 /** The output of a command that must succeed. */
-function told({ exitCode, stdout, stderr }: CommandOutcome): string {
+function output({ exitCode, stdout, stderr }: CommandOutcome): string {
   assert.equal(exitCode, 0, stderr);
   assert.equal(stderr, '');
   return stdout;

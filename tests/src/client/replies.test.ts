@@ -123,9 +123,9 @@ describe('Asking', { concurrency: true }, () => {
         if (init.method === 'GET') looks += 1;
         sent.delete('prefer');
         const answer = await fetch(url, { ...init, headers: sent });
-        const told = new Headers(answer.headers);
-        told.set('preference-applied', 'wait=20');
-        return new Response(await answer.text(), { status: answer.status, headers: told });
+        const received = new Headers(answer.headers);
+        received.set('preference-applied', 'wait=20');
+        return new Response(await answer.text(), { status: answer.status, headers: received });
       },
     });
     assert.equal((await hasty.threads.ask('#wait 3000\n#say Late.')).text, 'Late.');

@@ -120,9 +120,9 @@ console.log(JSON.stringify(await scenario(client, JSON.parse(process.argv[2]))))
     test.after(() => browser.close());
     const window = await Window.open(browser, proxy.origin);
     await window.page.goto('/page.html');
-    const report = await window.page.evaluate(async (told) => {
+    const report = await window.page.evaluate(async (given) => {
       const [client, program] = ['/client/dist/index.js', '/scenario.js'];
-      return (await import(program as string)).scenario(await import(client as string), told);
+      return (await import(program as string)).scenario(await import(client as string), given);
     }, settings);
     assertHeld(report, settings);
     await window.close();

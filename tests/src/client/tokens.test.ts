@@ -89,7 +89,7 @@ describe("An application's client", () => {
 
   it('renews short-lived tokens proportionally earlier, also without expires_in', async (test) => {
     const access_token = await exchange(world.service.baseUrl, application);
-    const token = (told: object) => ({ status: 200, body: JSON.stringify({ access_token, ...told }) });
+    const token = (fields: object) => ({ status: 200, body: JSON.stringify({ access_token, ...fields }) });
     test.mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const { read, exchanges } = start({ exchanges: [token({ expires_in: 10 }), token({}), token({})] });
     await read();

@@ -239,10 +239,10 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
     for (const action of ['member.added', 'member.invited', 'member.joined', 'session.started'])
       assert.ok(actions.includes(action), action);
     const log = service.output.filter((line) => line.startsWith('{'));
-    const told = JSON.stringify(all) + log.join('\n');
-    assert.ok(!told.includes(testPassword));
-    assert.ok(!told.includes(client.cookies.get('skein') as string));
-    assert.ok(!/inv_/.test(told));
+    const logged = JSON.stringify(all) + log.join('\n');
+    assert.ok(!logged.includes(testPassword));
+    assert.ok(!logged.includes(client.cookies.get('skein') as string));
+    assert.ok(!/inv_/.test(logged));
   });
 });
 

@@ -143,8 +143,8 @@ describe('Single sign-on', () => {
     await eventually(
       () => service.output.filter((line) => line.includes('"msg":"single sign-on failed"')),
       (lines) => {
-        const told = lines.map((line) => JSON.parse(line).problem);
-        return wanted.every((name) => told.includes(name));
+        const problems = lines.map((line) => JSON.parse(line).problem);
+        return wanted.every((name) => problems.includes(name));
       },
     );
     const log = service.output.join('\n');

@@ -40,10 +40,10 @@ describe('A store whose files are moved under a running service', () => {
 
   it('is detected without any request, within a second or two', async () => {
     const { service } = world;
-    const told = () => service.output.filter((line) => line.includes('the store takes no writes')).length;
-    const before = told();
+    const reports = () => service.output.filter((line) => line.includes('the store takes no writes')).length;
+    const before = reports();
     renameSync(data, `${data}.away`);
-    await eventually(() => told() === before + 1);
+    await eventually(() => reports() === before + 1);
     renameSync(`${data}.away`, data);
     await eventually(async () => (await readiness(service)) === 200);
   });

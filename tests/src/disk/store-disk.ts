@@ -38,12 +38,12 @@ export async function assertDown(service: Service, api: Api, reason: RegExp): Pr
   assert.equal((await scrape(service)).value('skein_store_up'), 0);
   assert.equal((await fetch(`${service.baseUrl}/healthz`)).status, 200);
   const acknowledged = await createUntilRefused(api);
-  const isTold = (line: string) => line.includes('the store takes no writes');
-  await eventually(() => service.output.some(isTold));
-  const told = service.output.filter(isTold);
-  assert.equal(told.length, 1, told.join('\n'));
-  assert.match(told[0]!, reason);
-  assert.equal(JSON.parse(told[0]!).level, 50);
+  const isReport = (line: string) => line.includes('the store takes no writes');
+  await eventually(() => service.output.some(isReport));
+  const reports = service.output.filter(isReport);
+  assert.equal(reports.length, 1, reports.join('\n'));
+  assert.match(reports[0]!, reason);
+  assert.equal(JSON.parse(reports[0]!).level, 50);
   return acknowledged;
 }
 

@@ -44,6 +44,6 @@ export function describeMeasured({ figures, grownMb, cpuSeconds, seconds, outcom
 }
 
 export function describeOutcomes(outcomes: Measured['outcomes']): string {
-  const told = Object.entries(outcomes).map(([outcome, count]) => `${outcome} ×${count}`);
-  return told.join(', ') || 'nothing';
+  const counts = Object.entries(outcomes).map(([outcome, count]) => `${outcome} ×${count}`);
+  return counts.join(', ') || 'nothing';
 }

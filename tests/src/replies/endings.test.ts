@@ -49,9 +49,9 @@ describe('The end of a reply', { concurrency: true }, () => {
       const id = await ask(api, '#say Free.');
       assert.equal((await api.untilDone(id)).messages[1].content, 'Free.');
       assert.equal(await service.end(), 0);
-      const told = service.output.filter((line) => line.includes('"msg":"reply failed"'));
-      assert.equal(told.length, ids.length, 'each is logged');
-      for (const line of told) {
+      const failures = service.output.filter((line) => line.includes('"msg":"reply failed"'));
+      assert.equal(failures.length, ids.length, 'each is logged');
+      for (const line of failures) {
         const { level, trace_id, thread, failure } = JSON.parse(line);
         assert.equal(level, 40);
         assert.ok(ids.includes(thread));
