@@ -1,7 +1,7 @@
 import { sql } from './postgres-server.ts';
 import { temporaryFolder } from './processes.ts';
 import { createThreadAndAwaitReply } from './requests.ts';
-import type { SeededStore } from './seed.ts';
+import { accountsAmong, type SeededStore } from './seed.ts';
 import { type Service, skeinWith, startService } from './service.ts';
 
 /** An organization with one member, and that member's key. */
@@ -84,11 +84,6 @@ export async function seedDatabase(url: string, threads: number): Promise<Seeded
       personalAccount: await count(`(${own} OR published) AND account_id = '${accountId}'`),
     },
   };
-}
-
-/** The same number of threads per account as in the seed of the embedded store. */
-function accountsAmong(threads: number): number {
-  return Math.min(100, Math.max(4, Math.floor(threads / 5000)));
 }
 
 function seedText(organization: string, user: string, pattern: string, threads: number): string {

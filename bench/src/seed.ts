@@ -58,7 +58,7 @@ function scatter(number: number): number {
 }
 
 /** Larger organizations have more accounts. Each account has few enough threads to walk all of them. */
-function accountsAmong(threads: number): number {
+export function accountsAmong(threads: number): number {
   return Math.min(100, Math.max(4, Math.floor(threads / 5000)));
 }
 

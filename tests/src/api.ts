@@ -76,6 +76,11 @@ export class Api {
     return this.until(id, (body) => body.status.state !== 'in_progress', timeoutMs);
   }
 
+  /** The first reply of each thread. */
+  async replies(ids: readonly string[]): Promise<any[]> {
+    return Promise.all(ids.map(async (id) => (await this.get(id)).body.messages[1]));
+  }
+
   async until(id: string, condition: (body: any) => boolean, timeoutMs = 10_000): Promise<any> {
     const isEnough = ({ status, body }: Answer) => status === 200 && condition(body);
     return (await eventually(() => this.get(id), isEnough, timeoutMs)).body;

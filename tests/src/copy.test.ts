@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { eventually } from './eventually.ts';
 import { signPeopleIn } from './people-facts.ts';
-import { testDatabase } from './postgres/databases.ts';
+import { query, testDatabase } from './postgres/databases.ts';
 import { cleanEnvironment, root, runSkein } from './service.ts';
 import { factsOf, type Held, nothingHeldBut, operate, type Served, serveStore, work } from './store-facts.ts';
 import { type Made, prepareStore } from './world.ts';
@@ -37,16 +37,6 @@ async function refused(from: string, to: string): Promise<string> {
   assert.equal(stdout, '');
   assert.match(stderr, /^skein: [^\n]+\.\n$/, 'one line');
   return stderr;
-}
-
-async function query(url: string, text: string, values: unknown[] = []): Promise<any[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text, values)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 before(async () => {

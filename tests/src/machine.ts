@@ -15,7 +15,7 @@ export function findProgram(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
-function isExecutable(file: string): boolean {
+export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
     return true;

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { isExecutable } from '../machine.ts';
 import { root } from '../service.ts';
 
 /** A browser executable and the environment that it needs. */
@@ -50,15 +51,6 @@ async function installedFromDebian(): Promise<Chromium> {
 function installedPlaces(): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return names.flatMap((name) => folders.map((folder) => join(folder, name)));
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

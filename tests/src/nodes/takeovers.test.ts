@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
 import { eventually } from '../eventually.ts';
 import { sendMany } from '../load.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
@@ -42,20 +41,20 @@ describe('Workers on several nodes', () => {
     // A worker that is suspended in the middle of a statement blocks only the reply that it writes, whose lease also
     // expires.
     first.signal('SIGSTOP');
-    const begun = await repliesOf(api, ids);
+    const begun = await api.replies(ids);
     const taken = ids.filter((_, place) => begun[place].completedAt === null);
     assert.ok(begun.some(({ content, completedAt }) => content === 'First, ' && completedAt === null));
 
     const second = await nodes.start('worker', asking());
     await eventually(
-      () => repliesOf(api, taken),
+      () => api.replies(taken),
       (replies) => replies.every(({ content }) => /^The\b/.test(content)),
     );
     first.signal('SIGCONT');
     const asked = taken.map((threadId) => ({ threadId, whole: ofSecond.content }));
     const seen = new Observations();
     await seen.untilAllEnded(api, asked);
-    for (const { status, content, model, steps } of await repliesOf(api, taken)) {
+    for (const { status, content, model, steps } of await api.replies(taken)) {
       assert.deepEqual({ status, content, model }, { status: 'completed', ...ofSecond });
       assert.ok(!JSON.stringify(steps).includes('One'), 'no step of the first is left');
     }
@@ -105,7 +104,3 @@ describe('Workers on several nodes', () => {
     }
   });
 });
-
-async function repliesOf(api: Api, ids: readonly string[]): Promise<any[]> {
-  return Promise.all(ids.map(async (id) => (await api.get(id)).body.messages[1]));
-}

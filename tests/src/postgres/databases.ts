@@ -14,7 +14,7 @@ let ownServer: Promise<PostgresServer> | undefined;
 export async function testDatabase(settings: Settings = {}): Promise<string> {
   const serverUrl = process.env.SKEIN_TEST_POSTGRES_URL || (await startOwnServer(settings)).url;
   const name = `${namePrefix}${process.pid}_${randomBytes(8).toString('hex')}`;
-  await command(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`);
+  await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`);
   return withDatabase(serverUrl, name);
 }
 
@@ -22,7 +22,7 @@ export async function testDatabase(settings: Settings = {}): Promise<string> {
 export async function dropDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   if (!/^skein_test_\w+$/.test(name)) throw new Error(`${name} is no database of the tests.`);
-  await command(withDatabase(url, 'postgres'), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await query(withDatabase(url, 'postgres'), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 }
 
 function startOwnServer(settings: Settings): Promise<PostgresServer> {
@@ -36,11 +36,11 @@ function withDatabase(serverUrl: string, name: string): string {
   return url.href;
 }
 
-async function command(url: string, statement: string): Promise<void> {
+export async function query(url: string, text: string, values: unknown[] = []): Promise<any[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query(text, values)).rows;
   } finally {
     await client.end();
   }

@@ -7,19 +7,9 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { eventually } from '../eventually.ts';
-import { dropDatabase, testDatabase } from './databases.ts';
+import { dropDatabase, query, testDatabase } from './databases.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 import { startStandby } from './standby.ts';
-
-async function query(url: string, text: string, values: unknown[] = []): Promise<any[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 function startProgram(name: string, words: string[], environment: NodeJS.ProcessEnv = {}): ChildProcess {
   return spawn(process.execPath, [join(import.meta.dirname, name), ...words], {

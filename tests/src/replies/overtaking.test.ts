@@ -35,7 +35,7 @@ describe('Two workers on one store', () => {
     });
     await api.until(ids.at(-1)!, ({ messages }) => messages[1].content !== '');
     await stopBetweenWrites(first, () => api.rename(ids[0]!, 'Can be written'));
-    const begun = await repliesOf(api, ids);
+    const begun = await api.replies(ids);
     const taken = ids.filter((_, place) => begun[place].completedAt === null);
     assert.ok(begun.some(({ content, completedAt }) => content === 'First, ' && completedAt === null));
 
@@ -44,7 +44,7 @@ describe('Two workers on one store', () => {
       SKEIN_MODEL_BASE_URL: provider.url,
     });
     await eventually(
-      () => repliesOf(api, taken),
+      () => api.replies(taken),
       (replies) => replies.every(({ content }) => /^The\b/.test(content)),
     );
     first.signal('SIGCONT');
@@ -54,7 +54,7 @@ describe('Two workers on one store', () => {
       api,
       taken.map((threadId) => ({ threadId, whole: ofSecond.content })),
     );
-    for (const { status, content, model, steps } of await repliesOf(api, taken)) {
+    for (const { status, content, model, steps } of await api.replies(taken)) {
       assert.deepEqual({ status, content, model }, { status: 'completed', ...ofSecond });
       assert.ok(!JSON.stringify(steps).includes('One'), 'no step of the first is left');
     }
@@ -74,10 +74,6 @@ describe('Two workers on one store', () => {
     }
   });
 });
-
-async function repliesOf(api: Api, ids: readonly string[]): Promise<any[]> {
-  return Promise.all(ids.map(async (id) => (await api.get(id)).body.messages[1]));
-}
 
 /** A process that is suspended in the middle of a commit blocks all writers, which is not the subject of this test. */
 async function stopBetweenWrites(service: Service, write: () => Promise<unknown>): Promise<void> {
