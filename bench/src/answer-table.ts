@@ -12,7 +12,7 @@ export interface JudgedReply {
   readonly reply: Reply;
 }
 
-export type Level = 'answer' | 'closest' | 'declined';
+type Level = 'answer' | 'closest' | 'declined';
 
 /** How confident the reply appears to a reader, judged by its fixed first sentence and by whether it cites anything. */
 export function levelOf({ content, sources }: Reply): Level {
@@ -27,7 +27,7 @@ export function holdsAnswer({ question, reply }: JudgedReply): boolean {
 }
 
 /** A reply that claims to answer the question but does not, including questions that no document answers. */
-export function isConfidentlyWrong(judged: JudgedReply): boolean {
+function isConfidentlyWrong(judged: JudgedReply): boolean {
   return levelOf(judged.reply) === 'answer' && !holdsAnswer(judged);
 }
 

@@ -2,7 +2,7 @@ import type { CapturedAnswer } from './bare-server.ts';
 import type { Request, Target } from './load.ts';
 import { end, nextMessage, startPart } from './processes.ts';
 
-export interface BareServer extends Target {
+interface BareServer extends Target {
   stop(): Promise<void>;
 }
 

@@ -106,7 +106,7 @@ function nodesOf(target: Target): readonly Target[] {
   return [target, ...(target.others ?? [])];
 }
 
-export function cpuSecondsOf(target: Target): { nodes: number; database: number } {
+function cpuSecondsOf(target: Target): { nodes: number; database: number } {
   const nodes = nodesOf(target).reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
   return { nodes, database: target.databaseCpuSeconds?.() ?? Number.NaN };
 }

@@ -10,7 +10,7 @@ export interface RoundSettings extends LoadSettings {
   readonly warmUpSeconds: number;
 }
 
-export interface Comparison {
+interface Comparison {
   /** For each contender, the median of each figure over the rounds. */
   readonly results: LoadResult[];
   /** For each contender, the median over the rounds of its requests per second relative to the last contender's. */

@@ -27,7 +27,7 @@ export function measureSyncs(folder: string, seconds: number): number {
 }
 
 /** Writes the rows of each create in its own synced transaction, in a store with the same schema and without a server. */
-export function measureSingleCommits(store: SeededStore, seconds: number): number {
+function measureSingleCommits(store: SeededStore, seconds: number): number {
   const database = new Sqlite(join(store.folder, 'data/skein.db'));
   try {
     database.pragma('synchronous = FULL');

@@ -43,7 +43,7 @@ const accountFailuresWindowMs = 15 * 60_000;
 
 const noWatch: StoreWatch = { connectionBroke() {}, writesFail() {}, writesSucceed() {} };
 
-export interface ContextOptions {
+interface ContextOptions {
   /** Called when it is needed: a free port is known only after listening. */
   readonly baseUrl?: () => string;
   readonly watch?: StoreWatch;

@@ -59,7 +59,7 @@ export interface Outcome {
   readonly error: unknown;
 }
 
-export interface Trial {
+interface Trial {
   readonly provider: ProviderOptions['provider'];
   readonly standIn: ProviderStandIn;
   modelWith(options?: Partial<LanguageModelOptions>): Drafter;

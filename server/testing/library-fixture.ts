@@ -9,7 +9,7 @@ import { termsOf } from '../src/generation/retrieval/terms.ts';
 import type { AuditNote, Store } from '../src/storage/store.ts';
 
 /** A document for tests: a title, and passages as text or under a heading. */
-export interface WrittenDocument {
+interface WrittenDocument {
   readonly title: string;
   readonly passages: readonly (string | PassageText)[];
   readonly name?: string;

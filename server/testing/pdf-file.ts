@@ -8,7 +8,7 @@ export interface PdfLine {
   readonly size?: number;
 }
 
-export interface PdfOptions {
+interface PdfOptions {
   readonly title?: string;
   /** Protects the file with an unknown password. */
   readonly isProtected?: boolean;

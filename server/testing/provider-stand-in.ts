@@ -11,7 +11,7 @@ import {
 } from './provider-stand-in/protocols.ts';
 
 /** A request that the stand-in received. */
-export interface SeenRequest {
+interface SeenRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   // biome-ignore lint/suspicious/noExplicitAny: clients send anything.

@@ -5,7 +5,7 @@ import { referencePage } from './reference.ts';
 /** Where the site begins; the service serves it there. */
 export const base = '/docs';
 /** What is neither a page nor for browsers to show is copied here and linked. */
-export const filesFolder = 'files';
+const filesFolder = 'files';
 /** Browsers show these as they are; others get an ending that makes them do so. */
 const shownAsTheyAre = ['.json', '.txt', '.svg', '.png'];
 

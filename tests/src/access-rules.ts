@@ -121,7 +121,7 @@ export function isReadable(target: Target, identity: Identity): boolean {
   return target.published || target.owner === identity;
 }
 
-export function isWrite(operation: Operation): boolean {
+function isWrite(operation: Operation): boolean {
   return /^(create|rename|delete)/.test(operation);
 }
 

@@ -7,7 +7,7 @@ export interface IssuedApplication {
   readonly clientSecret: string;
 }
 
-export interface TokenAnswer {
+interface TokenAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: any;

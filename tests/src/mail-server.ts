@@ -11,7 +11,7 @@ const certificate = join(root, 'tests/stand-ins/localhost-certificate.pem');
 const key = join(root, 'tests/stand-ins/localhost-key.pem');
 const login = { username: 'skein@example.org', password: 'p@ss:word/%' };
 
-export interface ReceivedMail {
+interface ReceivedMail {
   readonly to: string;
   readonly from: string;
   /** As it was transferred. */

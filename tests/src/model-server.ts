@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { root } from './service.ts';
 
 /** A request that the provider received. */
-export interface ProviderRequest {
+interface ProviderRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: any;

@@ -12,7 +12,7 @@ export interface RawAnswer {
 }
 
 /** Thrown if a connection ends or stays silent instead of answering. The message contains what it sent. */
-export class NoAnswer extends Error {}
+class NoAnswer extends Error {}
 
 const silentMsMax = 30_000;
 

@@ -1,12 +1,12 @@
 import { Agent, type IncomingMessage, request as requestOverHttp } from 'node:http';
 
-export interface HttpAnswer {
+interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Uint8Array;

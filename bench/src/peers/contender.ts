@@ -27,7 +27,7 @@ export interface SeededContender {
   countFinished(service: Target): Promise<number>;
 }
 
-export interface StartOptions {
+interface StartOptions {
   /** Replies that are written at once, where that can be set. */
   readonly replyPlaces?: number;
 }

@@ -227,7 +227,7 @@ export const modelOptions = (organizationId: string) =>
 export const usageOptions = (organizationId: string, range: string) =>
   organizationQuery<UsageJson>(organizationId, `/usage${query({ range })}`);
 
-export type AuditFilter = Partial<Record<'traceId' | 'actor' | 'action' | 'from' | 'to', string | undefined>>;
+type AuditFilter = Partial<Record<'traceId' | 'actor' | 'action' | 'from' | 'to', string | undefined>>;
 
 export const auditOptions = (organizationId: string, filter: AuditFilter) =>
   pagedQuery<AuditJson>(organizationId, '/audit', { ...filter });

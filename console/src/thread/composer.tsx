@@ -5,7 +5,7 @@ import { useLimits } from '../app/session.tsx';
 import classes from './composer.module.css';
 import { useDraft } from './draft.ts';
 
-export interface ComposerProps {
+interface ComposerProps {
   /**
    * The key under which the draft is stored: see `draftNameOf`. For another draft, also give the component another
    * `key`.

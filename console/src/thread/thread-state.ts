@@ -15,7 +15,7 @@ export interface ThreadState {
   readonly misfits: number;
 }
 
-export type ThreadChange =
+type ThreadChange =
   /** `pageMs` is the time of arrival on the page's monotonic clock. */
   | { readonly type: 'view'; readonly view: ThreadEvents['view']; readonly pageMs: number }
   | { readonly type: 'progress'; readonly progress: ThreadEvents['progress'] }

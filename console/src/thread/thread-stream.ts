@@ -1,6 +1,6 @@
 import type { ThreadEvents } from '../api/contract.ts';
 
-export interface ThreadStreamOptions {
+interface ThreadStreamOptions {
   readonly url: string;
   onView(view: ThreadEvents['view']): void;
   onProgress(progress: ThreadEvents['progress']): void;

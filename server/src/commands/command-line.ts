@@ -100,7 +100,7 @@ function childNamed(parent: Command, name: string): Command {
 }
 
 /** The commands below a command that run something, in the order of the help. */
-export function leavesOf(command: Command): Command[] {
+function leavesOf(command: Command): Command[] {
   return command.commands.flatMap((one) => {
     if (one.commands.length > 0) return leavesOf(one);
     return one.name() === 'help' ? [] : [one];

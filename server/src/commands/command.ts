@@ -53,7 +53,7 @@ export interface StoreCommand extends CommandLine {
   run(call: StoreCall, ...positionals: string[]): Promise<Result>;
 }
 
-export interface OrganizationCall extends StoreCall {
+interface OrganizationCall extends StoreCall {
   readonly organization: Organization;
   readonly organizationId: OrganizationId;
 }

@@ -17,7 +17,7 @@ interface Build {
 
 const noBuild: Build = { ended: Promise.resolve(), stop() {} };
 
-export interface ServedFiles {
+interface ServedFiles {
   /** Resolves as soon as there is a web application to serve, even an outdated one, or its build has failed. */
   readonly consoleReady: Promise<void>;
   /** To be called once the service is ready: looks for newer sources, which takes 17 ms of the event loop. */

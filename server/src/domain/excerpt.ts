@@ -5,7 +5,7 @@ export interface Vocabulary {
 }
 
 /** What a search looks for. */
-export interface SearchedWords {
+interface SearchedWords {
   /** Terms that must all occur. */
   readonly terms: readonly string[];
   /** The last word may be unfinished: what is typed so far also finds longer words. */

@@ -270,7 +270,7 @@ export const limits = {
   nameLengthMax: { default: 255, sentence: 'Characters of the name of a key or an application' },
 } as const satisfies Readonly<Record<string, Limit>>;
 
-export type LimitName = keyof typeof limits;
+type LimitName = keyof typeof limits;
 /** The value of every limit in one process. */
 export type Limits = Readonly<Record<LimitName, number>>;
 export type LimitVariable = Extract<(typeof limits)[LimitName], { variable: string }>['variable'];

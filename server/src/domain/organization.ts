@@ -24,7 +24,7 @@ export function quotaUse(limit: number, number: number): QuotaUse {
 /** Shown in place of the address of a user who is no longer a member. */
 export const formerMember = 'Former member';
 
-export type MailState = 'waiting' | 'sent' | 'failed';
+type MailState = 'waiting' | 'sent' | 'failed';
 
 export type MemberRole = 'admin' | 'member';
 

@@ -4,7 +4,7 @@ import type { AuditNote, ClaimedReply, Replies } from '../storage/store.ts';
 import type { Timers } from '../usecases/timers.ts';
 import type { ReplyEvent } from './model.ts';
 
-export interface ReplyWriterSettings {
+interface ReplyWriterSettings {
   readonly everyMs: number;
   readonly now: () => number;
   readonly timers: Timers;

@@ -16,7 +16,7 @@ export interface WorkerSettings {
   readonly leaseMs: number;
 }
 
-export interface WorkerLog {
+interface WorkerLog {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;

@@ -21,7 +21,7 @@ import {
 import type { Tracing } from '../usecases/telemetry.ts';
 import { openOtlpTracing, type TracingOptions } from './tracing.ts';
 
-export interface OtlpOptions extends TracingOptions {
+interface OtlpOptions extends TracingOptions {
   readonly traces: boolean;
   readonly metrics: boolean;
   readonly metricsEveryMs: number;

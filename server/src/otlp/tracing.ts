@@ -40,7 +40,7 @@ export interface TracingOptions {
   readonly spanDelayMs: number;
 }
 
-export interface OtlpTracing extends Tracing {
+interface OtlpTracing extends Tracing {
   /** Sends what is left. */
   close(): Promise<void>;
 }

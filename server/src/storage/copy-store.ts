@@ -9,7 +9,7 @@ import {
 } from './archive.ts';
 import { scopedTerms } from './sql/documents.ts';
 
-export interface CopyTools {
+interface CopyTools {
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
   readonly termsOf: (text: string) => string[];

@@ -10,7 +10,7 @@ export interface Asked {
   readonly found: string | undefined;
 }
 
-export type Ending = 'stop' | 'length' | 'content-filter' | 'tool';
+type Ending = 'stop' | 'length' | 'content-filter' | 'tool';
 
 /** Encodes an answer as server-sent events. */
 export interface AnswerEncoder {

@@ -5,7 +5,7 @@ import type { SimulatedNode } from './node.ts';
 import type { Mutation } from './world.ts';
 
 /** A bug, which invariant finds it, and within how many seeds of 3,000 steps. */
-export interface PlantedBug {
+interface PlantedBug {
   readonly breaks: readonly Invariant[];
   readonly withinSeeds: number;
   readonly mutation: Mutation;

@@ -18,7 +18,7 @@ class CallRejected extends StoreUnavailable {
 }
 
 /** How badly the network and the database behave now. */
-export interface Weather {
+interface Weather {
   /** The database is down for everyone. */
   outage: boolean;
   /** Nodes that cannot reach the database. */
@@ -37,7 +37,7 @@ export function calm(): Weather {
 }
 
 /** Called in the moment of each commit. */
-export type Observer = (
+type Observer = (
   node: SimulatedProcess,
   method: keyof Transactions,
   args: readonly unknown[],

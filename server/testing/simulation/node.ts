@@ -21,7 +21,7 @@ export const replyDeadlineMs = 20_000;
 export const concurrency = 6;
 export const replyAttempts = 3;
 
-export interface NodeParts {
+interface NodeParts {
   readonly process: SimulatedProcess;
   readonly role: 'all' | 'api';
   readonly store: Store;

@@ -2,7 +2,7 @@ import { simulate } from './simulate.ts';
 import type { RunOptions, RunResult } from './world.ts';
 
 /** A shorter run that breaks the same invariant. */
-export interface Shrunk {
+interface Shrunk {
   readonly options: RunOptions;
   readonly result: RunResult;
 }

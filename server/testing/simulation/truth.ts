@@ -46,7 +46,7 @@ export interface ReplyTruth {
   waitingSinceMs: number;
 }
 
-export interface ClaimTruth {
+interface ClaimTruth {
   readonly token: number;
   readonly node: SimulatedProcess;
   leaseEndsMs: number;

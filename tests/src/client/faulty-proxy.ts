@@ -9,7 +9,7 @@ import { extname } from 'node:path';
  */
 export type Fault = 'drop' | 'lose the answer' | 'cut' | 'hang' | 'pass' | Canned;
 
-export interface Canned {
+interface Canned {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string;

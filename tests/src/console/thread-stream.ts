@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { headersOf, openStream } from '../request.ts';
 import { ConsoleClient } from './console-client.ts';
 
-export interface StreamEvent {
+interface StreamEvent {
   readonly event: string;
   readonly data: any;
 }

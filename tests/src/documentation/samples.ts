@@ -10,7 +10,7 @@ export interface Sample {
   readonly output: string | undefined;
 }
 
-export interface PageOfSamples {
+interface PageOfSamples {
   /** The path of the page in the repository. */
   readonly page: string;
   readonly samples: readonly Sample[];

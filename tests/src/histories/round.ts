@@ -22,7 +22,7 @@ export interface RoundOutcome {
   readonly violations: readonly string[];
 }
 
-export interface RoundOptions {
+interface RoundOptions {
   /** Distinguishes the organizations of this round from others on the same site. */
   readonly name: string;
   readonly ms: number;

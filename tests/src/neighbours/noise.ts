@@ -17,7 +17,7 @@ export interface Noise {
 }
 
 /** `short` for every run of the tests, `full` for the benchmark. */
-export type NoiseSize = 'short' | 'full';
+type NoiseSize = 'short' | 'full';
 
 /** Far below the gigabytes that it took without limits. */
 export const usualGrownMbMax = 400;

@@ -6,7 +6,7 @@ import type { IssuedApplication } from '../applications.ts';
 export const methods = ['client_secret_basic', 'client_secret_post'] as const;
 export type Method = (typeof methods)[number];
 
-export interface Granted {
+interface Granted {
   readonly access_token: string;
   readonly token_type: string;
   readonly expires_in?: number | undefined;
@@ -14,7 +14,7 @@ export interface Granted {
 }
 
 /** A client library that knows only the issuer and an application's credentials, and discovers the rest. */
-export interface CertifiedClient {
+interface CertifiedClient {
   /** The metadata of the issuer, which the library has checked against RFC 8414. */
   discover(issuer: string): Promise<oauth.AuthorizationServer>;
   grant(issuer: string, application: IssuedApplication, method: Method): Promise<Granted>;

@@ -17,7 +17,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The user that runs the server: the current one or, because PostgreSQL refuses to run as root, an unprivileged one. */
-export type Runner = { readonly uid: number; readonly gid: number } | Record<string, never>;
+type Runner = { readonly uid: number; readonly gid: number } | Record<string, never>;
 
 /** PostgreSQL programs in `bin` that the runner can execute. */
 export interface Installation {

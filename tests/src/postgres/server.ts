@@ -11,7 +11,7 @@ import { findInstallation, type Installation, programEnvironment } from './insta
 
 export type Settings = Readonly<Record<string, string | number>>;
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Lines of `postgresql.conf` that override the tests' defaults. */
   readonly settings?: Settings;
   /** The password of the superuser `postgres`. A new one unless the data comes from another server. */
@@ -24,7 +24,7 @@ export interface PostgresOptions {
  * The names are PostgreSQL's: `smart` waits for clients to disconnect, `fast` disconnects them, `immediate` skips the
  * checkpoint.
  */
-export type StopMode = 'smart' | 'fast' | 'immediate';
+type StopMode = 'smart' | 'fast' | 'immediate';
 
 const stopSignals = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 const startWithinMs = 60_000;
@@ -211,7 +211,7 @@ async function initialize(installation: Installation, dataFolder: string, passwo
 }
 
 /** Makes the server the only owner of a file or folder. */
-export function giveToRunner({ runner }: Installation, path: string): void {
+function giveToRunner({ runner }: Installation, path: string): void {
   if (runner.uid !== undefined) chownSync(path, runner.uid, runner.gid);
 }
 

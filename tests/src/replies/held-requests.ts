@@ -3,7 +3,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import { json } from 'node:stream/consumers';
 import type { Service } from '../service.ts';
 
-export interface HeldAnswer {
+interface HeldAnswer {
   readonly status: number;
   readonly body: any;
   /** By this machine's clock. */

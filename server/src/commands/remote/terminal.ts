@@ -28,7 +28,7 @@ function withBold(text: string, stream: WriteStream): string {
 }
 
 /** Shows a running reply. Without `onStep` and `onText`, the client polls less often. */
-export interface ReplyView {
+interface ReplyView {
   readonly onStep: ((step: { readonly description: string }) => void) | undefined;
   readonly onText: ((textSoFar: string) => void) | undefined;
   /** Leaves the cursor at the start of a line. */

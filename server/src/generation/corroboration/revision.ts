@@ -11,7 +11,7 @@ export interface CheckedPiece extends Piece {
   readonly cited: readonly Support[];
 }
 
-export interface Revision {
+interface Revision {
   readonly text: string;
   /** One per document, in order of first citation. */
   readonly sources: readonly Source[];

@@ -77,7 +77,7 @@ function negatedTerms(text: string): Set<string> {
 }
 
 /** A number with its unit: `30 days`, `$49.00`, `5 %`. */
-export interface Figure {
+interface Figure {
   readonly value: number;
   /** 'day', '$', '%'; undefined if no known unit follows. */
   readonly unit: string | undefined;

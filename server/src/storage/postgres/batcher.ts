@@ -8,7 +8,7 @@ export type SendBatch<Call, Outcome> = (
  * For statements that may wait for locks. A batch that waited too long, which changed nothing, is sent again in lanes of
  * its own: one per group, with one batch at a time. Later calls of a group join its lane as long as it has calls.
  */
-export interface Isolation<Call> {
+interface Isolation<Call> {
   readonly groupOf: (call: Call) => string;
   readonly waitedTooLong: (error: unknown) => boolean;
 }

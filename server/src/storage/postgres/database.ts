@@ -115,7 +115,7 @@ export const isolatedLockMs = 10_000;
 
 export const isLockTimeout = (error: unknown) => (error as Partial<pg.DatabaseError>).code === '55P03';
 
-export interface BatchLimits {
+interface BatchLimits {
   readonly batchesMax: number;
   readonly callsMax?: number;
   readonly key?: string;

@@ -32,7 +32,7 @@ export const namedValues: WalkValues = {
   lastMove: sql`:lastMove`,
 };
 
-export interface WalkDialect {
+interface WalkDialect {
   /** Conditions on the row of a thread, as the indexes of the database have them. */
   readonly isLive: Sql;
   readonly isPublished: Sql;

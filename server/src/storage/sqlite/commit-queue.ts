@@ -37,7 +37,7 @@ const lockRetryMs = 10;
 /** Syncs the journal to the disk without blocking the event loop. */
 export type Sync = () => Promise<void>;
 
-export interface CommitWatch {
+interface CommitWatch {
   readonly guard?: DiskGuard;
   /** Is called after every commit. */
   committed?(queue: CommitQueue): void;

@@ -6,7 +6,7 @@ import { type Migrations, readMigrations } from '../migrations.ts';
 
 export type Database = Sqlite.Database;
 
-export interface OpenOptions {
+interface OpenOptions {
   /** Fails with SQLITE_BUSY if another process has the file open, and keeps all others out. */
   readonly alone?: boolean;
   readonly unfinished?: boolean;

@@ -11,7 +11,7 @@ import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { NewReply, NewThread, Replies, Threads } from '../store.ts';
 
 /** The ids of a thread. */
-export interface ThreadName {
+interface ThreadName {
   readonly organizationId: OrganizationId;
   readonly threadId: ThreadId;
 }

@@ -30,7 +30,7 @@ export const queryDialect: QueryDialect = {
 };
 
 // CROSS JOIN, so that the index is read in its order, and no further than the page needs.
-export const searchText = `SELECT ${threadColumns}, thread_term.rowid FROM thread_term
+const searchText = `SELECT ${threadColumns}, thread_term.rowid FROM thread_term
   CROSS JOIN thread_search ON thread_search.number = thread_term.rowid
   CROSS JOIN thread ON thread.organization_id = thread_search.organization_id AND thread.id = thread_search.thread_id
   WHERE thread_term MATCH :match AND thread_term.rowid < :before AND thread_term.rowid >= :since AND ${isFound}

@@ -69,7 +69,7 @@ export function listApplications({ store }: Context, organizationId: Organizatio
   return store.listApplications(organizationId);
 }
 
-export interface ClientCredentials {
+interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly address: string;

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import type { KeyOwners } from '../credentials/api-keys.ts';
 import { organizationNotFound } from './organization.ts';
 
-export interface NamedCredential {
+interface NamedCredential {
   readonly id: string;
   readonly kind: 'key' | 'application';
   /** Its name, or its id if it was deleted. */

@@ -101,7 +101,7 @@ export async function findHome(
   throw notFound('No such thread or document.');
 }
 
-export function readerOf(principal: Principal): Reader {
+function readerOf(principal: Principal): Reader {
   return { userId: principal.kind === 'user' ? principal.userId : null };
 }
 

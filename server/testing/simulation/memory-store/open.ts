@@ -37,7 +37,7 @@ export interface Link {
 }
 
 /** The methods of the store that the simulation and the operations of the public interface use. */
-export type MemoryStore = Pick<Store, Exclude<keyof Transactions, 'readTime' | 'nextToken'>> &
+type MemoryStore = Pick<Store, Exclude<keyof Transactions, 'readTime' | 'nextToken'>> &
   Pick<Store, 'releaseOrphanedReplies' | 'sendNotice' | 'onNotice' | 'connections' | 'diagnose' | 'close'>;
 
 /** One node of the store, as an adapter: like PostgreSQL's, it keeps only a clock and claims without a response. */

@@ -5,7 +5,7 @@ import type { Sync } from './sync.ts';
 import { type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';
 
 /** A sweep as of a reading of the store's clock, by a node that has seen a jump and has claims without a response. */
-export interface Sweep {
+interface Sweep {
   readonly at: number;
   readonly jump: ClockJump | undefined;
   readonly unanswered: readonly number[];

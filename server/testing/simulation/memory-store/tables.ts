@@ -86,7 +86,7 @@ export interface OrganizationRow extends Mutable<Organization> {
   readonly audit: AuditEventRow[];
 }
 
-export interface IdempotencyRow {
+interface IdempotencyRow {
   readonly bodyHash: string;
   readonly threadId: ThreadId;
   readonly messageId: MessageId;
