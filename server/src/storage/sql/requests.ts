@@ -25,8 +25,8 @@ const firstBlocks = 8;
 const blocksAtOnceMax = 128;
 /** A request that took longer is not found by its trace id. */
 const requestMsMax = 600_000;
-/** Nor is one during which the clock was set back by more than this. */
-const clockStepMax = 1_000;
+/** A request during which the clock was set back further is not found, either. */
+const clockStepMsMax = 1_000;
 
 interface Block extends LogPosition {
   readonly organizationId: OrganizationId;
@@ -174,10 +174,10 @@ export function requests({ runsLocally, read, write, writeUnsynced }: Transactio
       const startedAt = traceStart(traceId);
       if (startedAt === undefined) return undefined;
       const values = {
-        first: startedAt - clockStepMax,
+        first: startedAt - clockStepMsMax,
         last: startedAt + requestMsMax + blockMs,
         // Blocks of earlier releases have the trace id of any of their requests.
-        idEnd: traceIdStart(startedAt + clockStepMax),
+        idEnd: traceIdStart(startedAt + clockStepMsMax),
         traceId,
       };
       const block = await read(() => row<Block>(find, { organizationId, ...values }));
