@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { signedInMember, testPassword } from '../console/console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { assertDone } from '../console/visitor.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { heading, openAs, shown } from './people.ts';
+import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
 const part = (at: number) =>
   `## Chapter ${at}\n\n### Rules\n\nIn chapter ${at} a parcel weighs ${at} kilograms. It is sent on the next day.\n`;
@@ -116,6 +116,117 @@ describe('A document in the console', () => {
     await eve.close();
     await window.page.goto('/documents/doc_none');
     await shown(heading(window.page, 'Page not found'));
+    window.assertFaultless();
+  });
+});
+
+describe('The documents page', () => {
+  let world: SettingsWorld;
+  let window: Window;
+  before(async () => {
+    world = await sharedSettingsWorld();
+    window = await openAs(await sharedBrowser(), world.ada.client);
+  });
+  after(() => window?.close());
+
+  const dialog = () => window.page.getByRole('dialog');
+  const button = (name: string, within: Locator = window.page.getByRole('main')) =>
+    within.getByRole('button', { name, exact: true });
+  const row = (text: string) => window.page.getByRole('row').filter({ hasText: text });
+
+  it('accepts documents by drag and drop, rejects unreadable files, and removes documents', async () => {
+    const { page } = window;
+    await page.goto('/settings/documents');
+    await shown(page.getByText('No documents yet'));
+    await page.getByRole('combobox', { name: 'Account' }).fill('acme-eu');
+    const files = page.getByLabel('Add files');
+    await files.setInputFiles([
+      { name: 'returns.md', mimeType: 'text/markdown', buffer: Buffer.from('# Returns\n\nWithin 30 days.') },
+      { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 nothing') },
+      { name: 'photo.png', mimeType: 'image/png', buffer: Buffer.from('no text') },
+    ]);
+    const upload = (name: string) =>
+      page.getByRole('list', { name: 'Uploads' }).getByRole('listitem').filter({ hasText: name });
+    await shown(upload('returns.md').getByText(/^Added, 1 passage/));
+    await shown(upload('photo.png').getByText(/Supported formats: \.md, .*, manual pages \(\.1–\.8\)$/));
+    await shown(upload('broken.pdf').getByText(/PDF|read/i));
+    await shown(row('returns.md').getByText('acme-eu'));
+    assert.equal(await row('broken.pdf').count(), 0);
+    await lookAt(page, 'uploads');
+
+    await page.getByRole('combobox', { name: 'Account' }).fill('');
+    // As text, because this file is compiled without browser types.
+    const dragged = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['# Hours\\n\\nFrom nine to five.'], 'hours.md'));
+      return transfer;
+    })()`);
+    await page.getByText('Drop files here').dispatchEvent('drop', { dataTransfer: dragged });
+    await shown(row('hours.md').getByText('General'));
+    const show = async (choice: string) => {
+      await page.getByRole('combobox', { name: 'Show' }).click();
+      await page.getByRole('option', { name: choice }).click();
+    };
+    await show('Account acme-eu');
+    await shown(row('returns.md'));
+    assert.equal(await row('hours.md').count(), 0);
+    await show('All documents');
+    await shown(row('hours.md'));
+
+    const search = page.getByRole('searchbox', { name: 'Filter' });
+    await search.fill('nothing like this');
+    await shown(page.getByText('No matching documents'));
+    await search.fill('hours');
+    await gone(row('returns.md'));
+    await search.fill('');
+    await page.getByRole('button', { name: 'Document', exact: true }).click();
+    const names = () => page.getByRole('table').getByText(/\.md$/).allInnerTexts();
+    assert.deepEqual(await names(), ['hours.md', 'returns.md']);
+    await page.getByRole('button', { name: 'Document', exact: true }).click();
+    assert.deepEqual(await names(), ['returns.md', 'hours.md']);
+
+    const newFile = page.getByLabel('New file for hours.md');
+    await newFile.setInputFiles({
+      name: 'new-hours.md',
+      mimeType: 'text/markdown',
+      buffer: Buffer.from('# New hours\n\nThe shop opens at ten.'),
+    });
+    await shown(row('hours.md').getByText('New hours'));
+    assert.equal(await newFile.inputValue(), '', 'the same file can be chosen again');
+    await page.getByLabel('Question to test').fill('When does the shop open?');
+    await button('Test').click();
+    await shown(page.getByRole('list', { name: 'Passages found' }).getByText('The shop opens at ten.'));
+    await shown(page.getByText(/^Score \d\.\d\d$/));
+    await untilAnnounced(page, '1 passage found');
+    await lookAt(page, 'documents-tested');
+
+    const selectAll = page.getByRole('checkbox', { name: 'Select all 2' });
+    await page.getByRole('checkbox', { name: 'Select returns.md' }).check();
+    await shown(button('Remove 1 selected'));
+    await selectAll.check();
+    await shown(button('Remove 2 selected'));
+    await selectAll.uncheck();
+    await gone(button('Remove 2 selected'));
+    for (const name of ['returns.md', 'hours.md']) {
+      await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+    }
+    assert.ok(await selectAll.isChecked());
+    await button('Remove 2 selected').click();
+    await shown(dialog().getByText('New replies won’t use them'));
+    await button('Remove', dialog()).click();
+    await dialog().waitFor({ state: 'detached' });
+    await shown(page.getByText('No documents yet'));
+    await untilAnnounced(page, '2 documents removed');
+
+    // More than the page removes in one request.
+    for (let number = 0; number < 101; number += 1)
+      assertDone(await world.ada.upload({ name: `${number}.md` }, `# ${number}\n\nText.\n`), 201);
+    await page.reload();
+    await page.getByRole('checkbox', { name: 'Select all 101' }).check();
+    await button('Remove 101 selected').click();
+    await button('Remove', dialog()).click();
+    await shown(page.getByText('No documents yet'));
+    await untilAnnounced(page, '101 documents removed');
     window.assertFaultless();
   });
 });

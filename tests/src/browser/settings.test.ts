@@ -12,7 +12,7 @@ import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../eventually.ts';
 import { cleanEnvironment } from '../service.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
-import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+import { gone, heading, openAs, shown } from './people.ts';
 
 /** The output of a command that was pasted into a shell. */
 async function paste(line: string): Promise<any> {
@@ -218,102 +218,6 @@ describe('Settings in the console', () => {
     await guest.page.reload();
     await shown(heading(guest.page, 'Sign in'));
     await guest.close();
-    window.assertFaultless();
-  });
-
-  it('accept documents by drag and drop, reject unreadable files, and remove documents', async () => {
-    const { page } = window;
-    await page.goto('/settings/documents');
-    await shown(page.getByText('No documents yet'));
-    await page.getByRole('combobox', { name: 'Account' }).fill('acme-eu');
-    const files = page.getByLabel('Add files');
-    await files.setInputFiles([
-      { name: 'returns.md', mimeType: 'text/markdown', buffer: Buffer.from('# Returns\n\nWithin 30 days.') },
-      { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 nothing') },
-      { name: 'photo.png', mimeType: 'image/png', buffer: Buffer.from('no text') },
-    ]);
-    const upload = (name: string) =>
-      page.getByRole('list', { name: 'Uploads' }).getByRole('listitem').filter({ hasText: name });
-    await shown(upload('returns.md').getByText(/^Added, 1 passage/));
-    await shown(upload('photo.png').getByText(/Supported formats: \.md, .*, manual pages \(\.1–\.8\)$/));
-    await shown(upload('broken.pdf').getByText(/PDF|read/i));
-    await shown(row('returns.md').getByText('acme-eu'));
-    assert.equal(await row('broken.pdf').count(), 0);
-    await lookAt(page, 'uploads');
-
-    await page.getByRole('combobox', { name: 'Account' }).fill('');
-    // As text, because this file is compiled without browser types.
-    const dragged = await page.evaluateHandle(`(() => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File(['# Hours\\n\\nFrom nine to five.'], 'hours.md'));
-      return transfer;
-    })()`);
-    await page.getByText('Drop files here').dispatchEvent('drop', { dataTransfer: dragged });
-    await shown(row('hours.md').getByText('General'));
-    const show = async (choice: string) => {
-      await page.getByRole('combobox', { name: 'Show' }).click();
-      await page.getByRole('option', { name: choice }).click();
-    };
-    await show('Account acme-eu');
-    await shown(row('returns.md'));
-    assert.equal(await row('hours.md').count(), 0);
-    await show('All documents');
-    await shown(row('hours.md'));
-
-    const search = page.getByRole('searchbox', { name: 'Filter' });
-    await search.fill('nothing like this');
-    await shown(page.getByText('No matching documents'));
-    await search.fill('hours');
-    await gone(row('returns.md'));
-    await search.fill('');
-    await page.getByRole('button', { name: 'Document', exact: true }).click();
-    const names = () => page.getByRole('table').getByText(/\.md$/).allInnerTexts();
-    assert.deepEqual(await names(), ['hours.md', 'returns.md']);
-    await page.getByRole('button', { name: 'Document', exact: true }).click();
-    assert.deepEqual(await names(), ['returns.md', 'hours.md']);
-
-    const newFile = page.getByLabel('New file for hours.md');
-    await newFile.setInputFiles({
-      name: 'new-hours.md',
-      mimeType: 'text/markdown',
-      buffer: Buffer.from('# New hours\n\nThe shop opens at ten.'),
-    });
-    await shown(row('hours.md').getByText('New hours'));
-    assert.equal(await newFile.inputValue(), '', 'the same file can be chosen again');
-    await page.getByLabel('Question to test').fill('When does the shop open?');
-    await button('Test').click();
-    await shown(page.getByRole('list', { name: 'Passages found' }).getByText('The shop opens at ten.'));
-    await shown(page.getByText(/^Score \d\.\d\d$/));
-    await untilAnnounced(page, '1 passage found');
-    await lookAt(page, 'documents-tested');
-
-    const selectAll = page.getByRole('checkbox', { name: 'Select all 2' });
-    await page.getByRole('checkbox', { name: 'Select returns.md' }).check();
-    await shown(button('Remove 1 selected'));
-    await selectAll.check();
-    await shown(button('Remove 2 selected'));
-    await selectAll.uncheck();
-    await gone(button('Remove 2 selected'));
-    for (const name of ['returns.md', 'hours.md']) {
-      await page.getByRole('checkbox', { name: `Select ${name}` }).check();
-    }
-    assert.ok(await selectAll.isChecked());
-    await button('Remove 2 selected').click();
-    await shown(dialog().getByText('New replies won’t use them'));
-    await button('Remove', dialog()).click();
-    await dialog().waitFor({ state: 'detached' });
-    await shown(page.getByText('No documents yet'));
-    await untilAnnounced(page, '2 documents removed');
-
-    // More than the page removes in one request.
-    for (let number = 0; number < 101; number += 1)
-      assertDone(await world.ada.upload({ name: `${number}.md` }, `# ${number}\n\nText.\n`), 201);
-    await page.reload();
-    await page.getByRole('checkbox', { name: 'Select all 101' }).check();
-    await button('Remove 101 selected').click();
-    await button('Remove', dialog()).click();
-    await shown(page.getByText('No documents yet'));
-    await untilAnnounced(page, '101 documents removed');
     window.assertFaultless();
   });
 
