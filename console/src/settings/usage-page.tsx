@@ -136,6 +136,11 @@ function Requests({ usage, range }: { usage: UsageJson; range: Range }) {
         />
       }
     >
+      {usage.isCut && (
+        <Text size="sm" mb="sm">
+          There are too many counts to show all. Earlier days are left out: choose a shorter time range.
+        </Text>
+      )}
       {series.length === 0 ? (
         <EmptyState title="No requests yet">
           Requests with an API key or an application token appear here within a second.

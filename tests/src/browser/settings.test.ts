@@ -301,6 +301,16 @@ describe('Settings in the console', () => {
     await shown(ben.page.getByText('Your personal keys'));
     assert.equal(await ben.page.getByRole('button', { name: 'Create key' }).count(), 0);
     assert.equal(await ben.page.getByText('Dashboard').count(), 0, 'nor keys of others');
+    const leftOut = ben.page.getByText('Earlier days are left out');
+    await ben.page.goto('/settings/usage');
+    await shown(ben.page.getByText('Today’s quota'));
+    await gone(leftOut);
+    await ben.page.route('**/console/**/usage*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), isCut: true } });
+    });
+    await ben.page.reload();
+    await shown(leftOut);
     await ben.page.goto('/settings/documents');
     await shown(heading(ben.page, 'Documents'));
     assert.equal(await ben.page.getByLabel('Add files').count(), 0);

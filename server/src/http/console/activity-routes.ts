@@ -90,6 +90,8 @@ const usage = defineConsoleRoute('GET /usage', 'member', {
           : counts.map(({ day, credential, operation, outcome, requests }) => {
               return { period: utcDate(day), credential, operation, outcome, requests };
             }),
+      // Those of traffic are complete.
+      isCut: isCut && traffic === null,
       traffic: traffic && {
         operations: traffic.operations,
         errors: traffic.errors,

@@ -11,6 +11,7 @@ import { composeApp, openContext, openLog, startWorker } from '../../compose.ts'
 import { readConfig } from '../../config/config.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
+import { createApiKey } from '../../usecases/credentials/api-keys.ts';
 import { operatorInitiator } from '../../usecases/organization/audit-log.ts';
 import { createOrganization } from '../../usecases/organization/organization.ts';
 import { addMember } from '../../usecases/people/members.ts';
@@ -26,6 +27,7 @@ import type {
   FoundPassagesJson,
   KeysJson,
   MembersJson,
+  UsageJson,
 } from './setting-schemas.ts';
 import {
   type AccountsJson,
@@ -253,6 +255,26 @@ describe('Responses of the console routes', () => {
     await call('GET /usage');
     await call('GET /requests', { query: '?status=NOT_FOUND&from=2026-01-01' });
     assert.ok((await call<AuditJson>('GET /audit')).events.length > 10);
+  });
+
+  it('tell a member that counts of earlier days are left out', async () => {
+    const usage = () => call<UsageJson>('GET /usage', { as: member });
+    assert.equal((await usage()).isCut, false);
+    const { members } = await call<MembersJson>('GET /members');
+    const { id: userId } = members.find(({ email }) => email === 'ben@acme.example')!;
+    const change = { context, organizationId, initiator: operatorInitiator(context) };
+    const { id: credentialId } = await createApiKey(change, { userId, name: 'Busy' });
+    const used = { organizationId, credentialId, outcome: 'OK', at: context.now() };
+    for (let place = 0; place < 5_001; place += 1)
+      context.usage.count({ ...used, operation: `operation ${place}` });
+    await context.usage.flush(context.store);
+    const { isCut, counts } = await usage();
+    assert.deepEqual([isCut, counts.length], [true, 5_000]);
+    assert.equal(
+      (await call<UsageJson>('GET /usage')).isCut,
+      false,
+      'an admin sees the traffic of every day',
+    );
   });
 
   it('match their schemas when a person accepts an organization after single sign-on, and signs out', async () => {

@@ -275,6 +275,8 @@ export const usageSchema = object({
   /** Every day, or every hour of the last 24, including the current one. */
   periods: Type.Array(Type.String()),
   counts: Type.Array(usageCountSchema),
+  /** Whether counts of earlier days are left out. */
+  isCut: Type.Boolean(),
   /** Null for members. */
   traffic: nullable(trafficSchema),
 });
