@@ -3,7 +3,7 @@ import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { createListener } from './listener.ts';
 
 describe('A connection', () => {
@@ -52,6 +52,34 @@ describe('A connection', () => {
     }
     for (const { name } of clients) assert.equal(await bodies.get(`/${name}`), name.repeat(100_000));
     for (const { socket } of clients) socket.destroy();
+    server.close();
+  });
+
+  it('reads a body once, in whatever pieces it arrives', async () => {
+    const received: Promise<string>[] = [];
+    const { server } = createListener((request, response) => {
+      received.push(text(request).finally(() => response.end()));
+    }, options);
+    const port = await listen(server);
+    for (const [length, piece] of [
+      [600, 300],
+      [650, 179],
+      [1100, 512],
+      [1100, 511],
+      [513, 1],
+    ] as const) {
+      const socket = connect(port, '127.0.0.1').setNoDelay();
+      const body = Array.from({ length }, (_, index) => String.fromCharCode(97 + (index % 26))).join('');
+      socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
+      for (let from = 0; from < length; from += piece) {
+        await setTimeout(2);
+        socket.write(body.slice(from, from + piece));
+      }
+      while (received.length === 0) await setTimeout(1);
+      assert.equal(await received.shift(), body);
+      socket.destroy();
+    }
+    assert.equal(received.length, 0, 'no body was taken for another request');
     server.close();
   });
 });

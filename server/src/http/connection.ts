@@ -119,7 +119,7 @@ export class Connection {
       const ofBody = Math.min(this.#bodyBytes, data.length - from);
       this.#bodyBytes -= ofBody;
       to = from + (ofBody || parsedAtOnce);
-      parse(data.length <= parsedAtOnce ? data : data.subarray(from, to));
+      parse(data.subarray(from, to));
     }
   }
 

@@ -119,6 +119,8 @@ interface BatchLimits {
   readonly batchesMax: number;
   readonly callsMax?: number;
   readonly key?: string;
+  /** The name of a value: calls with different ones never share a batch. For calls whose cost an organization can raise. */
+  readonly apart?: string;
   /** For a statement with `askedLocking`: the organization of a call. */
   readonly organizationOf?: (values: Values) => string;
 }
@@ -188,7 +190,7 @@ export class Database implements Transactions {
   batched<Row>(
     statement: Statement,
     columns: CallColumns,
-    { batchesMax, callsMax = 64, key, organizationOf }: BatchLimits,
+    { batchesMax, callsMax = 64, key, apart, organizationOf }: BatchLimits,
   ): (values: Values) => Promise<Row[]> {
     const own = Object.keys(columns);
     const shared = numbered(statement).names.filter(
@@ -203,7 +205,8 @@ export class Database implements Transactions {
         outcomes[row.place - 1]!.push(row);
       return outcomes;
     };
-    const laneOf = (values: Values) => shared.map((name) => values[name]).join(' ');
+    const laneNames = apart === undefined ? shared : [...shared, apart];
+    const laneOf = (values: Values) => laneNames.map((name) => values[name]).join(' ');
     const keyOf = key === undefined ? undefined : (values: Values) => String(values[key]);
     const isolation = organizationOf && { groupOf: organizationOf, waitedTooLong: isLockTimeout };
     const settings = { batchesMax, callsMax, laneOf, keyOf, isolation, mayBeOneCallsFault };

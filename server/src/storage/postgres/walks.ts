@@ -97,7 +97,11 @@ export function postgresWalks(database: Database): Walks {
       kind,
       {
         first: database.batched<FirstPageRow>(firstPage, pageColumns, batchLimits),
-        later: database.batched<LaterPageRow>(laterPage, laterColumns, batchLimits),
+        // A later page also reads the moves in its range, and an organization may have very many.
+        later: database.batched<LaterPageRow>(laterPage, laterColumns, {
+          ...batchLimits,
+          apart: 'organizationId',
+        }),
       },
     ]),
   );

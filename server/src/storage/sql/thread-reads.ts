@@ -12,7 +12,7 @@ import {
   messageColumns,
   toMessage,
 } from './replies.ts';
-import { callColumns, empty, jsonRows, type Sql, sql, statement } from './sql.ts';
+import { callColumns, empty, jsonRows, opaque, type Sql, sql, statement } from './sql.ts';
 import { count, row, rows, type Transactions, type Work } from './work.ts';
 
 /** The columns of a listed thread: `relation` has the names of the table's columns. */
@@ -40,7 +40,7 @@ const find = statement('find-thread')`
 const versionColumns = callColumns({ text: 'organizationId threadId userId' });
 const readVersions = (asked: Sql) => sql`SELECT place, version
   FROM ${asked} JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
-  WHERE deleted_at IS NULL AND (published OR thread.user_id = asked.user_id)`;
+  WHERE ${opaque(sql`deleted_at IS NULL AND (published OR thread.user_id = asked.user_id)`)}`;
 const findRunning = statement('find-running-reply')`SELECT (
     SELECT message.id FROM message INDEXED BY message_running
     WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running

@@ -17,6 +17,7 @@ function draftOf(type: 'text' | 'reasoning', delta: string) {
     yield { type: 'text-start', id: '2' };
     yield { type: 'text-delta', id: '2', delta: 'Yes.' };
     yield { type: 'finish', finishReason, usage: {} };
+    throw new Error('The connection broke after the whole answer.');
   }
   const doStream = async () => ({ stream: stream() as unknown as ReadableStream<LanguageModelV4StreamPart> });
   return draftEvents(

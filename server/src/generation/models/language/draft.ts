@@ -104,12 +104,14 @@ class Answer {
       const { stream } = await request();
       for await (const part of stream) {
         for (const text of this.#take(part)) yield* this.#text.take(text);
+        // The answer is complete: what happens to the connection after it does not matter.
+        if (this.finishReason !== '') return;
         // Buffered parts arrive without a turn of the event loop.
         if (performance.now() - turnedAt < stretchMs) continue;
         await turn();
         turnedAt = performance.now();
       }
-      if (this.finishReason === '') throw cutOff();
+      throw cutOff();
     } catch (error) {
       throw modelErrorOf(error);
     }
