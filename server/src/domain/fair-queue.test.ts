@@ -64,12 +64,17 @@ describe('A fair queue', () => {
     void ask('first');
     void ask('second', gaveUp.signal);
     void ask('third');
+    void ask('third', gaveUp.signal);
+    void ask('third');
     await settled();
     gaveUp.abort();
     await settled();
     queue.release('first');
     await settled();
-    assert.deepEqual(served, ['first', 'second left', 'third']);
+    queue.release('third');
+    await settled();
+    assert.deepEqual(served, ['first', 'second left', 'third left', 'third', 'third']);
+    assert.equal(queue.waiting('third'), 0);
     await assert.rejects(queue.acquire('late', gaveUp.signal));
   });
 

@@ -40,7 +40,9 @@ export class FairQueue<Key> {
         reject(signal?.reason);
       };
       signal?.addEventListener('abort', leave, { once: true });
-      this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), take]);
+      const waiting = this.#waiting.get(key);
+      if (waiting === undefined) this.#waiting.set(key, [take]);
+      else waiting.push(take);
     });
   }
 
@@ -64,10 +66,11 @@ export class FairQueue<Key> {
     const held = this.#held.get(key)! - 1;
     if (held > 0) this.#held.set(key, held);
     else this.#held.delete(key);
-    for (const [next, [start, ...rest]] of this.#waiting) {
+    for (const [next, waiting] of this.#waiting) {
       if (!this.take(next)) continue;
+      const start = waiting.shift();
       this.#waiting.delete(next);
-      if (rest.length > 0) this.#waiting.set(next, rest);
+      if (waiting.length > 0) this.#waiting.set(next, waiting);
       start?.();
       return;
     }
@@ -83,9 +86,9 @@ export class FairQueue<Key> {
   }
 
   #remove(key: Key, take: () => void): void {
-    const rest = (this.#waiting.get(key) ?? []).filter((waiting) => waiting !== take);
-    if (rest.length > 0) this.#waiting.set(key, rest);
-    else this.#waiting.delete(key);
+    const waiting = this.#waiting.get(key)!;
+    waiting.splice(waiting.indexOf(take), 1);
+    if (waiting.length === 0) this.#waiting.delete(key);
   }
 }
 
