@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
-import { ReadThreads } from './store-thread.ts';
+import { ReadThreads, StoreThread } from './store-thread.ts';
 
 /** Takes far longer than to close the thread. */
 const long = `WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted LIMIT 2000000)
@@ -38,5 +40,37 @@ describe('The read threads', () => {
     ]);
     assert.deepEqual(answered, ['short', 'long']);
     await reads.close();
+  });
+});
+
+describe('A thread of the store', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-thread-'));
+  const file = join(folder, 'x.db');
+  before(() => new Sqlite(file).exec('CREATE TABLE t (n)').close());
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('gives nobody the rows of another statement after a value that cannot be sent', async () => {
+    const thread = new StoreThread(file);
+    await assert.rejects(thread.all('SELECT 1', { value: (() => {}) as never }), /could not be cloned/);
+    assert.equal(thread.waiting, 0);
+    assert.deepEqual(await Promise.all([thread.all('SELECT 2', {}), thread.all('SELECT 3', {})]), [
+      [[2]],
+      [[3]],
+    ]);
+    await thread.close();
+  });
+
+  it('fails its open statements if an answer cannot be read, and then ignores its late answers', async () => {
+    const thread = new StoreThread(file);
+    const started = once(process, 'worker') as Promise<[Worker]>;
+    const open = Promise.allSettled([thread.all('SELECT 1', {}), thread.all('SELECT 2', {})]);
+    const [worker] = await started;
+    worker.emit('messageerror', new Error('unreadable'));
+    const next = thread.all('SELECT 3', {});
+    worker.emit('message', { rows: [['late']] });
+    for (const result of await open)
+      assert.match(String((result as { reason?: Error }).reason), /unreadable/);
+    assert.deepEqual(await next, [[3]]);
+    await thread.close();
   });
 });

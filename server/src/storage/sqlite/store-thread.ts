@@ -81,9 +81,10 @@ export class StoreThread {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new Error('the store was closed'));
       this.start();
+      // Throws if a value cannot be sent.
+      this.#thread!.postMessage({ text, values } satisfies Question);
       this.#waiting.push({ resolve: resolve as Waiting['resolve'], reject });
       this.#thread!.ref();
-      this.#thread!.postMessage({ text, values } satisfies Question);
     });
   }
 
@@ -102,10 +103,16 @@ export class StoreThread {
       resourceLimits,
     });
     thread.on('message', ({ rows, error }: Answer) => {
+      if (this.#thread !== thread) return;
       const waiting = this.#waiting.shift();
       if (this.#waiting.length === 0) thread.unref();
       if (rows === undefined) waiting?.reject(new Error(error));
       else waiting?.resolve(rows);
+    });
+    // Answers come in the order of the statements. After a lost one, each would go to the wrong caller.
+    thread.on('messageerror', (error) => {
+      this.#fail(thread, error);
+      void thread.terminate();
     });
     thread.on('error', (error) => this.#fail(thread, error));
     thread.on('exit', () => this.#fail(thread, new Error('a thread of the store has ended')));
