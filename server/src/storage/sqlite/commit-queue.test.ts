@@ -314,6 +314,22 @@ describe('The commit queue', () => {
     assert.deepEqual(kept(), ['a', 'c']);
   });
 
+  for (const kind of ['durable', 'unsynced'] as const) {
+    it(`applies ${kind} writes once if another of their batch fails, although they run again`, async () => {
+      database.exec('CREATE TABLE applied (name TEXT)');
+      let runs = 0;
+      const apply = (name: string) => {
+        runs += 1;
+        database.prepare('INSERT INTO applied VALUES (?)').run(name);
+        if (name === 'failing') throw new Error('on purpose');
+      };
+      const names = ['a', 'b', 'failing', 'c'];
+      await Promise.allSettled(names.map((name) => commits[kind](() => apply(name))));
+      assert.deepEqual(database.prepare('SELECT name FROM applied').pluck().all(), ['a', 'b', 'c']);
+      assert.equal(runs, 3 + names.length);
+    });
+  }
+
   it('rejects every write of a commit that fails, keeps none of them, and works again afterwards', async () => {
     const blocker = openDatabase(join(folder, 'x.db'));
     blocker.exec('BEGIN IMMEDIATE');

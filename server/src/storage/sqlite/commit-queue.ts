@@ -89,7 +89,10 @@ export class CommitQueue {
     return this.#enqueue(true, write);
   }
 
-  /** Runs `write` in the next commit and does not wait for a sync: it survives a killed process, but maybe not a power cut. */
+  /**
+   * Runs `write` in the next commit, again if the first run was rolled back, and does not wait for a sync: it survives a
+   * killed process, but maybe not a power cut.
+   */
   unsynced<T>(write: (clock: CommitClock) => T): Promise<T> {
     return this.#enqueue(false, write);
   }
