@@ -142,6 +142,7 @@ export interface Members {
   >;
   findMember(organizationId: OrganizationId, email: string): Promise<Member | undefined>;
   findMemberById(organizationId: OrganizationId, userId: UserId): Promise<Member | undefined>;
+  countMembers(organizationId: OrganizationId): Promise<number>;
   /** In the order of joining. */
   listMembers(organizationId: OrganizationId): Promise<Member[]>;
   /** `last-admin`: the organization would be left without a person who is an admin, and nothing changes. */

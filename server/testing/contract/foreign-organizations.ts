@@ -77,6 +77,7 @@ export function describeForeignOrganizations(world: () => World): void {
         outcome: 'missing',
       });
       assert.deepEqual(await store.listMembers(foreign), []);
+      assert.equal(await store.countMembers(foreign), 0);
       assert.deepEqual(await store.listApiKeys(foreign), []);
       assert.equal(await store.findApiKey(foreign, key.id), undefined);
       assert.equal(await store.findApplication(foreign, application.id), undefined);

@@ -14,6 +14,7 @@ export function describeMembers(world: () => World): void {
         store.addMember(organization, newMember(`${name}@example.org`, { membersMax: 2 }), note());
       const outcomes = (await Promise.all(['a', 'b', 'c'].map(add))).map(({ outcome }) => outcome);
       assert.deepEqual(outcomes.toSorted(), ['added', 'added', 'too-many']);
+      assert.equal(await store.countMembers(organization), 2);
       const [first] = await store.listMembers(organization);
       const again = newMember(first!.email, { membersMax: 2 });
       assert.equal((await store.addMember(organization, again, note())).outcome, 'already-member');

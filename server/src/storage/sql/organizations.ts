@@ -48,22 +48,23 @@ export function organizations({ read, write }: Transactions): Organizations {
   };
 }
 
+// `+ 0` keeps SQLite from the index on `expires_at`, with which it would read every live invitation for each member.
 const selectMember = sql`
   SELECT member.user_id AS "userId", email, role, service, joined_at AS "joinedAt", opened_at IS NOT NULL AS opened,
     expires_at AS "invitedUntil", mail_state AS "mailState"
   FROM member JOIN "user" ON "user".id = member.user_id
     LEFT JOIN invitation ON token_hash = (SELECT token_hash FROM invitation AS latest
       WHERE latest.organization_id = member.organization_id AND latest.user_id = member.user_id
-        AND latest.expires_at > :now ORDER BY latest.created_at DESC, requested DESC LIMIT 1)
+        AND latest.expires_at + 0 > :now ORDER BY latest.created_at DESC, requested DESC LIMIT 1)
   WHERE member.organization_id = :organizationId`;
 const findByEmail = statement('find-member')`${selectMember} AND email = :email`;
 const findById = statement('find-member-by-id')`${selectMember} AND member.user_id = :userId`;
-const list = statement('list-members')`${selectMember} ORDER BY joined_at, member.user_id`;
+export const listMembers = statement('list-members')`${selectMember} ORDER BY joined_at, member.user_id`;
 
 // New members wait for each other, so that each counts those that were committed before it.
 const lockForMember = statement('lock-organization-for-member')`
   SELECT 1 FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
-const countMembers = statement('count-members')`
+const selectCount = statement('count-members')`
   SELECT count(*) AS members FROM member WHERE organization_id = :organizationId`;
 // The update of a known address changes nothing, but makes RETURNING return the user.
 const upsertUser = statement('upsert-user')`
@@ -90,6 +91,10 @@ export function* findUserId(email: string): Work<UserId | undefined> {
   return (yield* row<{ id: UserId }>(findUser, { email }))?.id;
 }
 
+function* countMembers(organizationId: OrganizationId): Work<number> {
+  return (yield* row<{ members: number }>(selectCount, { organizationId }))!.members;
+}
+
 function* lockMember(organizationId: OrganizationId, userId: UserId | undefined) {
   if (userId === undefined) return undefined;
   type Locked = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
@@ -110,8 +115,7 @@ export function members({ read, write }: Transactions): Members {
           return { outcome: 'organization-missing' };
         if ((yield* count(findByEmail, { organizationId, email })) === 1)
           return { outcome: 'already-member' };
-        const { members } = (yield* row<{ members: number }>(countMembers, { organizationId }))!;
-        if (members >= membersMax) return { outcome: 'too-many' };
+        if ((yield* countMembers(organizationId)) >= membersMax) return { outcome: 'too-many' };
         const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
         if (withoutThreads && (yield* count(hasThreads, { organizationId, userId })) === 1)
           return { outcome: 'has-threads' };
@@ -149,6 +153,8 @@ export function members({ read, write }: Transactions): Members {
 
     findMemberById: (organizationId, userId) => read(() => row<Member>(findById, { organizationId, userId })),
 
-    listMembers: (organizationId) => read(() => rows<Member>(list, { organizationId })),
+    countMembers: (organizationId) => read(() => countMembers(organizationId)),
+
+    listMembers: (organizationId) => read(() => rows<Member>(listMembers, { organizationId })),
   };
 }

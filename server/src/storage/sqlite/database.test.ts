@@ -7,6 +7,7 @@ import { retentionKinds } from '../../domain/retention.ts';
 import { migrationsFolder, readMigrations } from '../migrations.ts';
 import { nameCredentials } from '../sql/api-keys.ts';
 import { listAudit, listAuditOfTrace } from '../sql/audit.ts';
+import { listMembers } from '../sql/organizations.ts';
 import { retentionStatements } from '../sql/retention.ts';
 import { type Database, openDatabase } from './database.ts';
 import { sqliteRemoval } from './purge.ts';
@@ -126,6 +127,14 @@ describe('The SQLite database', () => {
       plan.join('; '),
       /SEARCH application USING (?:PRIMARY KEY|INDEX \w+) \((?:\w+=\? AND )?id=\?/,
     );
+    database.close();
+  });
+
+  it('finds the latest invitation of each member by its key, never among all invitations', () => {
+    const database = openDatabase(join(folder, 'members.db'));
+    const plan = planOf(database, sqliteText(listMembers)).join('; ');
+    assert.match(plan, /SEARCH latest USING (?:PRIMARY KEY|INDEX \w+) \(organization_id=\? AND user_id=\?\)/);
+    assert.doesNotMatch(plan, /invitation_expiry/);
     database.close();
   });
 

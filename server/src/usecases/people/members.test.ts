@@ -28,7 +28,11 @@ describe('Adding a member', () => {
     const organizationId = await world.organization();
     const userId = await new Accounting(world).add(organizationId, email);
     const context = {
-      store: { ...world.store, countPrompt: () => assert.fail('counted') },
+      store: {
+        ...world.store,
+        countPrompt: () => assert.fail('counted'),
+        listMembers: () => assert.fail('listed all members'),
+      },
       ids: createIdGenerator(Date.now, randomBytes),
       mailer: {} as Context['mailer'],
       limits: { organizationMembersMax: 1 } as Context['limits'],

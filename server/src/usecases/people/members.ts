@@ -41,9 +41,9 @@ export async function addMember(
   const member = { candidateUserId, ...detail, membersMax, withoutThreads };
   if (!service) {
     // Checked first, so that a rejected invitation does not count as an email of the day.
-    const members = await store.listMembers(organizationId);
-    if (members.some(({ email: known }) => known === address)) throw alreadyMember(address);
-    if (members.length >= membersMax) throw tooManyMembers(membersMax);
+    const known = await store.findMember(organizationId, address);
+    if (known !== undefined) throw alreadyMember(address);
+    if ((await store.countMembers(organizationId)) >= membersMax) throw tooManyMembers(membersMax);
     await limitMails(change, address);
   }
   const result = await store.addMember(organizationId, member, note);

@@ -137,6 +137,8 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
       return member && toMember(member);
     },
 
+    countMembers: (organizationId) => organizations.get(organizationId)?.members.size ?? 0,
+
     listMembers: (organizationId) =>
       [...(organizations.get(organizationId)?.members.values() ?? [])].map(toMember),
 
