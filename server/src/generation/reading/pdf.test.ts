@@ -79,6 +79,34 @@ describe('reading a PDF', () => {
     });
   });
 
+  it('keeps numbered headings of one size apart, and a heading that ends with a full stop', async () => {
+    const body = ['The body is in small letters, and there is more of it than of any other text.'];
+    const bytes = makePdf([
+      [
+        heading('The handbook of Acme Inc.', 750, 24),
+        heading('1. Introduction', 710, 16),
+        heading('2. Scope of it', 690, 16),
+        ...setLines(660, body),
+      ],
+    ]);
+    assert.deepEqual(await readDocument('a.pdf', bytes), {
+      title: 'The handbook of Acme Inc.',
+      url: null,
+      passages: [
+        { heading: '', text: '1. Introduction' },
+        { heading: '2. Scope of it', text: body[0] },
+      ],
+    });
+  });
+
+  it('does not read a manual page, underlines or options into body text', async () => {
+    const lines = ['git-add(1) Git Manual git-add(1)', 'The files are staged by git-add(1)'];
+    const more = ['Signature', '______', '--verbose', 'Prints more.', '-5 degrees is the lowest.'];
+    const paragraphs = more.flatMap((text, at) => setLines(600 - at * 40, [text]));
+    const { passages } = await readDocument('a.pdf', makePdf([[...setLines(700, lines), ...paragraphs]]));
+    assert.deepEqual(passages, [{ heading: '', text: [lines.join(' '), ...more].join('\n\n') }]);
+  });
+
   it('uses the title of the metadata unless it is a placeholder', async () => {
     const bytes = makePdf([setLines(700, ['Some text here.'])], { title: 'The Returns Manual' });
     assert.equal((await readDocument('a.pdf', bytes)).title, 'The Returns Manual');

@@ -1,8 +1,8 @@
 import { UnreadableDocument } from '../../domain/document.ts';
-import type { Limits } from '../../domain/limits.ts';
-import { checkTextLength, evenSpaces, type Reading } from './blocks.ts';
+import { limits as fixed, type Limits } from '../../domain/limits.ts';
+import { type Block, checkTextLength, evenSpaces, listMarker, type Reading } from './blocks.ts';
 import { cleanText } from './decode-text.ts';
-import { marker, readPlainText, underlines } from './plain-text.ts';
+import { isTitle, lineJoiner, marker } from './plain-text.ts';
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 
@@ -21,17 +21,16 @@ const notATitle =
   /^(?:untitled|title|none|null|document\s*\d*|presentation\s*\d*|microsoft \w+ - .*|.*\.(?:docx?|pptx?|xlsx?|odt|rtf|tex|dvi|indd|qxd|pdf|html?|txt|md))$/i;
 const titleLengthMax = 200;
 
-/** Reads the text of a PDF as plain text with underlined headings. Scanned pages have none. */
+/** Reads the text of a PDF. Scanned pages have none. */
 export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Reading> {
   const pdf = await openPdf(bytes);
   try {
     const { info } = await pdf.getMetadata();
-    const { blocks } = readPlainText(textOf(withoutRunningLines(await pagesOf(pdf, limits))));
-    const [first] = blocks;
-    if (first === undefined) {
+    const blocks = blocksOf(withoutRunningLines(await pagesOf(pdf, limits)));
+    if (blocks.length === 0) {
       throw new UnreadableDocument('holds no text: run text recognition (OCR) on scanned pages first');
     }
-    return { title: statedTitle(info) ?? (first.kind === 'heading' ? first.text : undefined), blocks };
+    return { title: statedTitle(info) ?? openingTitle(blocks[0]!), blocks };
   } catch (error) {
     throw error instanceof UnreadableDocument ? error : damaged(error);
   } finally {
@@ -62,6 +61,10 @@ function statedTitle(info: object): string | undefined {
   const stated = 'Title' in info && typeof info.Title === 'string' ? evenSpaces(cleanText(info.Title)) : '';
   const isSensible = /\p{L}/u.test(stated) && stated.length <= titleLengthMax && !notATitle.test(stated);
   return isSensible ? stated : undefined;
+}
+
+function openingTitle({ kind, text }: Block): string | undefined {
+  return kind === 'heading' || (kind === 'paragraph' && isTitle(text)) ? text : undefined;
 }
 
 async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
@@ -140,31 +143,36 @@ function edgesOf(lines: readonly Line[]): Line[] {
 const headingRatio = 1.15;
 const paragraphGapRatio = 1.3;
 
-/** Separates paragraphs and headings by empty lines, and underlines lines in larger letters. */
-function textOf(lines: readonly Line[]): string {
+/** Groups lines into paragraphs, list items and headings by their sizes and positions. */
+function blocksOf(lines: readonly Line[]): Block[] {
   const weights = new Map<number, number>();
   for (const { size, text } of lines) weights.set(size, (weights.get(size) ?? 0) + text.length);
   const [[bodySize] = [0]] = [...weights].sort(([, one], [, other]) => other - one);
   const headingSizes = [...weights.keys()]
     .filter((size) => size > bodySize * headingRatio)
     .sort((one, other) => other - one);
-  const levelOf = ({ size, text }: Line) =>
-    /\p{L}/u.test(text) ? Math.min(headingSizes.indexOf(size), underlines.length - 1) : -1;
+  const isHeading = ({ size, text }: Line) => headingSizes.includes(size) && /\p{L}/u.test(text);
   const leading = leadingOf(lines);
-  const paragraphs: { level: number; lines: string[]; hasItems: boolean }[] = [];
-  for (const [at, line] of lines.entries()) {
-    const level = levelOf(line);
-    const open = paragraphs.at(-1);
-    const isItem = marker.test(line.text);
-    if (open?.level === level && (isItem || continues(lines[at - 1]!, line, leading, open.hasItems))) {
-      open.lines.push(line.text);
-      open.hasItems ||= isItem;
-    } else paragraphs.push({ level, lines: [line.text], hasItems: isItem });
+  const join = lineJoiner(lines.map(({ text }) => text));
+
+  const groups: Line[][] = [];
+  for (const line of lines) {
+    const open = groups.at(-1);
+    const previous = open?.at(-1);
+    const isOtherSize =
+      previous !== undefined && previous.size !== line.size && (isHeading(line) || isHeading(previous));
+    if (open !== undefined && !isOtherSize && continues(open, line, leading)) open.push(line);
+    else groups.push([line]);
   }
-  const texts = paragraphs.map(({ level, lines }) =>
-    level < 0 ? lines.join('\n') : `${lines.join(' ')}\n${underlines.charAt(level).repeat(3)}`,
-  );
-  return texts.join('\n\n');
+  return groups.map((group): Block => {
+    const text = join(group.map((line) => line.text));
+    const [first] = group as [Line];
+    if (isHeading(first) && text.length <= fixed.headingLengthMax.default)
+      return { kind: 'heading', level: Math.min(headingSizes.indexOf(first.size) + 1, 6), text };
+    const [mark] = marker.exec(text) ?? [];
+    if (mark === undefined) return { kind: 'paragraph', text };
+    return { kind: 'item', marker: listMarker(mark), text: text.slice(mark.length) };
+  });
 }
 
 /** The distance between the lines of a paragraph, in sizes of its letters. */
@@ -181,12 +189,14 @@ function gapBetween(above: Line | undefined, line: Line): number | undefined {
   return above?.page === line.page && line.size > 0 ? (above.y - line.y) / line.size : undefined;
 }
 
-function continues(before: Line, line: Line, leading: number, isInList: boolean): boolean {
-  const gap = gapBetween(before, line);
-  const endsSentence = /[.!?:]["”’)]?$/.test(before.text);
+function continues(open: readonly Line[], line: Line, leading: number): boolean {
+  if (marker.test(line.text)) return false;
+  const previous = open.at(-1)!;
+  const gap = gapBetween(previous, line);
+  const endsSentence = /[.!?:]["”’)]?$/.test(previous.text);
   // On the next page or in the next column.
   if (gap === undefined || gap <= -0.2) return !endsSentence && /^[\p{Ll}\p{N}(]/u.test(line.text);
   if (gap > leading * paragraphGapRatio) return false;
-  const indent = (line.x - before.x) / line.size;
-  return isInList || !(indent > 0.8 && indent < 6) || !endsSentence;
+  const indent = (line.x - previous.x) / line.size;
+  return marker.test(open[0]!.text) || !(indent > 0.8 && indent < 6) || !endsSentence;
 }

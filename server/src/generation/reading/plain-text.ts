@@ -9,7 +9,7 @@ export const marker = /^\s{0,40}(?:[-*•‣▪●◦·–]|o(?= {2})|\d{1,3}[.)
 const number = /^ {0,8}\d{1,3}(?:[.)]|((?:\.\d{1,3})+)[.)]?) +(?=\S)/;
 const capitals = /^[A-Z][A-Z\d ,.'’()/&:+-]{2,60}$/;
 /** What headings are underlined with, by their level. */
-export const underlines = '=-~_*';
+const underlines = '=-~_*';
 const underline = /^\s{0,3}(?:={3,}|-{3,}|~{3,}|_{3,}|\*{3,})$/;
 /** An option, such as `-x, --long=ARG`. A description may follow after two spaces. */
 const option = /^ *(-{1,2}[A-Za-z\d?@#](?:\S| (?! ))*)(?: {2,}(\S.*))?$/;
@@ -35,7 +35,7 @@ export function readPlainText(text: string): Reading {
   return { blocks: opensWithTitle ? [{ kind: 'heading', level: 1, text: first.text }, ...rest] : blocks };
 }
 
-function isTitle(line: string): boolean {
+export function isTitle(line: string): boolean {
   return line.length <= titleLengthMax && /[\p{L}\p{N}]/u.test(line) && !/[.,:;!?]$/.test(line);
 }
 
@@ -167,7 +167,7 @@ const wordWithHyphen = /(?<!\p{L})\p{L}{1,60}[-\u2010]\p{L}{1,60}(?!\p{L})/gu;
  * Returns a function that joins the lines of a paragraph, and the parts of words that are hyphenated at a line end. A
  * hyphen that the text also has within a line belongs to its word.
  */
-function lineJoiner(text: readonly string[]): (lines: readonly string[]) => string {
+export function lineJoiner(text: readonly string[]): (lines: readonly string[]) => string {
   const compounds = new Set<string>();
   for (const line of text) {
     for (const word of line.toLowerCase().match(wordWithHyphen) ?? [])
