@@ -107,9 +107,12 @@ function titleHeading(blocks: readonly Block[], title: string): Block | undefine
   return one.includes(other) || other.includes(one) ? only : undefined;
 }
 
-/** A heading is stored with each passage below it, so a long one is cut, and kept once in full as a paragraph. */
+/**
+ * A heading or term is stored with each passage below it, so a long one is cut, and kept once in full as a paragraph.
+ */
 function withShortHeading(block: Block): Block[] {
-  const text = block.kind === 'heading' ? cutText(block.text, headingLengthMax) : block.text;
+  const isRepeated = block.kind === 'heading' || block.kind === 'term';
+  const text = isRepeated ? cutText(block.text, headingLengthMax) : block.text;
   return text === block.text
     ? [block]
     : [

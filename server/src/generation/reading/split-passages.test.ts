@@ -172,6 +172,26 @@ describe('splitting a document into passages', () => {
     assert.match(passages[0]?.text ?? '', /^- Name: a; Text: Sentence 0 /);
   });
 
+  it('limits the length of passages also if they have few words', () => {
+    const row = tableText(['Name', 'x'.repeat(1_500)], [['a', 'b']]);
+    const inputs: Record<string, readonly Block[]> = {
+      bars: [paragraph('|\n'.repeat(500_000))],
+      'empty lines': [code(`a\n${'\n'.repeat(1_000_000)}b`)],
+      'lines of spaces': [code(`a\n${' \n'.repeat(1_000_000)}b`)],
+      'long words': [paragraph(`${'x'.repeat(199)} `.repeat(5_000))],
+      'long words in code': [code(`${'x'.repeat(199)}\n`.repeat(5_000))],
+      'long words in items': Array.from({ length: 500 }, () => item('x'.repeat(1_900))),
+      'wide tables': Array.from({ length: 100 }, (): Block => ({ kind: 'table', text: row })),
+      'a long term': [{ kind: 'term', text: 'x'.repeat(100_000) }, paragraph(prose(60, 13))],
+    };
+    for (const [name, blocks] of Object.entries(inputs)) {
+      const passages = [...splitPassages(blocks, 'T')];
+      const longest = passages.reduce((most, { text }) => Math.max(most, text.length), 0);
+      assert.ok(longest > 0 && longest <= 6_000, `${name}: ${longest} characters`);
+      assert.ok(passages.every(({ text }) => /[^\s`]/.test(text)));
+    }
+  });
+
   it('splits code with very many lines', () => {
     assert.ok([...splitPassages([code('a b\n'.repeat(300_000))], 'T')].length > 3_000);
   });

@@ -18,6 +18,8 @@ const introductionWordsMax = 60;
 /** Shorter than a passage, even if every second character is a space. */
 const cutPieces = /.{1,300}(?<=\s|$)|\S{1,200}/gsu;
 const unitLengthMax = 2_000;
+/** Longer words, and lines without words, count as one word per 30 characters: a passage has at most 5,400. */
+const wordLengthMax = 30;
 
 /** Units that stay in one passage. */
 type Run = readonly Unit[];
@@ -30,6 +32,7 @@ type Run = readonly Unit[];
 export function* splitPassages(blocks: readonly Block[], title: string): Generator<PassageText> {
   for (const { heading, term, blocks: own } of sectionsOf(blocks, title)) {
     for (const units of pack(runsOf(unitsOf(textOfBlocks(own)).flatMap(withoutLongUnit)))) {
+      if (units.every((unit) => unit.text.trim() === '')) continue;
       const text = textOfUnits(units);
       yield { heading, text: term === '' ? text : `${term}\n${text}` };
     }
@@ -126,10 +129,11 @@ function pack(runs: readonly Run[]): Run[] {
 }
 
 function wordsIn(units: Run): number {
-  return units.reduce((sum, unit) => sum + wordsOf(joinedUnits([unit])), 0);
+  return units.reduce((sum, unit) => sum + wordsOf(joinedUnits([unit]), unit.header), 0);
 }
 
-/** The bars of a table do not count. */
-function wordsOf(text: string): number {
-  return countWords(text.replaceAll('|', ' '));
+/** The bars of a table are not words. The header counts only by its length. */
+function wordsOf(text: string, header = ''): number {
+  const words = countWords(text.replaceAll('|', ' '));
+  return Math.max(words, (header.length + text.length + 1) / wordLengthMax);
 }
