@@ -98,11 +98,12 @@ export async function factsOf(store: Served, held: Held): Promise<unknown> {
     assert.deepEqual(placeless(service, again.body), answer, 'the same key and body, the same answer');
   }
   facts.people = await peopleFacts(service, held.people);
-  [facts.keys, facts.members, facts.changes, facts.found] = await Promise.all([
+  [facts.keys, facts.members, facts.changes, facts.found, facts.foundByName] = await Promise.all([
     keysOf(store),
     operate('member', 'list', made.acme),
     changesIn(store),
     operate('doc', 'search', made.acme, 'How long do refunds take?'),
+    operate('doc', 'search', made.acme, 'guide'),
   ]);
   assert.ok((facts.found as any).passages.length > 0, 'the document is found by its words');
   return placeless(service, facts);

@@ -105,6 +105,15 @@ export function bareName(name: string): string {
   return file.replace(ending, '') || file;
 }
 
+/** What a passage is found by: its own text, the headings above it, the title and the file's name. */
+export function indexedText(
+  name: string,
+  title: string,
+  { heading, text }: Pick<PassageText, 'heading' | 'text'>,
+): string {
+  return `${title}\n${bareName(name)}\n${heading}\n${text}`;
+}
+
 /** Why a file cannot be opened, worded to follow the file's name. */
 export function fileFault(code: string | undefined): string {
   return fileFaults[code ?? ''] ?? 'cannot be read';

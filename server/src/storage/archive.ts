@@ -105,7 +105,7 @@ const tables = {
 
 const joined: Partial<Record<TableName, ArchiveTable['joined']>> = {
   passage: {
-    columns: { title: 'document.title', corpus: 'corpus.number' },
+    columns: { name: 'document.name', title: 'document.title', corpus: 'corpus.number' },
     from: `LEFT JOIN document ON document.organization_id = passage.organization_id AND document.id = document_id
       LEFT JOIN corpus ON corpus.organization_id = document.organization_id
         AND corpus.account_key = document.account_key`,

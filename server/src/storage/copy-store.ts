@@ -1,3 +1,4 @@
+import { indexedText } from '../domain/document.ts';
 import { ServiceError } from '../domain/errors.ts';
 import {
   type Archive,
@@ -118,11 +119,11 @@ function renumbered(table: ArchiveTable, rows: readonly Row[], first: number): R
   return rows.map((row, index) => row.with(place, first + index));
 }
 
-/** The terms that reading-process.ts derives, without those of the file's name. */
 function passageTerms(table: ArchiveTable, row: Row, termsOf: (text: string) => string[]): string {
   const names = [...Object.keys(table.columns), ...Object.keys(table.joined?.columns ?? {})];
   const column = (name: string) => row[names.indexOf(name)] ?? '';
-  const terms = termsOf(`${column('title')}\n${column('heading')}\n${column('text')}`);
+  const passage = { heading: String(column('heading')), text: String(column('text')) };
+  const terms = termsOf(indexedText(String(column('name')), String(column('title')), passage));
   return scopedTerms(column('corpus') as number, terms);
 }
 

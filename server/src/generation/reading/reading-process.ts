@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import {
-  bareName,
   type DocumentText,
   type FileSource,
   fileFault,
+  indexedText,
   UnreadableDocument,
 } from '../../domain/document.ts';
 import { formatBytes, type Limits } from '../../domain/limits.ts';
@@ -37,7 +37,7 @@ function exitWithService(): void {
 async function begin({ name, source, limits }: ReadingTask): Promise<ReadingAnswer> {
   try {
     document = undefined;
-    document = { ...(await parseDocument(name, bytesOf(source, limits), limits)), name: bareName(name) };
+    document = { ...(await parseDocument(name, bytesOf(source, limits), limits)), name };
     sent = 0;
     return nextPart();
   } catch (error) {
@@ -47,12 +47,9 @@ async function begin({ name, source, limits }: ReadingTask): Promise<ReadingAnsw
 
 function nextPart(): ReadingAnswer {
   const { title, url, name, passages } = document!;
-  // A passage is also found by the headings above it, the title and the file's name.
-  const part = passages.slice(sent, sent + passagesPerPart).map(({ heading, text }) => ({
-    heading,
-    text,
-    terms: termsOf(`${title}\n${name}\n${heading}\n${text}`),
-  }));
+  const part = passages
+    .slice(sent, sent + passagesPerPart)
+    .map((passage) => ({ ...passage, terms: termsOf(indexedText(name, title, passage)) }));
   sent += part.length;
   if (sent < passages.length) return { part };
   const bytes = passages.reduce((sum, { heading, text }) => sum + Buffer.byteLength(heading + text), 0);
