@@ -68,7 +68,8 @@ describe('A PgBouncer in front of the database', { skip }, () => {
   }, async (t) => {
     const mode = keepsStatements
       ? { pool_mode: 'transaction', max_prepared_statements: '200' }
-      : { pool_mode: 'session' };
+      : // Room for ten connections of each node and one for notices. Otherwise a request waits until another is idle for 30 s.
+        { pool_mode: 'session', default_pool_size: '30' };
     const pooler = await startPooler(mode);
     const nodes = await Nodes.prepare(replySettings, pooler.url);
     const services = await Promise.all([nodes.start(), nodes.start()]);
