@@ -106,11 +106,7 @@ export function bareName(name: string): string {
 }
 
 /** What a passage is found by: its own text, the headings above it, the title and the file's name. */
-export function indexedText(
-  name: string,
-  title: string,
-  { heading, text }: Pick<PassageText, 'heading' | 'text'>,
-): string {
+export function indexedText(name: string, title: string, { heading, text }: PassageText): string {
   return `${title}\n${bareName(name)}\n${heading}\n${text}`;
 }
 

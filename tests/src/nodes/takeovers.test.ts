@@ -41,9 +41,9 @@ describe('Workers on several nodes', () => {
     // A worker that is suspended in the middle of a statement blocks only the reply that it writes, whose lease also
     // expires.
     first.signal('SIGSTOP');
-    const begun = await api.replies(ids);
-    const taken = ids.filter((_, place) => begun[place].completedAt === null);
-    assert.ok(begun.some(({ content, completedAt }) => content === 'First, ' && completedAt === null));
+    const started = await api.replies(ids);
+    const taken = ids.filter((_, place) => started[place].completedAt === null);
+    assert.ok(started.some(({ content, completedAt }) => content === 'First, ' && completedAt === null));
 
     const second = await nodes.start('worker', asking());
     await eventually(
@@ -93,11 +93,11 @@ describe('Workers on several nodes', () => {
     };
     await Promise.all([
       abortByDelete('a silent one', '!hang'),
-      abortByDelete('one that has begun', '!stall'),
+      abortByDelete('one that has started', '!stall'),
     ]);
     const { thread } = await createThread(api, { prompt: 'after that' });
     assert.equal((await api.untilDone(thread.id)).status.state, 'idle');
-    for (const name of ['a silent one', 'one that has begun']) assert.equal((await calls(name)).length, 1);
+    for (const name of ['a silent one', 'one that has started']) assert.equal((await calls(name)).length, 1);
     for (const node of [worker, door]) {
       assert.deepEqual(faultsOf(node), []);
       assert.equal(await node.end(), 0);

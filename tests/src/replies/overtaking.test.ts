@@ -35,9 +35,9 @@ describe('Two workers on one store', () => {
     });
     await api.until(ids.at(-1)!, ({ messages }) => messages[1].content !== '');
     await stopBetweenWrites(first, () => api.rename(ids[0]!, 'Can be written'));
-    const begun = await api.replies(ids);
-    const taken = ids.filter((_, place) => begun[place].completedAt === null);
-    assert.ok(begun.some(({ content, completedAt }) => content === 'First, ' && completedAt === null));
+    const started = await api.replies(ids);
+    const taken = ids.filter((_, place) => started[place].completedAt === null);
+    assert.ok(started.some(({ content, completedAt }) => content === 'First, ' && completedAt === null));
 
     const second = await store.start('worker', {
       SKEIN_MODEL: ofSecond.model,

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { AssistantMessage } from '../../domain/message.ts';
+import type { Thread } from '../../domain/thread.ts';
+import { type ReplyChange, type SeenThread, threadNews } from './follow-thread.ts';
+
+const thread: Thread = {
+  organizationId: 'org_1' as OrganizationId,
+  id: 'thr_1' as ThreadId,
+  userId: 'usr_1' as UserId,
+  title: 'Title',
+  accountId: null,
+  secondaryId: null,
+  createdAt: 1,
+  updatedAt: null,
+  published: false,
+  deletedAt: null,
+};
+const running: AssistantMessage = {
+  threadId: thread.id,
+  createdAt: 1,
+  id: 'msg_2' as MessageId,
+  role: 'assistant',
+  content: '',
+  status: 'in_progress',
+  completedAt: null,
+  steps: [],
+  sources: null,
+  model: null,
+};
+const seen = (change: Partial<AssistantMessage> = {}, changed: Partial<Thread> = {}): SeenThread => ({
+  thread: { ...thread, ...changed },
+  messageCount: 2,
+  latest: { ...running, ...change },
+});
+const stepsOf = (...descriptions: string[]) => descriptions.map((description, at) => ({ description, at }));
+
+/** The state of a reader who has applied the change. */
+function applied(before: AssistantMessage, { reply, stepsFrom, textFrom }: ReplyChange) {
+  return {
+    status: reply.status,
+    content: before.content.slice(0, textFrom) + reply.content.slice(textFrom),
+    steps: [...before.steps.slice(0, stepsFrom), ...reply.steps.slice(stepsFrom)],
+  };
+}
+
+function progressBetween(before: Partial<AssistantMessage>, after: Partial<AssistantMessage>): ReplyChange {
+  const news = threadNews(seen(before), seen(after));
+  assert.ok(typeof news === 'object', String(news));
+  const { status, content, steps } = { ...running, ...after };
+  assert.deepEqual(applied({ ...running, ...before }, news), { status, content, steps });
+  return news;
+}
+
+describe('The news of a thread', () => {
+  it('are none while nothing has changed', () => {
+    const same = { content: 'Text', steps: stepsOf('One') };
+    assert.equal(threadNews(seen(same), seen({ ...same, steps: stepsOf('One') })), 'nothing');
+  });
+
+  it('are the steps and the text that were added, and no more', () => {
+    const news = progressBetween(
+      { content: 'Half', steps: stepsOf('One') },
+      { content: 'Half and whole', steps: stepsOf('One', 'Two') },
+    );
+    assert.deepEqual([news.stepsFrom, news.textFrom], [1, 4]);
+  });
+
+  it('start where a text was revised, or at the start of a reply that was restarted', () => {
+    assert.equal(progressBetween({ content: 'Thirty days.' }, { content: 'Thirty days [1].' }).textFrom, 11);
+    const restarted = progressBetween({ content: 'Half', steps: stepsOf('One') }, { content: '', steps: [] });
+    assert.deepEqual([restarted.stepsFrom, restarted.textFrom], [0, 0]);
+    const other = progressBetween({ steps: stepsOf('One', 'Two') }, { steps: stepsOf('One', 'Three') });
+    assert.equal(other.stepsFrom, 1);
+  });
+
+  it('may be only a status', () => {
+    progressBetween({ content: 'Text' }, { content: 'Text', status: 'corroborating' });
+  });
+
+  it('never start within a character', () => {
+    assert.equal(progressBetween({ content: 'a\u{1F9F6}' }, { content: 'a\u{1F9F5}' }).textFrom, 1);
+    assert.equal(progressBetween({ content: 'a\u{1F9F6}' }, { content: 'a\u{1F9F6}!' }).textFrom, 3);
+  });
+
+  it('are more than progress when a reply has ended, a message was added, or the thread has changed', () => {
+    const before = seen({ content: 'Text' });
+    for (const status of ['completed', 'failed', 'cancelled'] as const) {
+      assert.equal(threadNews(before, seen({ content: 'Text', status, completedAt: 5 })), 'more');
+    }
+    assert.equal(threadNews(before, seen({ content: 'Text' }, { title: 'Other' })), 'more');
+    assert.equal(threadNews(before, seen({ content: 'Text' }, { published: true })), 'more');
+    assert.equal(threadNews(before, { ...before, messageCount: 4 }), 'more');
+    const retried = seen({ id: 'msg_3' as MessageId });
+    assert.equal(threadNews(seen({ status: 'failed' }), retried), 'more');
+  });
+});
