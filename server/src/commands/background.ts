@@ -20,8 +20,8 @@ const usageEveryMs = 1000;
 const sweepEveryMs = 60_000;
 /** A changed thread is found by its new words within about this time, and later while the service is busy. */
 const indexEveryMs = 300;
-/** Indexing takes at most a quarter of the time. */
-const indexRest = 3;
+/** Indexing takes at most a tenth of the time. */
+const indexRest = 9;
 /** A new document has its example questions after about this long. */
 const questionsEveryMs = 3_000;
 /** An invitation is sent after about this long. */

@@ -391,7 +391,8 @@ CREATE TABLE message (
   role text NOT NULL CHECK (role IN ('user', 'assistant')),
   content text NOT NULL,
   created_at bigint NOT NULL,
-  status text CHECK (status IN ('in_progress', 'corroborating', 'completed', 'failed', 'cancelled')),
+  -- In pairs: for a longer list, SQLite builds a temporary table at every write.
+  status text CHECK (status IN ('in_progress', 'corroborating') OR status IN ('completed', 'failed') OR status = 'cancelled'),
   completed_at bigint,
   -- JSON arrays.
   steps text,
@@ -420,7 +421,7 @@ CREATE TABLE message (
   CHECK ((role = 'assistant') = (status IS NOT NULL)),
   CHECK ((role = 'assistant') = (steps IS NOT NULL AND claim_token IS NOT NULL AND attempts IS NOT NULL
     AND available_at IS NOT NULL AND deadline_at IS NOT NULL AND trace_id IS NOT NULL)),
-  CHECK ((completed_at IS NOT NULL) = (status IS NOT NULL AND status IN ('completed', 'failed', 'cancelled')))
+  CHECK ((completed_at IS NULL) = (status IS NULL OR status IN ('in_progress', 'corroborating')))
 ) WITH (fillfactor = 80);
 CREATE INDEX message_held ON message (available_at) WHERE held AND status IN ('in_progress', 'corroborating');
 CREATE INDEX message_deadline ON message (deadline_at) WHERE status IN ('in_progress', 'corroborating');

@@ -14,19 +14,14 @@ export class LockIsTaken extends Error {}
 /** SQLite's write lock. Waiting for it in SQLite would block the event loop, and with it everyone's reads. */
 export class WriteLock {
   readonly #steady: () => number;
-  readonly #statements;
+  readonly #begin;
   /** On the steady clock. */
   #takenSinceMs: number | undefined;
 
   constructor(database: Database, steady: () => number) {
     this.#steady = steady;
-    this.#statements = {
-      begin: database.prepare('BEGIN IMMEDIATE'),
-      failIfLocked: database.prepare('PRAGMA busy_timeout = 0'),
-      waitForLocks: database.prepare(
-        `PRAGMA busy_timeout = ${database.pragma('busy_timeout', { simple: true })}`,
-      ),
-    };
+    database.pragma('busy_timeout = 0');
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
   }
 
   /** Whether another process had it at the last attempt. */
@@ -36,18 +31,14 @@ export class WriteLock {
 
   /** Starts a transaction. Throws `LockIsTaken` as long as writes may wait for the lock, and then SQLite's error. */
   begin(): void {
-    const { begin, failIfLocked, waitForLocks } = this.#statements;
-    failIfLocked.get();
     try {
-      begin.run();
+      this.#begin.run();
       this.#takenSinceMs = undefined;
     } catch (error) {
       if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw error;
       const nowMs = this.#steady();
       this.#takenSinceMs ??= nowMs;
       throw nowMs - this.#takenSinceMs < writesWaitMs ? new LockIsTaken() : error;
-    } finally {
-      waitForLocks.get();
     }
   }
 

@@ -97,6 +97,8 @@ function stopProcess(error: Error): void {
   });
 }
 
+const syncDescriptor = promisify(fdatasync);
+
 /**
  * SQLite's write-ahead log, opened a second time to sync it in a thread of Node's pool. SQLite keeps no locks on this
  * file, and does not replace it while the database is open.
@@ -116,7 +118,7 @@ class Journal {
   }
 
   sync(): Promise<void> {
-    return promisify(fdatasync)(this.#descriptor);
+    return syncDescriptor(this.#descriptor);
   }
 
   close(): void {

@@ -59,14 +59,8 @@ export function sqlitePurges(database: Database, commits: CommitQueue, transacti
   };
 }
 
-/** Does not wait for readers, because others could not write meanwhile. */
+/** Does not wait for readers (see `WriteLock`), because others could not write meanwhile. */
 function emptyJournal(database: Database): boolean {
-  const waitMs = database.pragma('busy_timeout', { simple: true });
-  database.pragma('busy_timeout = 0');
-  try {
-    const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-    return result!.busy === 0;
-  } finally {
-    database.pragma(`busy_timeout = ${waitMs}`);
-  }
+  const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  return result!.busy === 0;
 }

@@ -35,8 +35,8 @@ import {
 const insertThread = statement('insert-thread')`
   INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at, published,
     deleted, version)
-  VALUES (:organizationId, :id, :userId, :title, :accountId, :secondaryId, :now, :now, 0, 0, :now)`;
-const readTime = statement('read-time')`SELECT :now AS at`;
+  VALUES (:organizationId, :id, :userId, :title, :accountId, :secondaryId, :now, :now, 0, 0, :now)
+  RETURNING created_at AS at`;
 const insertKey = statement('insert-idempotency-key')`INSERT OR REPLACE INTO idempotency_key
     (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
   VALUES (:organizationId, :userId, :key, :bodyHash, :id, :messageId, :replyId, :now, :now + :keepMs)`;
@@ -66,8 +66,7 @@ function* create(organizationId: OrganizationId, thread: NewThread): Work<Create
   if (yield* isRevoked(organizationId, thread)) return { outcome: 'revoked' };
   const known = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
   if (known?.live) return known.result;
-  const { at } = (yield* row<{ at: number }>(readTime))!;
-  yield* run(insertThread, { ...thread, organizationId });
+  const { at } = (yield* row<{ at: number }>(insertThread, { ...thread, organizationId }))!;
   const reply = { ...thread, prompt: { messageId, content: prompt } };
   yield* insertMessages({ organizationId, threadId }, reply, at);
   yield* adjustSizes({ ...thread, organizationId }, { threads: 1, published: 0 });
