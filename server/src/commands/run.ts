@@ -78,9 +78,10 @@ const sections: readonly {
     title: 'Maintenance:',
     words: ['copy', 'backup', 'doctor', 'model', 'mail'],
     async load() {
-      const [{ copy, backup }, { doctor, mailTest, modelTest }] = await Promise.all([
+      const [{ copy, backup }, { doctor }, { modelTest, mailTest }] = await Promise.all([
         import('./copies.ts'),
         import('./doctor.ts'),
+        import('./trials.ts'),
       ]);
       return [copy, backup, doctor, modelTest, mailTest];
     },

@@ -1,4 +1,3 @@
-import { AttemptLimit } from '../../domain/attempts.ts';
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
@@ -24,7 +23,7 @@ import {
   listMembers,
   removeMember,
 } from '../../usecases/people/members.ts';
-import { modelTestsMax, modelTestsWindowMs, testModel } from '../../usecases/replies/replies.ts';
+import { modelTests } from '../../usecases/replies/model-trial.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { Piece } from '../long-responses.ts';
 import { Type, text, textFormat } from '../schema.ts';
@@ -204,7 +203,7 @@ function presentDocument({ id, name, title, accountId, passageCount, addedAt }: 
 }
 
 function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {
-  const tests = new AttemptLimit(Date.now, modelTestsMax, modelTestsWindowMs);
+  const testModel = modelTests(model);
   return [
     defineConsoleRoute('GET /model', 'admin', {
       response: modelSchema,
@@ -212,9 +211,7 @@ function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {
     }),
     defineConsoleRoute('POST /model/test', 'admin', {
       response: modelTestSchema,
-      async handle({ context, principal }) {
-        return { result: (await testModel(context, principal, model, tests)) ?? null };
-      },
+      handle: async ({ context, principal }) => ({ result: await testModel(context, principal) }),
     }),
   ];
 }

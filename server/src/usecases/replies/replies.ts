@@ -1,16 +1,13 @@
-import type { AttemptLimit } from '../../domain/attempts.ts';
 import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import { invalid, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
 import { changeRefused, isCreator, type UserPrincipal } from '../../domain/principal.ts';
-import { type ConfiguredModel, type ModelTrial, trialQuestion } from '../../domain/reply.ts';
 import { countedForPeople } from '../../domain/text.ts';
 import type { NewRating, NewReply, Rating } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import type { UserChange } from '../organization/audit-log.ts';
 import { findReadableThread } from '../threads/get-thread.ts';
-import { limitPrompts } from './limit-prompts.ts';
 
 /**
  * Adds a prompt to the thread. Its reply is pending once this resolves. With `replaces`, the id of the last prompt, it is
@@ -122,29 +119,4 @@ export async function listUnanswered(
   const page = { limit, ...(cursor !== undefined && { before: openPosition(seal, listing, cursor) }) };
   const { rows, next } = await store.listUnanswered(organizationId, userId, page);
   return { replies: rows, nextCursor: next && sealPosition(seal, listing, next) };
-}
-
-/** The number of tests that one person can run per window, in each process. */
-export const modelTestsMax = 5;
-export const modelTestsWindowMs = 600_000;
-const testMsMax = 30_000;
-const answerLengthMax = 500;
-
-/**
- * Asks the configured model a fixed question, for an admin. A test also counts as a prompt of the console, so that the
- * limits of the person and of the organization hold over all nodes. Undefined where there is no provider to ask.
- */
-export async function testModel(
-  context: Context,
-  principal: UserPrincipal,
-  model: ConfiguredModel,
-  tests: AttemptLimit,
-): Promise<ModelTrial | undefined> {
-  if (model.provider === null) return undefined;
-  const most = `You have tested the model ${modelTestsMax} times, which is the limit.`;
-  tests.admit(principal.userId, (seconds) => `${most} Try again in ${seconds} seconds.`);
-  await limitPrompts(context, principal);
-  const trial = await model.test(trialQuestion, testMsMax);
-  if (trial?.ok !== true) return trial;
-  return { ...trial, answer: trial.answer.slice(0, answerLengthMax).toWellFormed() };
 }

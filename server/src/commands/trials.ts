@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { invalid } from '../domain/errors.ts';
+import { trialQuestion } from '../domain/reply.ts';
+import type { BareCommand } from './command.ts';
+
+export const modelTest: BareCommand = {
+  name: 'model test',
+  arguments: { '[QUESTION]': 'The question, in quotes; a fixed one by default' },
+  summary: 'Ask the configured model one question; shows the answer, or the error and what to do',
+  examples: ['model test', 'model test "What is a skein?"'],
+  async runAlone({ positionals: [question = trialQuestion] }, config) {
+    const { configuredModel } = await import('../compose.ts');
+    const trial = await configuredModel(config).test(question, config.limits.replyDeadlineMs);
+    if (trial === undefined) {
+      const { kind } = config.model;
+      const text = `SKEIN_MODEL is ${kind}: it runs inside the service, so there is no provider to test.`;
+      return { json: { model: kind, ok: true }, text };
+    }
+    const { model, ms } = trial;
+    const text = trial.ok
+      ? `ok    ${model}: first text after ${trial.firstTextMs} ms, complete after ${ms} ms\n\n${trial.answer}`
+      : `FAIL  ${model}, after ${ms} ms\n      ${trial.error}\n      ${trial.nextStep}`;
+    return { json: trial, text, exitCode: trial.ok ? 0 : 1 };
+  },
+};
+
+export const mailTest: BareCommand = {
+  name: 'mail test',
+  arguments: { '<ADDRESS>': 'Email address to send to' },
+  summary: 'Send a test email to an address; shows the error if the mail server does not accept it',
+  examples: ['mail test you@example.com'],
+  async runAlone({ positionals: [to = ''] }, { mail }) {
+    if (mail === undefined) throw invalid('No email is sent: set SKEIN_SMTP_URL and SKEIN_MAIL_FROM.');
+    const text = 'Skein can send email from this address.';
+    const { createMailer } = await import('../compose.ts');
+    try {
+      const message = {
+        to,
+        id: randomUUID(),
+        subject: 'Test email from Skein',
+        text,
+        html: `<p>${text}</p>`,
+      };
+      await createMailer(mail).send(message);
+      return { json: { ok: true }, text: `ok    ${mail.host} accepted an email to ${to}` };
+    } catch (error) {
+      const { message } = error as Error;
+      return { json: { ok: false, error: message }, text: `FAIL  ${mail.host}: ${message}`, exitCode: 1 };
+    }
+  },
+};

@@ -1,0 +1,29 @@
+import { AttemptLimit } from '../../domain/attempts.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import { type ConfiguredModel, type ModelTrial, trialQuestion } from '../../domain/reply.ts';
+import type { Context } from '../context.ts';
+import { limitPrompts } from './limit-prompts.ts';
+
+/** The number of tests that one person can run per window, in each process. */
+const testsMax = 5;
+const windowMs = 600_000;
+const testMsMax = 30_000;
+const answerLengthMax = 500;
+
+/**
+ * Returns a function that asks the configured model a fixed question, for an admin. A test also counts as a prompt of the
+ * console, so that the limits of the person and of the organization hold over all nodes. Null where there is no provider
+ * to ask.
+ */
+export function modelTests(model: ConfiguredModel) {
+  const tests = new AttemptLimit(Date.now, testsMax, windowMs);
+  return async (context: Context, principal: UserPrincipal): Promise<ModelTrial | null> => {
+    if (model.provider === null) return null;
+    const most = `You have tested the model ${testsMax} times, which is the limit.`;
+    tests.admit(principal.userId, (seconds) => `${most} Try again in ${seconds} seconds.`);
+    await limitPrompts(context, principal);
+    const trial = await model.test(trialQuestion, testMsMax);
+    if (trial?.ok !== true) return trial ?? null;
+    return { ...trial, answer: trial.answer.slice(0, answerLengthMax).toWellFormed() };
+  };
+}
