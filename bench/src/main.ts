@@ -3,7 +3,7 @@ import { evaluateAnswers } from './answers.ts';
 import { measureApplicationGets } from './application-gets.ts';
 import { measureGrowth } from './growth.ts';
 import { endLoad } from './load.ts';
-import { measureNeighbours } from './neighbours.ts';
+import { measureNeighbors } from './neighbors.ts';
 import { measureOperations } from './operations.ts';
 import { measurePeers } from './peers/peers.ts';
 import { type Plan, readPlan } from './plan.ts';
@@ -26,12 +26,12 @@ const plan = readPlan(process.argv.slice(2));
 process.exitCode = plan === undefined ? 1 : await run(plan);
 
 async function run(plan: Plan): Promise<number> {
-  const withoutStore = ['neighbours', 'postgres', 'soak', 'answers', 'peers', 'start'];
-  const withoutRounds = ['neighbours', 'soak', 'answers', 'peers', 'start'];
+  const withoutStore = ['neighbors', 'postgres', 'soak', 'answers', 'peers', 'start'];
+  const withoutRounds = ['neighbors', 'soak', 'answers', 'peers', 'start'];
   if ([...plan.parts].some((part) => !withoutRounds.includes(part))) describeMachine(plan);
   if ([...plan.parts].some((part) => !withoutStore.includes(part))) await measure(plan);
   if (plan.parts.has('start')) await measureStart(plan);
-  if (plan.parts.has('neighbours')) await measureNeighbours(plan);
+  if (plan.parts.has('neighbors')) await measureNeighbors(plan);
   if (plan.parts.has('soak')) await measureSoak(plan);
   if (plan.parts.has('postgres')) await measurePostgres(plan);
   if (plan.parts.has('peers')) await measurePeers(plan);

@@ -14,7 +14,7 @@ export const parts = [
   'sync',
   'walk',
   'replies',
-  'neighbours',
+  'neighbors',
   'soak',
   'growth',
   'postgres',
@@ -28,7 +28,7 @@ export type Part = (typeof parts)[number];
 const leftOutWhenQuick: readonly Part[] = [
   'walk',
   'replies',
-  'neighbours',
+  'neighbors',
   'soak',
   'postgres',
   'where',
@@ -55,7 +55,7 @@ export interface Plan {
   readonly profileSeconds: number;
   readonly soakMinutes: number;
   /** How long each noise lasts, in up to three rounds. */
-  readonly neighbourSeconds: number;
+  readonly neighborSeconds: number;
 }
 
 const quick: Omit<Plan, 'parts'> = {
@@ -69,7 +69,7 @@ const quick: Omit<Plan, 'parts'> = {
   syncSeconds: 0.2,
   profileSeconds: 1,
   soakMinutes: 1,
-  neighbourSeconds: 2,
+  neighborSeconds: 2,
 };
 
 const full: Omit<Plan, 'parts'> = {
@@ -83,7 +83,7 @@ const full: Omit<Plan, 'parts'> = {
   syncSeconds: 2,
   profileSeconds: 5,
   soakMinutes: 10,
-  neighbourSeconds: 15,
+  neighborSeconds: 15,
 };
 
 const usage = `npm run bench -- [--quick] [--only PART,PART…] [--minutes N]

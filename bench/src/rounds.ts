@@ -37,7 +37,7 @@ export async function compare(
     for (const { target, requests } of contenders) results.push(await load(target, requests, settings));
     measured.push(results);
   }
-  const perContender = <T>(summarise: (index: number) => T) => contenders.map((_, index) => summarise(index));
+  const perContender = <T>(summarize: (index: number) => T) => contenders.map((_, index) => summarize(index));
   const ratio = (index: number, figure: keyof LoadResult) =>
     median(measured.map((results) => results[index]![figure] / results.at(-1)![figure]));
   return {

@@ -49,7 +49,7 @@ function describeThread(number: number, startMs: number, accounts: number) {
   };
 }
 
-/** A pseudo-random number from 0 to 1 that depends only on `number` (the finaliser of MurmurHash3). */
+/** A pseudo-random number from 0 to 1 that depends only on `number` (the finalizer of MurmurHash3). */
 function scatter(number: number): number {
   let bits = number ^ (number >>> 16);
   bits = Math.imul(bits, 0x85ebca6b);

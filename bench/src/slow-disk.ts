@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sendMany } from '../../tests/src/load.ts';
-import { type Neighbourhood, startNeighbourhood } from '../../tests/src/neighbours/neighbourhood.ts';
-import { type Noise, usualGrownMbMax } from '../../tests/src/neighbours/noise.ts';
+import { type Neighborhood, startNeighborhood } from '../../tests/src/neighbors/neighborhood.ts';
+import { type Noise, usualGrownMbMax } from '../../tests/src/neighbors/noise.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 
 /** Needs a service that `startOnSlowDisk` started. */
@@ -19,7 +19,7 @@ export const createsOnSlowDisk: Noise = {
 };
 
 /** Prints a line and returns undefined on a machine without a C compiler. */
-export async function startOnSlowDisk(): Promise<Neighbourhood | undefined> {
+export async function startOnSlowDisk(): Promise<Neighborhood | undefined> {
   const folder = temporaryFolder();
   const library = join(folder, 'slow-sync.so');
   const source = join(import.meta.dirname, 'slow-sync.c');
@@ -30,7 +30,7 @@ export async function startOnSlowDisk(): Promise<Neighbourhood | undefined> {
     return undefined;
   }
   try {
-    return await startNeighbourhood({ environment: { SKEIN_MODEL: 'scripted', LD_PRELOAD: library } });
+    return await startNeighborhood({ environment: { SKEIN_MODEL: 'scripted', LD_PRELOAD: library } });
   } finally {
     removeFolder(folder);
   }

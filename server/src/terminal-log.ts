@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 
-/** Colours follow the terminal and `NO_COLOR`. */
-const coloured = (format: Parameters<typeof styleText>[0], text: string) =>
+/** Colors follow the terminal and `NO_COLOR`. */
+const colored = (format: Parameters<typeof styleText>[0], text: string) =>
   styleText(format, text, { stream: process.stdout });
 
 /**
@@ -12,7 +12,7 @@ export function terminalLine(json: string): string {
   const line = parsed(json);
   if (line === undefined) return printable(json);
   const { level, time, msg, err, ...fields } = line;
-  const clock = coloured('dim', new Date(time).toTimeString().slice(0, 8));
+  const clock = colored('dim', new Date(time).toTimeString().slice(0, 8));
   const text =
     msg === 'request' ? requestText(fields) : `${printable(String(msg ?? ''))}${fieldsText(fields)}`;
   const stack =
@@ -30,21 +30,21 @@ function parsed(json: string) {
 }
 
 function levelText(level: number): string {
-  if (level >= 50) return `${coloured('red', 'error')} `;
-  if (level >= 40) return `${coloured('yellow', 'warning')} `;
-  return level >= 30 ? '' : `${coloured('dim', 'debug')} `;
+  if (level >= 50) return `${colored('red', 'error')} `;
+  if (level >= 40) return `${colored('yellow', 'warning')} `;
+  return level >= 30 ? '' : `${colored('dim', 'debug')} `;
 }
 
 function requestText({ trace_id, method, route, status, ms, ...fields }: Record<string, unknown>): string {
-  const colour = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
-  const text = `${printable(`${method} ${route}`)} ${coloured(colour, String(status))} ${ms} ms`;
+  const color = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
+  const text = `${printable(`${method} ${route}`)} ${colored(color, String(status))} ${ms} ms`;
   return `${text}${fieldsText(Number(status) >= 400 ? { ...fields, trace_id } : fields)}`;
 }
 
 function fieldsText(fields: Record<string, unknown>): string {
   const texts = Object.entries(fields).map(([name, value]) => {
     const text = typeof value === 'string' && /^[\w:/.@-]+$/.test(value) ? value : JSON.stringify(value);
-    return coloured('dim', ` ${printable(`${name}=${text}`)}`);
+    return colored('dim', ` ${printable(`${name}=${text}`)}`);
   });
   return texts.join('');
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as wholeText } from 'node:stream/consumers';
-import { answerWell, behaviours } from './provider-stand-in/behaviours.ts';
+import { answerWell, behaviors } from './provider-stand-in/behaviors.ts';
 import {
   ChatCompletionEncoder,
   MessagesEncoder,
@@ -30,7 +30,7 @@ export interface ProviderStandIn {
 /**
  * A provider of language models for tests, without a model. It speaks the protocols of OpenAI and Anthropic, and answers
  * with the first sentence of the first passage. A line of the prompt such as `!status 500` changes that: see
- * `behaviours`. `GET /requests` returns the requests so far.
+ * `behaviors`. `GET /requests` returns the requests so far.
  */
 export async function startProvider(port = 0): Promise<ProviderStandIn> {
   const requests: SeenRequest[] = [];
@@ -72,8 +72,8 @@ async function answer(
   if (!isChat && path !== '/v1/messages') return void response.writeHead(404).end();
   const asked = isChat ? readChatCompletion(body) : readMessages(body);
   const [, command = '', words = ''] = commandIn(asked.prompt);
-  const behaviour = behaviours[command] ?? answerWell;
-  await behaviour({
+  const behavior = behaviors[command] ?? answerWell;
+  await behavior({
     asked,
     encoder: isChat ? new ChatCompletionEncoder() : new MessagesEncoder(),
     response,

@@ -12,7 +12,7 @@ describe('Pages', () => {
     mkdirSync(dirname(join(repository, file)), { recursive: true });
     writeFileSync(join(repository, file), text);
   };
-  write('README.md', '# Skein\n\n[docs](docs/README.md) and the [licence](LICENSE)\n');
+  write('README.md', '# Skein\n\n[docs](docs/README.md) and the [license](LICENSE)\n');
   write('LICENSE', 'MIT');
   write('docs/README.md', '# Documentation\n');
   write('docs/errors.md', '# `Errors`\n\n[one](#one), [settings](operating.md#settings)\n');

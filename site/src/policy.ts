@@ -16,7 +16,7 @@ export function policyOf(built: string): string {
     // The search is WebAssembly.
     `script-src 'self' 'wasm-unsafe-eval' ${hashes(pages, inlineScript)}`,
     `style-src 'self' ${hashes(pages, inlineStyle)}`.trim(),
-    // Colours of code are attributes. They can be no more than looks: no page shows what a caller sent.
+    // Colors of code are attributes. They can be no more than looks: no page shows what a caller sent.
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",

@@ -49,7 +49,7 @@ describeOnEachEngine('The access matrix', (engine) => {
           return shown;
         };
         const ofMissing = await answers(world.missingId);
-        const hidden = cellsOf(credential, 'in the beta').filter(
+        const hidden = cellsOf(credential, 'with the API').filter(
           (cell) => cell.operation === 'get' && expectedOutcome(cell).status === 404,
         );
         // Deleted, foreign and unreadable threads for this principal: at least 13, plus 2 ids without a thread.
@@ -61,10 +61,10 @@ describeOnEachEngine('The access matrix', (engine) => {
     }
   });
 
-  describe('with the organization in the beta', () => {
+  describe('with the public API enabled', () => {
     for (const credential of credentialNames) {
       it(`gives the expected result for every operation and thread when the credential is: ${credential}`, async () => {
-        const cells = cellsToCheck(credential, 'in the beta');
+        const cells = cellsToCheck(credential, 'with the API');
         const [allowed, refused] = partition(cells, (cell) => expectedOutcome(cell).code === undefined);
         const faults: string[] = [];
         const check = async (cell: Cell): Promise<void> => {
@@ -95,7 +95,7 @@ describeOnEachEngine('The access matrix', (engine) => {
     }
   });
 
-  for (const standing of standings.filter((name) => name !== 'in the beta')) {
+  for (const standing of standings.filter((name) => name !== 'with the API')) {
     describe(`with the organization ${standing}`, () => {
       let sawBefore: string;
       before(async () => {
@@ -113,7 +113,7 @@ describeOnEachEngine('The access matrix', (engine) => {
       }
 
       it('changed nothing', async () => {
-        await world.bringTo('in the beta');
+        await world.bringTo('with the API');
         assert.equal(await world.snapshot(), sawBefore);
       });
     });
@@ -133,8 +133,8 @@ describeOnEachEngine('The access matrix', (engine) => {
           cellsOf(name, standing).map((cell) => expectedOutcome(cell).status),
         ),
       );
-    assert.deepEqual([...outcomes('in the beta')].sort(), [200, 201, 400, 401, 403, 404]);
-    assert.deepEqual([...outcomes('out of the beta')].sort(), [401, 404]);
+    assert.deepEqual([...outcomes('with the API')].sort(), [200, 201, 400, 401, 403, 404]);
+    assert.deepEqual([...outcomes('without the API')].sort(), [401, 404]);
     assert.deepEqual([...outcomes('out of quota')].sort(), [401, 429]);
   });
 });

@@ -23,8 +23,8 @@ type Identity = Owner | 'service' | 'nobody';
 export type CredentialName = keyof typeof credentials;
 export const credentialNames = Object.keys(credentials) as CredentialName[];
 
-/** The state of the credential's organization: in the beta, outside it, or in it with its quota used up. */
-export const standings = ['in the beta', 'out of the beta', 'out of quota'] as const;
+/** The state of the credential's organization: with the public API, without it, or with its quota used up. */
+export const standings = ['with the API', 'without the API', 'out of quota'] as const;
 export type Standing = (typeof standings)[number];
 
 export const operations = [
@@ -94,7 +94,7 @@ const invalidParams = { status: 400, code: 'INVALID_PARAMS' };
 /** In the order in which the service must check: the first check that fails decides. */
 const checks: readonly Check[] = [
   { refusal: unauthorized, refuses: (_, identity) => identity === 'nobody' },
-  { refusal: notFound, refuses: ({ standing }) => standing === 'out of the beta' },
+  { refusal: notFound, refuses: ({ standing }) => standing === 'without the API' },
   { refusal: rateLimited, refuses: ({ standing }) => standing === 'out of quota' },
   { refusal: forbidden, refuses: ({ operation }, identity) => isWrite(operation) && identity === 'service' },
   { refusal: invalidParams, refuses: ({ operation }) => operation.includes('invalid') },

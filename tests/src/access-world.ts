@@ -119,7 +119,7 @@ export class AccessWorld {
   }
 
   async bringTo(standing: Standing): Promise<void> {
-    const api = standing === 'out of the beta' ? 'off' : 'on';
+    const api = standing === 'without the API' ? 'off' : 'on';
     const quota = standing === 'out of quota' ? '0' : '10000000';
     await this.service.skein('org', 'set', this.#organizations.own, '--api', api, '--quota', quota);
   }

@@ -9,7 +9,7 @@ export interface Call {
   readonly headers?: Record<string, string>;
 }
 
-/** The public interface as the holder of one credential uses it. Every response is checked against openapi.json. */
+/** The public API as the holder of one credential uses it. Every response is checked against openapi.json. */
 export class Api {
   readonly #baseUrl: string;
   readonly #key: string | undefined;

@@ -15,7 +15,7 @@ describe('An invalid command line', { concurrency: 4 }, () => {
     ['org create A --quota many', /whole number/],
     ['org create A --quota -5', /It must be a whole number, at least 0\./],
     ['org create A --quota', /quota/],
-    ['org create A --colour red', /--colour/],
+    ['org create A --color red', /--color/],
     ['org set A', /--api on\|off/],
     ['org list A', /too many arguments/i],
     ['thread publish A', /THREAD_ID/],
@@ -43,7 +43,7 @@ describe('An invalid command line', { concurrency: 4 }, () => {
   });
 });
 
-describe('A misspelt variable', () => {
+describe('A misspelled variable', () => {
   it('is reported on standard error by every command, and does not affect its JSON', async () => {
     const environment = { SKEIN_PROT: '1' };
     const words = ['org', 'create', 'Acme', '--json'];

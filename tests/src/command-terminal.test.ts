@@ -73,7 +73,7 @@ describe('On a terminal', { skip: findProgram('script') === undefined && 'script
     const {
       NO_COLOR: _no,
       FORCE_COLOR: _force,
-      // Node.js prints no colours for a CI system that it does not know.
+      // Node.js prints no colors for a CI system that it does not know.
       CI: _ci,
       ...env
     } = cleanEnvironment({ TERM: 'xterm-256color', ...environment });
@@ -87,7 +87,7 @@ describe('On a terminal', { skip: findProgram('script') === undefined && 'script
   }
   const heading = /^ID +NAME +API +QUOTA\norg_\w+ +Acme +API off +10000 requests a day\n$/;
 
-  it('a table has headings and colours, and in a pipe only its rows', async () => {
+  it('a table has headings and colors, and in a pipe only its rows', async () => {
     const shown = onTerminal('org list');
     assert.ok(shown.includes(csi), shown);
     assert.match(stripVTControlCharacters(shown), heading);
@@ -95,7 +95,7 @@ describe('On a terminal', { skip: findProgram('script') === undefined && 'script
     assert.match(stdout, /^org_\w+ {2}Acme {2}API off {2}10000 requests a day\n$/);
   });
 
-  it('NO_COLOR and TERM=dumb turn colours off, and FORCE_COLOR turns them on in a pipe', async () => {
+  it('NO_COLOR and TERM=dumb turn colors off, and FORCE_COLOR turns them on in a pipe', async () => {
     for (const environment of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
       assert.match(onTerminal('org list', environment), heading);
       assert.ok(!onTerminal('help', environment).includes(csi));
@@ -106,7 +106,7 @@ describe('On a terminal', { skip: findProgram('script') === undefined && 'script
     assert.ok(!stdout.includes('QUOTA'));
   });
 
-  it('the help and errors have colours, and the same words as in a pipe', async () => {
+  it('the help and errors have colors, and the same words as in a pipe', async () => {
     const help = onTerminal('org create --help');
     assert.ok(help.includes(`${csi}1mExamples:`), help);
     assert.ok(onTerminal('dance').startsWith(`${csi}31mskein:`));

@@ -65,7 +65,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     assert.match(await text('org', 'list'), /org_\w+ +Shapes +API off +7 requests a day\n/);
   });
 
-  it('org set takes an organization out of the beta and back, at once', async () => {
+  it('org set disables and enables the public API, at once', async () => {
     const { org, api } = await found('In and out');
     assert.equal((await api.list()).status, 200);
     assert.deepEqual(await json('org', 'set', org, '--api', 'off'), { id: org });
@@ -257,7 +257,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
       assertRefused(await run('app', verb, org, made.id), /skein app list org_/);
   });
 
-  it('app commands reject missing names, unknown ids, and organizations outside the beta', async () => {
+  it('app commands reject missing names, unknown ids, and organizations without the public API', async () => {
     const { org } = await found('Refusing');
     const made = await json('app', 'create', org, '--name', 'Robot');
     const token = await exchange(service.baseUrl, made);

@@ -3,7 +3,7 @@ export interface Fixture {
   readonly key: string;
   readonly orgWideKey: string;
   readonly revokedKey: string;
-  /** A key of an organization outside the beta. */
+  /** A key of an organization without the public API. */
   readonly outsideKey: string;
   readonly threadId: string;
   readonly foreignPublishedId: string;
@@ -14,7 +14,7 @@ export const statusOfFault = {
   http: 400,
   outside: 404,
   credential: 401,
-  beta: 404,
+  disabled: 404,
   route: 404,
   forbidden: 403,
   validation: 400,

@@ -221,7 +221,7 @@ export function credentials(operation: Operation, fixture: Fixture): fc.Arbitrar
   const usual = rarely(10, good, orgWide);
   // An org-wide principal may not read the fixture's unpublished thread, so it is not used for get.
   const reading = operation === 'get' ? good : usual;
-  return rarely(6, reading, rarely(8, bad, fc.constant(part(bearer(outsideKey), 'beta'))));
+  return rarely(6, reading, rarely(8, bad, fc.constant(part(bearer(outsideKey), 'disabled'))));
 }
 
 export function contentTypes(operation: Operation): fc.Arbitrary<Part<readonly string[]>> {

@@ -103,7 +103,7 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
     );
   });
 
-  it('is rejected if the organization left the beta meanwhile', async () => {
+  it('is rejected if the public API was disabled meanwhile', async () => {
     const begun = await beginAll(ada);
     await service.skein('org', 'set', acme, '--api', 'off');
     const answers = Promise.all(begun.map(({ finish }) => finish()));

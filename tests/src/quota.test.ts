@@ -86,7 +86,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
     assert.equal(await countGranted(metered, 20), 0);
   });
 
-  it('counts nothing for 401, for an organization outside the beta, and for 429', async () => {
+  it('counts nothing for 401, for an organization without the public API, and for 429', async () => {
     const metered = await makeMetered(10);
     const revoked = await makeOrgWideKey(first, metered.organization);
     await first.skein('key', 'revoke', metered.organization, revoked.id);

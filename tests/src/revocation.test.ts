@@ -21,7 +21,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     [organization, other, leaving] = await Promise.all([
       makeOrganization(first, 'Load'),
       makeOrganization(first, 'Other'),
-      makeOrganization(first, 'To leave the beta'),
+      makeOrganization(first, 'To be disabled'),
     ]);
   });
   after(() => second.end());
@@ -153,13 +153,13 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     assert.equal((await returned.api.rename(shown, 'Mine again')).status, 200);
   });
 
-  it('returns 404 as soon as an organization leaves the beta, and admits it again as soon as it returns', async () => {
+  it('returns 404 as soon as the public API is disabled, and admits requests again as soon as it is enabled', async () => {
     const eve = await makeMember(first, leaving, 'eve@example.com');
     const set = (api: string) => () => first.skein('org', 'set', leaving, '--api', api);
     assertTurned(await loadAround(requestsOf(eve, true), set('off')), 404, 'NOT_FOUND');
 
     const refused = await runCommand(first.folder, ['key', 'create', leaving, '--org-wide']);
-    assert.equal(refused.exitCode, 1, 'no credential is issued outside the beta');
+    assert.equal(refused.exitCode, 1, 'no credential is issued without the public API');
     assert.equal(refused.stdout, '');
 
     const { after } = await loadAround((place) => requestsOf(eve, false)(3 * place + 2), set('on'));

@@ -27,7 +27,7 @@ const longest = [
   'tests/src/{copy,package,fuzz}.test.ts',
   'tests/src/documentation/*.test.ts',
   'tests/src/sockets/unread-streams.test.ts',
-  'tests/src/neighbours/neighbours.test.ts',
+  'tests/src/neighbors/neighbors.test.ts',
 ];
 
 prepareEnvironment();

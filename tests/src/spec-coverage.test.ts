@@ -7,7 +7,7 @@ import { root } from './service.ts';
 
 /** Every rule of the specification: under its section, its number or the row of its table. */
 const rules: Record<string, string[]> = {
-  '1': ['create', 'poll', 'operations', 'JSON', 'beta', 'organization'],
+  '1': ['create', 'poll', 'operations', 'JSON', 'enabled', 'organization'],
   '2.1': [
     'fields',
     'id',

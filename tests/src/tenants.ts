@@ -1,7 +1,7 @@
 import { Api } from './api.ts';
 import type { Service } from './service.ts';
 
-/** A credential as the `skein` command shows it once, and the public interface with that credential. */
+/** A credential as the `skein` command shows it once, and the public API with that credential. */
 export interface IssuedKey {
   readonly id: string;
   readonly key: string;

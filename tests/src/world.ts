@@ -40,7 +40,7 @@ export interface World extends Made {
   readonly eve: Api;
   readonly acmeWide: Api;
   readonly nobody: Api;
-  /** The public interface with another credential. */
+  /** The public API with another credential. */
   as(key: string): Api;
   publish(...threadIds: string[]): Promise<void>;
   end(): Promise<void>;

@@ -13,7 +13,7 @@ const indigo: MantineColorsTuple = [
   '#312e81',
 ];
 
-/** Greys with a hint of blue, which go with the accent colour. */
+/** Grays with a hint of blue, which go with the accent color. */
 const gray: MantineColorsTuple = [
   '#f8f9fb',
   '#f1f3f6',
@@ -71,7 +71,7 @@ export const theme = createTheme({
 });
 
 /**
- * Replaces Mantine's text colours whose contrast is below 4.5:1 (on white: dimmed text 3.3:1, placeholders 2.1:1, errors
+ * Replaces Mantine's text colors whose contrast is below 4.5:1 (on white: dimmed text 3.3:1, placeholders 2.1:1, errors
  * 3.3:1).
  */
 export const cssVariables: CSSVariablesResolver = () => ({

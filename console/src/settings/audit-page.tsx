@@ -108,9 +108,6 @@ function NoEntries({ search }: { search: AuditSearch }) {
   return <EmptyState title="No activity yet">Changes to settings appear here.</EmptyState>;
 }
 
-/** The actions that an API request can cause. All others come from the console or the operator. */
-const apiActions: ReadonlySet<string> = new Set(['thread.deleted', 'reply.failed']);
-
 const columns: Column<AuditEventJson>[] = [
   { heading: 'When', cell: ({ at }) => <When iso={at} exact /> },
   { heading: 'Who', cell: ({ actor }) => <Email address={actor} /> },
@@ -129,9 +126,9 @@ const columns: Column<AuditEventJson>[] = [
   {
     heading: 'Trace ID',
     secondary: true,
-    cell: ({ traceId, action }) => (
+    cell: ({ traceId, isLogged }) => (
       <Group gap={4} wrap="nowrap">
-        {apiActions.has(action) ? (
+        {isLogged ? (
           <Link to="/settings/requests" search={{ trace: traceId }} title="Find the API request">
             <Code>{shortTraceId(traceId)}</Code>
           </Link>

@@ -1,6 +1,6 @@
 import type { RequestJson } from '../api/contract.ts';
 
-/** The operations of the public interface, in words. */
+/** The operations of the public API, in words. */
 export const operations: Record<string, string> = {
   createThread: 'Create thread',
   getThread: 'Get thread',

@@ -22,9 +22,9 @@ export function SettingsGate() {
   if (place?.needsApi && !apiEnabled) {
     return (
       <Page title={place.label}>
-        <EmptyState title="The public API is in beta">
-          {name} isn’t part of the beta yet, so you can’t create credentials. Threads, documents and members
-          work as usual. To join the beta, contact the operator of this service.
+        <EmptyState title="The public API is not enabled">
+          You can’t create credentials for {name}. Threads, documents and members work as usual. To have the
+          public API enabled, contact the operator of this service.
         </EmptyState>
       </Page>
     );

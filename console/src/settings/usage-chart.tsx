@@ -9,9 +9,9 @@ interface UsageChartProps {
   readonly height: number;
 }
 
-/** Neighbouring colours differ in lightness, too, because not everyone can distinguish hues. */
+/** Neighboring colors differ in lightness, too, because not everyone can distinguish hues. */
 const colors = ['indigo.6', 'orange.5', 'grape.8', 'red.4', 'cyan.8', 'gray.5'];
-/** Successful requests have the same colour in every chart. */
+/** Successful requests have the same color in every chart. */
 const successColor = 'teal.7';
 const hourLabel = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const dayLabel = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });

@@ -24,12 +24,12 @@ export function CodeBlock({ node }: { node: HtmlNode }) {
   );
 }
 
-/** Longer code would block the page while it is coloured. */
+/** Longer code would block the page while it is colored. */
 const lengthMax = 20_000;
-/** Code that is still being written is coloured when it pauses. */
+/** Code that is still being written is colored when it pauses. */
 const settlingMs = 120;
 
-/** The code in colours; undefined until they are known. The highlighter is loaded with the first code of a known language. */
+/** The code in colors; undefined until they are known. The highlighter is loaded with the first code of a known language. */
 function useHighlighted(text: string, language: string | undefined): CodeToken[][] | undefined {
   const [colored, setColored] = useState<{ text: string; lines: CodeToken[][] | undefined }>();
   useEffect(() => {

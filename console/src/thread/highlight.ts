@@ -1,7 +1,7 @@
 import { createCssVariablesTheme, createHighlighterCore, type LanguageInput } from 'shiki/core';
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
 
-/** A piece of a line of code. Without a colour it has that of the text. */
+/** A piece of a line of code. Without a color it has that of the text. */
 export interface CodeToken {
   readonly text: string;
   readonly color: string | undefined;
@@ -50,7 +50,7 @@ const aliases: Readonly<Record<string, string>> = {
   zsh: 'bash',
 };
 
-/** The colours are variables of the page, so that they follow its colour scheme. */
+/** The colors are variables of the page, so that they follow its color scheme. */
 const theme = createCssVariablesTheme({ name: 'skein', variablePrefix: '--code-' });
 
 const highlighter = createHighlighterCore({
@@ -59,10 +59,10 @@ const highlighter = createHighlighterCore({
   engine: createJavaScriptRegexEngine({ forgiving: true }),
 });
 
-/** A line that takes longer keeps one colour. The first line of a language takes longest: its patterns are compiled. */
+/** A line that takes longer keeps one color. The first line of a language takes longest: its patterns are compiled. */
 const lineMsMax = 1000;
 
-/** The lines of the code in colours; undefined if the language is unknown. */
+/** The lines of the code in colors; undefined if the language is unknown. */
 export async function highlight(code: string, name: string): Promise<CodeToken[][] | undefined> {
   const lang = aliases[name.toLowerCase()] ?? name.toLowerCase();
   const language = Object.hasOwn(languages, lang) ? languages[lang] : undefined;

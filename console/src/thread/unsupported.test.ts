@@ -25,7 +25,7 @@ function drawn(source: string, ...statements: string[]): string {
 }
 
 describe('a statement that was not found', () => {
-  test('is marked, with a button behind it, and its neighbours are not', () => {
+  test('is marked, with a button behind it, and its neighbors are not', () => {
     assert.equal(drawn('One. Two. Three.', 'Two.'), '<p>One. <mark>Two.</mark>? Three.</p>');
     assert.equal(
       drawn('One. Two. Three.', 'One.', 'Three.'),

@@ -120,7 +120,7 @@ function termOf(command: Command): string {
   return [pathOf(command), ...names].join(' ');
 }
 
-/** Commander removes the styles where the output is not a terminal that shows colours. */
+/** Commander removes the styles where the output is not a terminal that shows colors. */
 const force = { validateStream: false };
 const helpStyle = {
   styleTitle: (text: string) => styleText('bold', text, force),

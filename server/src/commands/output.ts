@@ -19,7 +19,7 @@ export function table(headings: readonly string[], rows: Table['rows'], whenEmpt
   return { headings, rows, whenEmpty };
 }
 
-/** The text of a result: plain in a pipe, with headings and colours on a terminal. */
+/** The text of a result: plain in a pipe, with headings and colors on a terminal. */
 export function render(
   text: string | readonly (string | Table)[],
   clean: (text: string) => string,
@@ -29,7 +29,7 @@ export function render(
   return parts.map((part) => (typeof part === 'string' ? clean(part) : renderTable(part, stream))).join('\n');
 }
 
-/** Colours a text where the stream can show it. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are respected. */
+/** Colors a text where the stream can show it. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are respected. */
 export function paint(style: Style, text: string, stream: WriteStream = process.stdout): string {
   return styleText(style, text, { stream });
 }
@@ -52,7 +52,7 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** Cells whose colour says what they mean. */
+/** Cells whose color says what they mean. */
 const meanings: Readonly<Record<string, Style>> = {
   ok: 'green',
   FAIL: ['red', 'bold'],

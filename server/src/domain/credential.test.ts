@@ -19,11 +19,11 @@ describe('An API key', () => {
       (size) => Uint8Array.from({ length: size }, (_, index) => 226 + index),
       crc32,
     );
-    // Bytes 226 to 247 are used. Bytes 248 to 255 are not, because they would favour the first characters.
+    // Bytes 226 to 247 are used. Bytes 248 to 255 are not, because they would favor the first characters.
     assert.equal(drawn.slice(26, 34), drawn.slice(4, 12));
   });
 
-  it('is recognised as damaged when any character is changed, missing or added', () => {
+  it('is recognized as damaged when any character is changed, missing or added', () => {
     for (let index = 0; index < key.length; index += 1) {
       const other = key[index] === 'A' ? 'B' : 'A';
       const damaged = [

@@ -68,7 +68,7 @@ export function randomText(randomBytes: RandomBytes, length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 is the largest multiple of 62 in a byte; larger bytes would favour the first characters.
+      // 248 is the largest multiple of 62 in a byte; larger bytes would favor the first characters.
       if (byte < 248 && text.length < length) text += alphabet[byte % 62];
     }
   }
@@ -82,7 +82,7 @@ export function isWellFormedApiKey(text: string, crc32: Crc32): boolean {
   return checksum(body, crc32) === text.slice(-checksumLength);
 }
 
-/** `eak_abcd…wxyz`: enough to recognise a key in a list, too little to use it. */
+/** `eak_abcd…wxyz`: enough to recognize a key in a list, too little to use it. */
 export function apiKeyHint(key: string): string {
   return `${key.slice(0, apiKeyPrefix.length + 4)}…${key.slice(-4)}`;
 }

@@ -25,7 +25,7 @@ export interface PassageText {
 }
 
 export interface IndexedPassage extends PassageText {
-  /** The words by which the passage is found, normalised; letters and digits only. */
+  /** The words by which the passage is found, normalized; letters and digits only. */
   readonly terms: readonly string[];
 }
 

@@ -9,7 +9,7 @@ export interface Step {
   readonly description: string;
   /**
    * The time of the step by the worker's clock. Missing in replies from before it was recorded. Not part of the public
-   * interface.
+   * API.
    */
   readonly at?: number;
 }
@@ -60,7 +60,7 @@ export interface UserMessage {
   readonly createdAt: number;
   /**
    * The prompt that this one is an edited version of. It supersedes that prompt and its replies, which stay in the thread.
-   * Not part of the public interface.
+   * Not part of the public API.
    */
   readonly replaces?: MessageId;
 }

@@ -42,7 +42,7 @@ export function reportRequest({ telemetry, usage, recorder, now }: SurfaceContex
       person: request.personId,
     });
     telemetry.requestEnded(method, route, statusCode, elapsedTime);
-    // Only admitted requests of the public interface have both.
+    // Only admitted requests of the public API have both.
     if (principal !== undefined && credentialId !== undefined) {
       if (statusCode === 429) telemetry.quotaExceeded();
       const { organizationId } = principal;

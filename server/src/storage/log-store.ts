@@ -47,7 +47,7 @@ export interface Audits {
   ): Promise<AuditEvent[]>;
 }
 
-/** An answered request of the public interface. It has no header, path, query or body. */
+/** An answered request of the public API. It has no header, path, query or body. */
 export interface LoggedRequest {
   readonly organizationId: OrganizationId;
   /** When it was answered, by the clock of the node that answered it. */

@@ -68,7 +68,7 @@ export interface ThreadBudget {
   readonly bytesMax: number;
 }
 
-/** Facts about a reply for the console that are not part of the public interface. */
+/** Facts about a reply for the console that are not part of the public API. */
 export interface ReplyDetails {
   readonly messageId: MessageId;
   /** Of the request that asked for the reply. */

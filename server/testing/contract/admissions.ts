@@ -60,7 +60,7 @@ export function describeAdmissions(world: () => World): void {
       assert.equal((await world().use(organization, day)).remaining, 8);
     });
 
-    it('count nothing for an organization outside the beta', async () => {
+    it('count nothing for an organization without the public API', async () => {
       const { store } = world();
       const { organization, personal } = await keyed();
       await store.updateOrganization(organization, { apiEnabled: false }, note());

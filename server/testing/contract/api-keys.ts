@@ -48,7 +48,7 @@ export function describeApiKeys(world: () => World): void {
       assert.equal(await store.findApiKey(organizationId, strangers.key()), undefined);
     });
 
-    it('rejects new keys outside the beta, for non-members and for unknown organizations', async () => {
+    it('rejects new keys without the public API, for non-members and for unknown organizations', async () => {
       const { store } = world();
       const outside = await world().organization({ apiEnabled: false });
       assert.equal(await store.createApiKey(outside, newKey(null), note()), 'api-disabled');
@@ -61,7 +61,7 @@ export function describeApiKeys(world: () => World): void {
       assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
     });
 
-    it('applies a revocation and the end of the beta at once, also on another node', async () => {
+    it('applies a revocation and the disabling of the public API at once, also on another node', async () => {
       const { store } = world();
       const other = await world().node();
       const organizationId = await world().organization();

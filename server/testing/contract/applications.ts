@@ -46,7 +46,7 @@ export function describeApplications(world: () => World): void {
       assert.deepEqual(await store.listApplications(strangers.organization()), []);
     });
 
-    it('rejects new applications and secrets outside the beta and for unknown organizations', async () => {
+    it('rejects new applications and secrets without the public API and for unknown organizations', async () => {
       const { store } = world();
       const organizationId = await world().organization();
       const [before, after] = [newApplication(), newApplication()];
@@ -70,10 +70,10 @@ export function describeApplications(world: () => World): void {
     it('replaces the secret, raises the epoch and records the time together', async () => {
       const { store, clock } = world();
       const organizationId = await world().organization();
-      const [application, neighbour] = [newApplication(), newApplication()];
+      const [application, neighbor] = [newApplication(), newApplication()];
       await store.createApplication(organizationId, application, note());
-      await store.createApplication(organizationId, neighbour, note());
-      const neighbourGrant = await store.findApplicationGrant(neighbour.id);
+      await store.createApplication(organizationId, neighbor, note());
+      const neighborGrant = await store.findApplicationGrant(neighbor.id);
       const first = await epochOf(store, application.id);
       clock.pass(1000);
       assert.equal(
@@ -84,7 +84,7 @@ export function describeApplications(world: () => World): void {
       assert.equal(grant?.secretHash, hashOf(2));
       assert.ok(grant.epoch > first);
       assert.equal((await store.listApplications(organizationId))[0]?.rotatedAt, clock.ms);
-      assert.deepEqual(await store.findApplicationGrant(neighbour.id), neighbourGrant);
+      assert.deepEqual(await store.findApplicationGrant(neighbor.id), neighborGrant);
       // Every rotation revokes tokens, even if the new secret equals the old one.
       assert.equal(
         await store.rotateApplication(organizationId, application.id, hashOf(2), note()),
@@ -124,7 +124,7 @@ export function describeApplications(world: () => World): void {
       assert.equal(await create(), 'created');
     });
 
-    it('deletes for good, also outside the beta', async () => {
+    it('deletes for good, also without the public API', async () => {
       const { store } = world();
       const organizationId = await world().organization();
       const [application, other] = [newApplication(), newApplication()];
@@ -158,7 +158,7 @@ export function describeApplications(world: () => World): void {
       assert.equal(await store.deleteApplication(nowhere, stranger, note()), 'missing');
     });
 
-    it('shows another node a rotation, a deletion, the beta and a raised epoch at once', async () => {
+    it('shows another node a rotation, a deletion, a disabled API and a raised epoch at once', async () => {
       const { store } = world();
       const other = await world().node();
       const organizationId = await world().organization();

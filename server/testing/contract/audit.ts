@@ -141,14 +141,14 @@ export function describeAudits(world: () => World): void {
       assert.deepEqual(await change({ apiEnabled: true, dailyQuota: 7 }, 'both unchanged'), before);
       assert.deepEqual(await since(), []);
       await change({ dailyQuota: 8 }, 'quota');
-      await change({ apiEnabled: false, dailyQuota: 8 }, 'beta');
+      await change({ apiEnabled: false, dailyQuota: 8 }, 'api');
       assert.equal(
         await store.updateOrganization(strangers.organization(), { dailyQuota: 1 }, note()),
         undefined,
       );
       assert.deepEqual(await since(), [
         ['organization.changed', 'quota'],
-        ['organization.changed', 'beta'],
+        ['organization.changed', 'api'],
       ]);
     });
 
@@ -183,13 +183,13 @@ export function describeAudits(world: () => World): void {
       await store.updateOrganization(
         organization,
         { apiEnabled: false },
-        note('organization.changed', 'beta'),
+        note('organization.changed', 'api'),
       );
       await store.createApiKey(organization, newKey(2), refused);
       assert.deepEqual(await since(), [
         ['key.created', key.id],
         ['key.revoked', key.id],
-        ['organization.changed', 'beta'],
+        ['organization.changed', 'api'],
       ]);
     });
 
@@ -206,7 +206,7 @@ export function describeAudits(world: () => World): void {
       await store.updateOrganization(
         organization,
         { apiEnabled: false },
-        note('organization.changed', 'beta'),
+        note('organization.changed', 'api'),
       );
       await store.createApplication(organization, late, note('application.created', 'refused'));
       await store.rotateApplication(organization, id, hashOf(3), note('application.rotated', 'refused'));
@@ -215,7 +215,7 @@ export function describeAudits(world: () => World): void {
       assert.deepEqual(await since(), [
         ['application.created', id],
         ['application.rotated', id],
-        ['organization.changed', 'beta'],
+        ['organization.changed', 'api'],
         ['application.deleted', id],
       ]);
     });

@@ -115,7 +115,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.equal((await ask(organization, userId)).outcome, 'created', 'expired requests do not count');
     });
 
-    it('are rejected outside the beta, for service accounts, non-members and other organizations', async () => {
+    it('are rejected without the public API, for service accounts, non-members and other organizations', async () => {
       const { store } = world();
       const { organization, admin, userId } = await organizationOfTwo();
       const foreign = await world().organization();
@@ -238,7 +238,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.equal(await rotate(organization, { id: left.id }).rotated, 'missing', 'its owner is gone');
     });
 
-    it('is rejected outside the beta and changes nothing', async () => {
+    it('is rejected without the public API and changes nothing', async () => {
       const { store } = world();
       const { organization } = await organizationOfTwo();
       const old = await keyOf(organization, null);

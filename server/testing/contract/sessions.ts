@@ -185,7 +185,7 @@ export function describeSessions(world: () => World): void {
       assert.equal((await store.findSession(tokens[0]!, one))?.userId, userId);
     });
 
-    it('shows what another node committed: its end, a role, the beta', async () => {
+    it('shows what another node committed: its end, a role, the public API', async () => {
       const { store, people, organization, userId } = await oneMembership(world());
       const node = await world().node();
       await people.acceptBySso(organization, userId);

@@ -91,7 +91,7 @@ export function describeWriteGrants(world: () => World): void {
       await assertRefused(acme, 'back');
     });
 
-    it('change nothing while the organization is outside the beta', async () => {
+    it('change nothing while the public API is disabled', async () => {
       const acme = await makeAcme();
       await world().store.updateOrganization(acme.organization, { apiEnabled: false }, note());
       await assertRefused(acme, 'out');

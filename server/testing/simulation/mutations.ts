@@ -69,7 +69,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
         before.sweepReplies(texts, { ...sweep, at: sweep.at + 2900, leases: true }),
     })),
   },
-  'the end of a reply is not signalled': {
+  'the end of a reply is not signaled': {
     breaks: ['ends'],
     withinSeeds: 5,
     mutation: {

@@ -130,8 +130,8 @@ export class Network {
       call: <T>(method: keyof Transactions, args: readonly unknown[], run: () => T) => {
         const call = { method, args, run };
         return send<T>(call).catch((error) => {
-          const isNeighbours = error instanceof CallRejected && error.call !== call;
-          throw isNeighbours ? new Error(`${method} got the error of another call`) : error;
+          const isNeighbors = error instanceof CallRejected && error.call !== call;
+          throw isNeighbors ? new Error(`${method} got the error of another call`) : error;
         });
       },
       sendNotice: (notice) => send({ method: 'ping', args: [], run: () => this.#spread(node, notice) }),

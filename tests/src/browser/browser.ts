@@ -95,7 +95,7 @@ export class Window {
   }
 }
 
-/** Looks at a page in light and dark colours. Fails if it does not fit its window or is not accessible. */
+/** Looks at a page in light and dark colors. Fails if it does not fit its window or is not accessible. */
 export async function lookAt(page: Page, name: string, size = 'wide'): Promise<void> {
   await assertFits(page, name);
   for (const scheme of ['dark', 'light'] as const) {
@@ -134,7 +134,7 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** `contrast` checks only colours, for pages whose other rules have already been checked. */
+/** `contrast` checks only colors, for pages whose other rules have already been checked. */
 type Rules = 'all' | 'contrast';
 
 /** Fails on problems that axe-core rates serious or critical by the rules of WCAG 2.2 AA. */

@@ -113,7 +113,7 @@ describe('The pages of the console', () => {
   for (const [size, options] of Object.entries(sizes)) {
     const look = (page: Page, name: string) => lookAt(page, name, size.split(' ')[0]);
 
-    it(`fit a ${size} in light and dark colours, do not shift while loading, and are accessible`, async () => {
+    it(`fit a ${size} in light and dark colors, do not shift while loading, and are accessible`, async () => {
       const window = await openAs(browser, client, options);
       await window.page.addInitScript(sumShifts);
       // On a tablet, only tables differ from a wide window.

@@ -192,7 +192,7 @@ describe('A reply in the console', () => {
     assert.match((await link.getAttribute('rel')) ?? '', /noopener noreferrer/);
     const strings = reply().locator('pre span').filter({ hasText: '"wool"' });
     await shown(strings);
-    assert.notEqual(await colorOf(strings), await colorOf(reply().locator('pre')), 'code has colours');
+    assert.notEqual(await colorOf(strings), await colorOf(reply().locator('pre')), 'code has colors');
     await shown(reply().getByText('$t_1 * w_1 + t_2 * w_2$'));
     await lookAt(page, 'markdown');
     await reply().getByRole('button', { name: 'Copy code' }).click();

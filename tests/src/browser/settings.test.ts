@@ -275,7 +275,19 @@ describe('Settings in the console', () => {
       (count) => count === 2 && count < all,
     );
     await shown(row('Reply failed').filter({ hasText: `Thread …${thread.id.slice(-6)}` }));
-    await shown(page.getByRole('link', { name: traceId.slice(-8) }));
+    assert.equal(await page.getByTitle('Find the API request').count(), 0, 'the console asked for it');
+    const { key } = assertDone(
+      await world.ada.post('/keys', { name: 'Of a failure', scope: 'personal' }),
+      201,
+    );
+    const { headers } = await as(key).create({ prompt: '#fail' });
+    const apiTraceId = headers.get('x-request-id')!;
+    await eventually(
+      async () => assertDone(await world.ada.get(`/audit?traceId=${apiTraceId}`)).events,
+      ([event]) => event?.isLogged === true,
+    );
+    await page.getByRole('searchbox', { name: 'Trace ID' }).fill(apiTraceId);
+    await shown(page.getByRole('link', { name: apiTraceId.slice(-8) }));
     await page.getByRole('searchbox', { name: 'Trace ID' }).fill('00000000-0000-0000-0000-000000000000');
     await shown(page.getByText('No entries with this trace ID'));
 
@@ -322,16 +334,16 @@ describe('Settings in the console', () => {
     await ben.close();
   });
 
-  it('tell an organization outside the beta that it has no credentials', async () => {
+  it('tell an organization without the public API that it has no credentials', async () => {
     await world.service.skein('org', 'create', 'Quiet Corp', '--api', 'off');
     const client = await signedInMember(world.service, 'Quiet Corp', 'quin@quiet.example', 'admin');
     const quin = await openAs(browser, client);
     for (const path of ['keys', 'applications', 'usage']) {
       await quin.page.goto(`/settings/${path}`);
-      await shown(quin.page.getByText('The public API is in beta'));
+      await shown(quin.page.getByText('The public API is not enabled'));
       assert.equal(await quin.page.getByRole('button', { name: /^Create/ }).count(), 0);
     }
-    await lookAt(quin.page, 'outside-beta');
+    await lookAt(quin.page, 'without-api');
     await quin.page.goto('/new');
     await quin.page.getByLabel('Your question').fill('Does the rest work?');
     await quin.page.keyboard.press('Enter');

@@ -54,7 +54,7 @@ describe("The client's package", () => {
     const generator = join(root, 'client/generate-types.ts');
     await run(process.execPath, [generator, '--check']);
     const drifted = JSON.parse(read(root, 'openapi.json'));
-    drifted.components.schemas.Thread.properties.colour = { type: 'string' };
+    drifted.components.schemas.Thread.properties.color = { type: 'string' };
     writeFileSync(join(project, 'drifted.json'), JSON.stringify(drifted));
     const check = run(process.execPath, [generator, '--check', join(project, 'drifted.json')]);
     await assert.rejects(check, { code: 1, stderr: /npm run client:types/ });
@@ -130,7 +130,7 @@ console.log(deleted, NotFoundError.name);
         [`new Skein({ baseUrl: 'x', apiKey: 'a', clientId: 'b', clientSecret: 'c' });`, /TS23(22|45)/],
         [`new Skein({ baseUrl: 'x', clientId: 'b' });`, /TS2345.*clientSecret|clientSecret/s],
         [`await client.threads.create({ title: 'No prompt' });`, /prompt/],
-        [`await client.threads.create({ prompt: 'x', colour: 'red' });`, /colour/],
+        [`await client.threads.create({ prompt: 'x', color: 'red' });`, /color/],
         [`await client.threads.ask('x', { onStep: (step: number) => step });`, /TS2322/],
         [`(await client.threads.get('x', { etag: '1' })).thread;`, /TS2531|TS18047/],
         [`(await client.threads.get('x')).status.state === 'done';`, /TS2367/],

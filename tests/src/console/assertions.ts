@@ -3,7 +3,7 @@ import { statusOfCode } from '../conformance.ts';
 import type { ConsoleAnswer } from './console-client.ts';
 
 /**
- * Fails unless the response has the envelope and code of the public interface, and no challenge that makes browsers
+ * Fails unless the response has the envelope and code of the public API, and no challenge that makes browsers
  * prompt.
  */
 export function assertRefused(

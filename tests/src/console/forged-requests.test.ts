@@ -100,7 +100,7 @@ describe('A request of the console', () => {
     const bearer = await new ConsoleClient(service.baseUrl).call('GET', '/session', {
       headers: { authorization: `Bearer ${ada.cookies.get('skein')}` },
     });
-    assertRefused(bearer, 'UNAUTHORIZED', 'a cookie is not a credential of the public interface');
+    assertRefused(bearer, 'UNAUTHORIZED', 'a cookie is not a credential of the public API');
     const api = await ada.fetch('/api/v1/threads');
     assert.equal(api.status, 401, 'nor is a session');
   });

@@ -68,7 +68,7 @@ describe('Applications in the console', () => {
       assertRefused(await world.ada.delete('/applications/app_nonsense'), 404);
     });
 
-    it('new applications and rotations outside the beta, but not deletions', async () => {
+    it('new applications and rotations without the public API, but not deletions', async () => {
       const { service, acme, ada } = world;
       const { clientId } = await make('Before');
       await service.skein('org', 'set', acme, '--api', 'off');

@@ -34,7 +34,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     const { id, at, detail: written, ...rest } = events[0];
     assert.match(id, /^evt_/);
     assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000);
-    const { target, ...known } = rest;
+    const { target, isLogged: _, ...known } = rest;
     assert.deepEqual(known, { actor, action, subject, traceId });
     if (detail.name !== undefined) assert.equal(target, detail.name);
     for (const [name, value] of Object.entries(detail)) assert.deepEqual(written[name], value, name);
@@ -92,6 +92,26 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     await assertWritten(gone, 'thread.deleted', body.thread.id, {}, world.email('ben'));
     const revoked = await ben.post(`/keys/${id}/revoke`);
     await assertWritten(revoked, 'key.revoked', id, {}, world.email('ben'));
+  });
+
+  it('points to the request log for what an API request deleted, and not for what the console deleted', async () => {
+    const { service, acme, ben } = world;
+    const { key } = await service.skein('key', 'create', acme, '--user', world.email('ben'));
+    const api = new Api(service.baseUrl, key);
+    const deletion = async (answer: { headers: Headers }) => {
+      const [event] = await found(answer.headers.get('x-request-id')!);
+      assert.equal(event.action, 'thread.deleted');
+      return event.isLogged;
+    };
+    const byConsole = (await api.create({ prompt: 'Hello' })).body.thread.id;
+    const consoleAnswer = await ben.delete(`/threads/${byConsole}`);
+    const byApi = (await api.create({ prompt: 'Hello' })).body.thread.id;
+    const apiAnswer = await api.delete(byApi);
+    await eventually(
+      () => deletion(apiAnswer),
+      (isLogged) => isLogged,
+    );
+    assert.equal(await deletion(consoleAnswer), false);
   });
 
   it('records what the operator does, each command with its own trace id', async () => {

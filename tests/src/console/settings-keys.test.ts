@@ -128,7 +128,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
       assertRefused(await world.ada.post('/keys/key_nonsense/revoke'), 404);
     });
 
-    it('new keys outside the beta', async () => {
+    it('new keys without the public API', async () => {
       const { service, globex, eve } = world;
       const { key } = await makeKey(eve, { name: 'Before', scope: 'personal' });
       await service.skein('org', 'set', globex, '--api', 'off');

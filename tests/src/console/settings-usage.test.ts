@@ -94,7 +94,7 @@ describeOnEachEngine('Usage in the console', (engine) => {
     );
   });
 
-  it('counts requests above the quota as rejected, and none outside the beta', async () => {
+  it('counts requests above the quota as rejected, and none without the public API', async () => {
     const { eve, globex, service } = world;
     const { key } = assertDone(await eve.post('/keys', { name: 'Few', scope: 'personal' }), 201);
     await service.skein('org', 'set', globex, '--quota', '2');

@@ -247,7 +247,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
 });
 
 describe('Signing in over HTTPS', () => {
-  it('sets a cookie that is sent only over HTTPS and that no neighbouring host can set', async () => {
+  it('sets a cookie that is sent only over HTTPS and that no neighboring host can set', async () => {
     const port = String(await freePort());
     const environment = { SKEIN_BASE_URL: 'https://skein.example', SKEIN_PORT: port };
     const service = await Service.start({ environment });

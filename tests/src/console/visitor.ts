@@ -59,7 +59,7 @@ export class Visitor {
   }
 }
 
-/** Fails unless the route rejected the request with this status and the envelope of the public interface. */
+/** Fails unless the route rejected the request with this status and the envelope of the public API. */
 export function assertRefused(answer: ConsoleAnswer, status: number, message = /./): void {
   assert.equal(answer.status, status, JSON.stringify(answer.body));
   assert.match(answer.body.error.message, message);

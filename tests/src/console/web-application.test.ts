@@ -112,11 +112,7 @@ describe('The web application', () => {
       assert.equal(answer.status, 404, path);
       assert.equal(((await answer.json()) as any).error.code, 'NOT_FOUND', path);
     }
-    assert.equal(
-      (await open('/api/v1/nowhere')).status,
-      401,
-      'nor in front of the door of the public interface',
-    );
+    assert.equal((await open('/api/v1/nowhere')).status, 401, 'nor in front of the door of the public API');
     for (const method of ['POST', 'PUT', 'DELETE'])
       assert.equal((await fetch(`${service.baseUrl}/`, { method, headers: html })).status, 404, method);
   });

@@ -21,7 +21,7 @@ interface OwnThread {
   renames: number;
 }
 
-/** Callers that use the public interface at random and record every call. */
+/** Callers that use the public API at random and record every call. */
 export class Callers {
   readonly calls: Call[] = [];
   readonly #addresses: () => readonly string[];

@@ -149,8 +149,8 @@ export function brokenTokens({ good, another, own, claims }: ForgersKit): Record
     'a signature with an extra byte': with_(
       encoded(Buffer.concat([Buffer.from(signature, 'base64url'), Buffer.alloc(1)])),
     ),
-    'another spelling of the signature': with_(respelt(signature)),
-    'another spelling of the payload': respeltPayload(own, claims),
+    'another spelling of the signature': with_(respelled(signature)),
+    'another spelling of the payload': respelledPayload(own, claims),
     'padding after the signature': `${good}==`,
     'padding after the header': `${header}=.${payload}.${signature}`,
     'base64 with the standard alphabet': inOldAlphabet(own, claims),
@@ -166,7 +166,7 @@ export function brokenTokens({ good, another, own, claims }: ForgersKit): Record
 }
 
 /** The same bytes to a lenient decoder, because the last character has unused bits. */
-function respelt(part: string): string {
+function respelled(part: string): string {
   const spare = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const other = [...spare].find((last) => {
     const text = part.slice(0, -1) + last;
@@ -177,11 +177,11 @@ function respelt(part: string): string {
 }
 
 /** Signed in this encoding, so that only the encoding is wrong. */
-function respeltPayload(own: ForgersKit['own'], claims: ForgersKit['claims']): string {
+function respelledPayload(own: ForgersKit['own'], claims: ForgersKit['claims']): string {
   for (const jti of ['x', 'xx', 'xxx']) {
     const payload = encoded(claims({ jti }));
     if (payload.length % 4 === 0) continue;
-    const input = `${encoded(headerFor(own))}.${respelt(payload)}`;
+    const input = `${encoded(headerFor(own))}.${respelled(payload)}`;
     return `${input}.${encoded(signES256(input, own.privateKey))}`;
   }
   throw new Error('one length in three has no bits to spare');

@@ -190,7 +190,7 @@ export const refusals: Record<string, Refusal> = {
     },
   },
 
-  'tells a client with the right secret that its organization is outside the beta': {
+  'tells a client with the right secret that its organization has no public API': {
     error: 'unauthorized_client',
     requests: ({ outside }) => ({ body: byBody(outside), basic: byBasic(outside) }),
   },
@@ -222,7 +222,7 @@ function wrongClients(clients: Clients): Record<string, IssuedApplication> {
     'an API key': clients.apiKey,
     'a deleted client': clients.deleted,
     'the secret before the rotation': clients.stale,
-    'outside the beta, with a wrong secret': { ...clients.outside, clientSecret },
+    'without the public API, with a wrong secret': { ...clients.outside, clientSecret },
   };
 }
 

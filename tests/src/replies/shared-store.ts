@@ -33,7 +33,7 @@ export class SharedStore {
     return service;
   }
 
-  /** The public interface of one process, with the key of one person. */
+  /** The public API of one process, with the key of one person. */
   as(person: Person, service: Service): Api {
     return new Api(service.baseUrl, this.made[`${person}Key`].key);
   }

@@ -142,7 +142,7 @@ describe('Applications', () => {
       }
     });
 
-    it('creates no application and issues no token for an organization outside the beta', async () => {
+    it('creates no application and issues no token for an organization without the public API', async () => {
       const { service } = world;
       const { id } = await service.skein('org', 'create', 'Passing');
       const inside = await makeApplication(service, id);

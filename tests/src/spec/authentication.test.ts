@@ -213,14 +213,14 @@ describe('Authentication', () => {
       assert.ok(!world.service.output.some((line) => line.includes(key)), 'nor in the log');
     });
 
-    it('issues no credential to an organization outside the beta', async () => {
+    it('issues no credential to an organization without the public API', async () => {
       const { id } = await world.service.skein('org', 'create', 'Outside', '--api', 'off');
       const refused = await runCommand(world.service.folder, ['key', 'create', id, '--org-wide']);
       assert.equal(refused.exitCode, 1);
       assert.doesNotMatch(refused.stdout, /eak_/);
     });
 
-    it('returns 404 for every operation while the organization is outside the beta', async () => {
+    it('returns 404 for every operation while the public API is disabled', async () => {
       const { thread } = await createThread(world.eve);
       await world.service.skein('org', 'set', world.globex, '--api', 'off');
       assert.deepEqual(await statuses(world.eve, thread.id), [404, 404, 404, 404, 404]);

@@ -144,7 +144,7 @@ describe('Limits', () => {
       assert.equal(remaining(await world.ada.list()), left - 1);
     });
 
-    it('counts nothing while the organization is outside the beta', async () => {
+    it('counts nothing while the public API is disabled', async () => {
       const { id, api } = metered;
       await allow(10);
       const left = remaining(await api.list());

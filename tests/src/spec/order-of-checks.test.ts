@@ -26,7 +26,7 @@ describe('The order of checks', () => {
     spent = { id, reader };
   });
 
-  it('checks the credential before the organization’s beta access', async () => {
+  it('checks the credential before the organization’s access to the API', async () => {
     const { id, api } = await makeOrgWideKey(world.service, spent.id);
     await world.service.skein('org', 'set', spent.id, '--api', 'off');
     assertFails(await api.list(), 'NOT_FOUND', 'while it lives');
@@ -49,8 +49,8 @@ describe('The order of checks', () => {
     assert.equal(new Set(answers.map(({ body }) => body.error.message)).size, 1);
   });
 
-  it('checks the organization’s beta access before its quota', async () => {
-    assertFails(await spent.reader.list(), 'RATE_LIMITED', 'while it is in the beta');
+  it('checks the organization’s access to the API before its quota', async () => {
+    assertFails(await spent.reader.list(), 'RATE_LIMITED', 'while it is enabled');
     await world.service.skein('org', 'set', spent.id, '--api', 'off');
     const answer = await spent.reader.list();
     await world.service.skein('org', 'set', spent.id, '--api', 'on');

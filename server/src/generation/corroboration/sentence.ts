@@ -46,10 +46,10 @@ export function readSentence(text: string): Sentence {
   };
 }
 
-const capitalised = /(?<=[\p{L}\p{N},;)]["”’]?\s)["“(]?(\p{Lu}[\p{L}\p{N}-]+)/gu;
+const capitalized = /(?<=[\p{L}\p{N},;)]["”’]?\s)["“(]?(\p{Lu}[\p{L}\p{N}-]+)/gu;
 
 function namesOf(text: string): string[] {
-  const words = [...text.matchAll(capitalised)].flatMap((match) => wordsOf(match[1]!));
+  const words = [...text.matchAll(capitalized)].flatMap((match) => wordsOf(match[1]!));
   return [...new Set(words)].filter((word) => !stopWords.has(word));
 }
 

@@ -55,7 +55,7 @@ function isQuoted({ wording, figures }: Sentence, sentence: Sentence): boolean {
   return sentence.wording === wording && figures.every((figure) => agrees(figure, sentence.figures));
 }
 
-/** The sentence that contains most of the claim's words, or two neighbours if it takes both. */
+/** The sentence that contains most of the claim's words, or two neighbors if it takes both. */
 function closestMatch(
   { figures }: Sentence,
   wordings: readonly (readonly string[])[],

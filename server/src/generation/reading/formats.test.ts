@@ -134,7 +134,7 @@ describe('reading plain text', () => {
     ['Why?: So.\n\n- Who?\n- What?\n\nEnd?'],
   );
   reads(
-    'recognises headings that are underlined, numbered or in capitals',
+    'recognizes headings that are underlined, numbered or in capitals',
     [
       'a.txt',
       'Manual\n\nINSTALLING IT\nRun it.\n\n1. Setup\n\nText.\n\n1.2 More of it\n\nOther.\n\n---------\n2. Next\n---------\n\n1. Open it.\n\n2. Close it.\n',

@@ -122,7 +122,7 @@ export const stopWords: ReadonlySet<string> = new Set(
 /** About 10 MB per cached function. */
 const charactersMax = 500_000;
 
-/** Caches the results of a pure function of a text, so that a passage is analysed once and not for every question. */
+/** Caches the results of a pure function of a text, so that a passage is analyzed once and not for every question. */
 export function remembered<T>(compute: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   let characters = 0;

@@ -2,7 +2,12 @@ import { invalid } from '../../domain/errors.ts';
 import { dayMs, hourMs, iso, isoOrNull, utcDate } from '../../domain/time.ts';
 import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
 import { actorName, exportAudit, listAudit, targetName } from '../../usecases/organization/audit-log.ts';
-import { listRequests, readTraffic, readUsage } from '../../usecases/organization/requests.ts';
+import {
+  findLoggedRequests,
+  listRequests,
+  readTraffic,
+  readUsage,
+} from '../../usecases/organization/requests.ts';
 import { isSessionValid } from '../../usecases/people/sessions.ts';
 import { streamOf } from '../long-responses.ts';
 import { pageQuery, Type } from '../schema.ts';
@@ -112,10 +117,12 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       async handle({ context, organizationId, query: { limit = 50, from, to, ...query } }) {
         const search = { ...query, limit, ...timesOf({ from, to }) };
         const { events, nextCursor } = await listAudit(context, organizationId, search);
+        const logged = await findLoggedRequests(context, organizationId, events);
         const shown = events.map((event) => {
           const { id, at, action, subject, detail, traceId } = event;
-          const target = targetName(event);
-          return { id, at: iso(at), actor: actorName(event), action, subject, target, detail, traceId };
+          const names = { actor: actorName(event), target: targetName(event) };
+          const isLogged = logged.has(traceId);
+          return { id, at: iso(at), ...names, action, subject, detail, traceId, isLogged };
         });
         return { events: shown, nextCursor };
       },

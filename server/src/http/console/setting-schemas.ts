@@ -293,6 +293,8 @@ const auditEventSchema = object({
   target: nullable(Type.String()),
   detail: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
   traceId: Type.String(),
+  /** Whether the request log has the API request with this trace id. */
+  isLogged: Type.Boolean(),
 });
 export type AuditEventJson = Json<typeof auditEventSchema>;
 

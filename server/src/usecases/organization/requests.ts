@@ -1,3 +1,4 @@
+import type { AuditAction, AuditEvent } from '../../domain/audit.ts';
 import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import { isApplicationId, type OrganizationId } from '../../domain/id.ts';
 import { dayMs, hourMs, utcDay, utcMidnight } from '../../domain/time.ts';
@@ -152,6 +153,20 @@ export async function listRequests(context: Context, organizationId: Organizatio
     /** How far the search went back; null if it reached the end. */
     searchedTo: last?.at ?? null,
   };
+}
+
+/** The actions that an API request can cause. All others come from the console, the operator or the service. */
+const requestActions: ReadonlySet<AuditAction> = new Set(['thread.deleted', 'reply.failed']);
+
+/** The trace ids of those audit entries whose API request is in the request log. */
+export async function findLoggedRequests(
+  { store }: Context,
+  organizationId: OrganizationId,
+  events: readonly Pick<AuditEvent, 'action' | 'traceId'>[],
+): Promise<ReadonlySet<string>> {
+  const caused = events.filter(({ action }) => requestActions.has(action)).map(({ traceId }) => traceId);
+  const found = await Promise.all([...new Set(caused)].map((id) => store.findRequest(organizationId, id)));
+  return new Set(found.flatMap((request) => request?.traceId ?? []));
 }
 
 async function findOne(

@@ -28,7 +28,7 @@ const periods = [
 ] as const;
 
 /**
- * Counts a prompt that a person sends in the console, and rejects it above the limits. Prompts of the public interface
+ * Counts a prompt that a person sends in the console, and rejects it above the limits. Prompts of the public API
  * count against the organization's quota instead.
  */
 export async function limitPrompts(

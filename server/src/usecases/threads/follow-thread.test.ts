@@ -279,7 +279,7 @@ describe('Following a thread', () => {
     await end(events);
   });
 
-  it('sends nothing while nothing has changed, however often it is signalled', async () => {
+  it('sends nothing while nothing has changed, however often it is signaled', async () => {
     const events = follow();
     await nextView(events);
     const next = nextOf(events);

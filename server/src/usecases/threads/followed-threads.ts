@@ -193,7 +193,7 @@ class ThreadPoller {
     for (const changed of [...this.followers]) changed();
   }
 
-  /** The end of a reply is signalled at once, also when another node wrote it. */
+  /** The end of a reply is signaled at once, also when another node wrote it. */
   #watchReply(messageId: ThreadStatus['activeMessageId']): () => void {
     if (messageId === null) return () => {};
     const [organizationId, threadId] = this.#name;

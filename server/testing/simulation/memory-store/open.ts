@@ -36,7 +36,7 @@ export interface Link {
   onNotice(listener: (notice: ReplyNotice) => void): void;
 }
 
-/** The methods of the store that the simulation and the operations of the public interface use. */
+/** The methods of the store that the simulation and the operations of the public API use. */
 type MemoryStore = Pick<Store, Exclude<keyof Transactions, 'readTime' | 'nextToken'>> &
   Pick<Store, 'releaseOrphanedReplies' | 'sendNotice' | 'onNotice' | 'connections' | 'diagnose' | 'close'>;
 

@@ -133,7 +133,7 @@ function unknownNameIn({ text, context }: Question, { concepts }: SearchFindings
     if (wordings.length > 0) return false;
     const at = asked.indexOf(word);
     const isPlaced = placing.has(asked[at - 1] ?? '') || placing.has(asked[at - 2] ?? '');
-    const isCapitalised = question.includes(`${word.charAt(0).toUpperCase()}${word.slice(1)}`);
-    return isPlaced || (at > 0 && isCapitalised) || share >= decisiveShare;
+    const isCapitalized = question.includes(`${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+    return isPlaced || (at > 0 && isCapitalized) || share >= decisiveShare;
   })?.word;
 }

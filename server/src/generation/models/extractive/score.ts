@@ -16,7 +16,7 @@ const weights = {
   quote: 4.5,
   /** The part of the question's words that the passage, its heading or its title have, however rare they are. */
   words: 4.1,
-  /** The part of the question's pairs of neighbouring words that are neighbours in the passage. */
+  /** The part of the question's pairs of neighboring words that are neighbors in the passage. */
   pairs: 2.5,
   /** The part of the words of the heading, and of the title or the name, that the question has. */
   heading: 1.2,

@@ -1,4 +1,4 @@
-import type { Neighbourhood } from './neighbourhood.ts';
+import type { Neighborhood } from './neighborhood.ts';
 import { ask, type Noise, removeDocuments, upload, usualGrownMbMax } from './noise.ts';
 
 const megabyte = 1_000_000;
@@ -20,7 +20,7 @@ const large = Buffer.alloc(50 * megabyte, sentence);
 const outcomes = ['201', '400', '429', '200', 'cut off'];
 
 /** Uploads concurrently, then removes what was stored. */
-async function uploadAndRemove({ noisy }: Neighbourhood, count: number, name: string, file: Buffer) {
+async function uploadAndRemove({ noisy }: Neighborhood, count: number, name: string, file: Buffer) {
   const uploads = Array.from({ length: count }, (_, place) => upload(noisy, `${place}-${name}`, file));
   return [...(await Promise.all(uploads)), ...(await removeDocuments(noisy))];
 }

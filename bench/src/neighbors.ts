@@ -1,11 +1,11 @@
 import { setPriority } from 'node:os';
-import { documentNoises } from '../../tests/src/neighbours/document-noises.ts';
-import { describeOutcomes, type Measured, measureBeside } from '../../tests/src/neighbours/measure.ts';
-import { type Neighbourhood, startNeighbourhood } from '../../tests/src/neighbours/neighbourhood.ts';
-import { type Noise, silence } from '../../tests/src/neighbours/noise.ts';
-import { poisonReply, poisonSettings } from '../../tests/src/neighbours/poison-reply.ts';
-import { requestNoises } from '../../tests/src/neighbours/request-noises.ts';
-import { type Operation, TimedTenant } from '../../tests/src/neighbours/timed-tenant.ts';
+import { documentNoises } from '../../tests/src/neighbors/document-noises.ts';
+import { describeOutcomes, type Measured, measureBeside } from '../../tests/src/neighbors/measure.ts';
+import { type Neighborhood, startNeighborhood } from '../../tests/src/neighbors/neighborhood.ts';
+import { type Noise, silence } from '../../tests/src/neighbors/noise.ts';
+import { poisonReply, poisonSettings } from '../../tests/src/neighbors/poison-reply.ts';
+import { requestNoises } from '../../tests/src/neighbors/request-noises.ts';
+import { type Operation, TimedTenant } from '../../tests/src/neighbors/timed-tenant.ts';
 import type { Plan } from './plan.ts';
 import { median } from './rounds.ts';
 import { createsOnSlowDisk, startOnSlowDisk } from './slow-disk.ts';
@@ -27,12 +27,12 @@ interface Round {
 }
 
 /** Compares one tenant's response times while another tenant misbehaves with those on an idle service just before. */
-export async function measureNeighbours({ neighbourSeconds }: Plan): Promise<void> {
+export async function measureNeighbors({ neighborSeconds }: Plan): Promise<void> {
   const timed = new TimedTenant();
-  const world = await startNeighbourhood();
-  const poisoned = await startNeighbourhood(poisonSettings);
+  const world = await startNeighborhood();
+  const poisoned = await startNeighborhood(poisonSettings);
   setPriority(0, niceness);
-  const measure = async (world: Neighbourhood, noise: Noise): Promise<Measured> => {
+  const measure = async (world: Neighborhood, noise: Noise): Promise<Measured> => {
     const measured = await measureBeside(timed, world, () => noise.make(world, 'full'), atLeastMs);
     if (measured.faults.length > 0) throw new Error(`Beside ${noise.name}: ${measured.faults.join(', ')}.`);
     return measured;
@@ -40,10 +40,10 @@ export async function measureNeighbours({ neighbourSeconds }: Plan): Promise<voi
   // The first reply starts the model's thread, and the first upload starts a reader.
   await measure(world, silence);
   const rows: string[][] = [];
-  const measureRounds = async (world: Neighbourhood, noise: Noise) => {
+  const measureRounds = async (world: Neighborhood, noise: Noise) => {
     const rounds: Round[] = [];
     let noisySeconds = 0;
-    while (rounds.length < roundsMax && noisySeconds < neighbourSeconds) {
+    while (rounds.length < roundsMax && noisySeconds < neighborSeconds) {
       const round = { idle: await measure(world, silence), beside: await measure(world, noise) };
       noisySeconds += round.beside.seconds;
       rounds.push(round);

@@ -3,7 +3,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { describeOnEachEngine } from '../engines.ts';
 import { documentNoises } from './document-noises.ts';
 import { describeMeasured, measureBeside } from './measure.ts';
-import { type Neighbourhood, type NeighbourhoodSettings, startNeighbourhood } from './neighbourhood.ts';
+import { type Neighborhood, type NeighborhoodSettings, startNeighborhood } from './neighborhood.ts';
 import { type Noise, silence } from './noise.ts';
 import { poisonReply, poisonSettings } from './poison-reply.ts';
 import { requestNoises } from './request-noises.ts';
@@ -13,12 +13,12 @@ import { TimedTenant } from './timed-tenant.ts';
 const atLeastMs = 500;
 
 /** Starts one service for all noises. Latency is printed and never asserted: it is the machine's, too. */
-function testNoises(settings: () => Promise<NeighbourhoodSettings>, noises: readonly Noise[]): void {
-  let world: Neighbourhood;
+function testNoises(settings: () => Promise<NeighborhoodSettings>, noises: readonly Noise[]): void {
+  let world: Neighborhood;
   let timed: TimedTenant;
   before(async () => {
     timed = new TimedTenant();
-    world = await startNeighbourhood(await settings());
+    world = await startNeighborhood(await settings());
   });
   after(async () => {
     timed?.end();

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsoleAnswer } from '../console/console-client.ts';
-import { keptDocuments, type Neighbourhood, sessionHeaders, type Tenant } from './neighbourhood.ts';
+import { keptDocuments, type Neighborhood, sessionHeaders, type Tenant } from './neighborhood.ts';
 
 /** One thing that a hostile or careless tenant does. */
 export interface Noise {
@@ -13,7 +13,7 @@ export interface Noise {
   /** Whether it depends on the store, so that it runs on both. */
   readonly isAboutStore: boolean;
   /** Makes the noise once, with a number of requests that depends on the size. Returns the outcome of each. */
-  make(world: Neighbourhood, size: NoiseSize): Promise<readonly string[]>;
+  make(world: Neighborhood, size: NoiseSize): Promise<readonly string[]>;
 }
 
 /** `short` for every run of the tests, `full` for the benchmark. */

@@ -16,18 +16,18 @@ export interface Tenant {
 }
 
 /** One service with two organizations: the requests of one are timed while the other misbehaves. */
-export interface Neighbourhood {
+export interface Neighborhood {
   readonly service: Service;
   readonly quiet: Tenant;
   readonly noisy: Tenant;
 }
 
-export interface NeighbourhoodSettings {
+export interface NeighborhoodSettings {
   readonly environment?: Record<string, string>;
   readonly words?: string[];
 }
 
-export async function startNeighbourhood(settings: NeighbourhoodSettings = {}): Promise<Neighbourhood> {
+export async function startNeighborhood(settings: NeighborhoodSettings = {}): Promise<Neighborhood> {
   const service = await Service.start(settings);
   const [quiet, noisy] = await Promise.all([makeTenant(service, 'quiet'), makeTenant(service, 'noisy')]);
   for (const name of keptDocuments) {

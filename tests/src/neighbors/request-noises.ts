@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConsoleClient, testPassword } from '../console/console-client.ts';
 import { sendMany } from '../load.ts';
-import type { Neighbourhood } from './neighbourhood.ts';
+import type { Neighborhood } from './neighborhood.ts';
 import { ask, type Noise, sessionRequest, usualGrownMbMax } from './noise.ts';
 
 /** Questions about the noisy tenant's documents. */
@@ -31,7 +31,7 @@ function openWithoutReading({ baseUrl }: { baseUrl: string }, bytes: string) {
 }
 
 async function openMany(
-  { service }: Neighbourhood,
+  { service }: Neighborhood,
   count: number,
   bytes: string,
   meanwhile: () => Promise<unknown>,
@@ -43,16 +43,16 @@ async function openMany(
   return outcomes;
 }
 
-const largeThreads = new WeakMap<Neighbourhood, Promise<string>>();
+const largeThreads = new WeakMap<Neighborhood, Promise<string>>();
 
 /** A thread of the noisy tenant with 3 MB of prompts. */
-function largeThread(world: Neighbourhood): Promise<string> {
+function largeThread(world: Neighborhood): Promise<string> {
   const known = largeThreads.get(world) ?? createLargeThread(world);
   largeThreads.set(world, known);
   return known;
 }
 
-async function createLargeThread({ noisy: { api, admin, organizationId } }: Neighbourhood): Promise<string> {
+async function createLargeThread({ noisy: { api, admin, organizationId } }: Neighborhood): Promise<string> {
   const prompt = '長'.repeat(100_000);
   const { id } = (await api.create({ prompt })).body.thread;
   for (let count = 1; count < 10; count += 1) {

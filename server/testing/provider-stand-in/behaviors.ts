@@ -17,8 +17,8 @@ export interface Exchange {
   readonly failures: Map<string, number>;
 }
 
-/** The behaviours, by command. */
-export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | void> = {
+/** The behaviors, by command. */
+export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | void> = {
   /** Accepts the request and sends nothing. */
   hang: () => {},
   /** Starts an answer and sends nothing more. */

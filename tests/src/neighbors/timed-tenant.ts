@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import { type Neighbourhood, sessionHeaders } from './neighbourhood.ts';
+import { type Neighborhood, sessionHeaders } from './neighborhood.ts';
 
 export type Operation = 'get' | 'list' | 'create' | 'upload';
 
@@ -37,7 +37,7 @@ export class TimedTenant {
     this.#child.once('exit', () => process.removeListener('exit', killAtExit));
   }
 
-  async start({ service: { baseUrl }, quiet }: Neighbourhood): Promise<void> {
+  async start({ service: { baseUrl }, quiet }: Neighborhood): Promise<void> {
     const { key, organizationId } = quiet;
     const order: TimedOrder = { baseUrl, key, organizationId, sessionHeaders: sessionHeaders(quiet) };
     await this.#tell(order);

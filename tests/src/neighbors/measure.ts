@@ -1,4 +1,4 @@
-import type { Neighbourhood } from './neighbourhood.ts';
+import type { Neighborhood } from './neighborhood.ts';
 import { ProcessUsage } from './process-usage.ts';
 import type { TimedReport, TimedTenant } from './timed-tenant.ts';
 
@@ -14,7 +14,7 @@ export interface Measured extends TimedReport {
 /** Times the quiet tenant while `work` runs repeatedly, for at least this long. */
 export async function measureBeside(
   timed: TimedTenant,
-  world: Neighbourhood,
+  world: Neighborhood,
   work: () => Promise<readonly string[]>,
   atLeastMs: number,
 ): Promise<Measured> {

@@ -1,14 +1,14 @@
 import { Service } from '../service.ts';
-import type { NeighbourhoodSettings } from './neighbourhood.ts';
+import type { NeighborhoodSettings } from './neighborhood.ts';
 import { type Noise, usualGrownMbMax } from './noise.ts';
 
 /** The scripted model can kill its process. Requests are answered by another process, which writes no replies. */
-export const poisonSettings: NeighbourhoodSettings = {
+export const poisonSettings: NeighborhoodSettings = {
   environment: { SKEIN_MODEL: 'scripted' },
   words: ['--role', 'api'],
 };
 
-/** Needs a neighbourhood with `poisonSettings`. Leaves a worker running, which ends with this process. */
+/** Needs a neighborhood with `poisonSettings`. Leaves a worker running, which ends with this process. */
 export const poisonReply: Noise = {
   name: 'a reply that kills every worker that writes it',
   outcomes: ['a worker died', 'failed'],
