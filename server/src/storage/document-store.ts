@@ -7,7 +7,7 @@ import type {
   PassageText,
 } from '../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
-import type { AuditNote } from './log-store.ts';
+import type { AuditNote, Change, InOrganization } from './log-store.ts';
 
 export interface NewDocument {
   readonly id: DocumentId;
@@ -48,77 +48,64 @@ export interface Documents {
    * documents that are being written count, the replaced one does not. `confirm` is called before the last commit: if it
    * rejects, nothing changes.
    */
-  putDocument(
-    organizationId: OrganizationId,
-    document: NewDocument,
-    note: DocumentNote,
-    budget: DocumentBudget,
-    confirm?: () => Promise<void>,
-  ): Promise<PutDocumentOutcome>;
+  putDocument: InOrganization<
+    [document: NewDocument, note: DocumentNote, budget: DocumentBudget, confirm?: () => Promise<void>],
+    PutDocumentOutcome
+  >;
   /** One commit hides the document and writes the note; its passages are then removed a few at a time. */
-  removeDocument(
-    organizationId: OrganizationId,
-    documentId: DocumentId,
-    note: AuditNote,
-  ): Promise<'removed' | 'missing'>;
+  removeDocument: Change<[documentId: DocumentId], 'removed' | 'missing'>;
   /**
    * Removes the passages that dead writers left, a few at a time: of documents that were being removed, and of documents
    * that were being written and have not grown for a minute. Returns the number of removed passages.
    */
   sweepDocuments(): Promise<number>;
   /** Ordered by name, and then by account: all of them, or the next `limit` after a document. */
-  listDocuments(
-    organizationId: OrganizationId,
-    page?: { readonly after: Pick<Document, 'name' | 'accountId'> | undefined; readonly limit: number },
-  ): Promise<Document[]>;
-  findDocument(organizationId: OrganizationId, documentId: string): Promise<Document | undefined>;
+  listDocuments: InOrganization<
+    [page?: { readonly after: Pick<Document, 'name' | 'accountId'> | undefined; readonly limit: number }],
+    Document[]
+  >;
+  findDocument: InOrganization<[documentId: string], Document | undefined>;
   /**
    * The passages of a document in the order of its text, after the passage `after` and without the next `skip`. Empty if
    * the organization has no such document. The cost grows with `limit` and, slightly, with `skip`.
    */
-  listPassages(
-    organizationId: OrganizationId,
-    documentId: string,
-    page: { readonly after?: PassageNumber; readonly skip?: number; readonly limit: number },
-  ): Promise<(PassageText & { readonly number: PassageNumber })[]>;
+  listPassages: InOrganization<
+    [
+      documentId: string,
+      page: { readonly after?: PassageNumber; readonly skip?: number; readonly limit: number },
+    ],
+    (PassageText & { readonly number: PassageNumber })[]
+  >;
   /**
    * Chooses a document, of any organization, whose example questions have not been made, for the caller to make them. It is
    * chosen once: if the caller fails, the document has no questions.
    */
   claimDocumentForQuestions(): Promise<(Document & { readonly organizationId: OrganizationId }) | undefined>;
   /** Null: it can be claimed again. Does nothing if the document was removed or replaced since it was claimed. */
-  setDocumentQuestions(
-    organizationId: OrganizationId,
-    document: Pick<Document, 'id' | 'addedAt'>,
-    questions: readonly string[] | null,
-  ): Promise<void>;
+  setDocumentQuestions: InOrganization<
+    [document: Pick<Document, 'id' | 'addedAt'>, questions: readonly string[] | null],
+    void
+  >;
   /** The questions of the first documents by name that have any: those of the account, then the general ones. */
-  listDocumentQuestions(
-    organizationId: OrganizationId,
-    accountId: string | null,
-    limit: number,
-  ): Promise<(readonly string[])[]>;
+  listDocumentQuestions: InOrganization<[accountId: string | null, limit: number], (readonly string[])[]>;
   /** The titles, openings and headings of the first documents by name, of the general ones and those of the account. */
-  outlineDocuments(
-    organizationId: OrganizationId,
-    accountId: string | null,
-    limits: { readonly documents: number; readonly headings: number },
-  ): Promise<DocumentOutline[]>;
+  outlineDocuments: InOrganization<
+    [accountId: string | null, limits: { readonly documents: number; readonly headings: number }],
+    DocumentOutline[]
+  >;
   /**
    * The passages that contain each term, at most `limit` per term, of the general documents and those of the account, and
    * how many passages there are. The cost grows with `limit` and the terms, not with the documents. Several terms
    * separated by spaces find the passages that contain all of them; that costs up to a look at every passage with the
    * rarest one.
    */
-  findPassages(
-    organizationId: OrganizationId,
-    accountId: string | null,
-    terms: readonly string[],
-    limit: number,
-  ): Promise<{ passageCount: number; holders: PassageNumber[][] }>;
+  findPassages: InOrganization<
+    [accountId: string | null, terms: readonly string[], limit: number],
+    { passageCount: number; holders: PassageNumber[][] }
+  >;
   /** In the given order, without those that are gone. Title and URL are read once per document, not per passage. */
-  readPassages(
-    organizationId: OrganizationId,
-    passages: readonly PassageNumber[],
-  ): Promise<(FoundPassage & { readonly number: PassageNumber })[]>;
+  readPassages: InOrganization<
+    [passages: readonly PassageNumber[]],
+    (FoundPassage & { readonly number: PassageNumber })[]
+  >;
 }

@@ -1,6 +1,6 @@
 import type { ApiKey, Application, KeyRequest, KeyRequestId } from '../domain/credential.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
-import type { AuditNote } from './log-store.ts';
+import type { Change, InOrganization } from './log-store.ts';
 
 /** The stored form of a new key's secret. */
 export interface KeySecret {
@@ -37,34 +37,34 @@ export interface ApiKeys {
    * Refused, in the same transaction, without the public API, for a user who is not a member, and above the limit of live
    * keys.
    */
-  createApiKey(
-    organizationId: OrganizationId,
-    key: NewApiKey,
-    note: AuditNote,
-  ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'not-a-member' | 'too-many'>;
+  createApiKey: Change<
+    [key: NewApiKey],
+    'created' | 'organization-missing' | 'api-disabled' | 'not-a-member' | 'too-many'
+  >;
   /** Revoking a revoked key changes nothing and returns `revoked` again. A key that was to end later ends now. */
-  revokeApiKey(organizationId: OrganizationId, keyId: KeyId, note: AuditNote): Promise<'revoked' | 'missing'>;
+  revokeApiKey: Change<[keyId: KeyId], 'revoked' | 'missing'>;
   /**
    * Creates a key with the name and owner of this one, which ends after `oldValidMs`, together. `revoked` also for a key
    * that was rotated before, `missing` also if its owner is no longer a member. Refused without the public API, and
    * above the limit of live keys if the old key stays valid.
    */
-  rotateApiKey(
-    organizationId: OrganizationId,
-    keyId: KeyId,
-    rotation: {
-      readonly next: KeySecret;
-      readonly createdBy: UserId | null;
-      readonly oldValidMs: number;
-    },
-    note: AuditNote,
-  ): Promise<'rotated' | 'missing' | 'revoked' | 'api-disabled' | 'too-many'>;
+  rotateApiKey: Change<
+    [
+      keyId: KeyId,
+      rotation: {
+        readonly next: KeySecret;
+        readonly createdBy: UserId | null;
+        readonly oldValidMs: number;
+      },
+    ],
+    'rotated' | 'missing' | 'revoked' | 'api-disabled' | 'too-many'
+  >;
   /** Live keys and the latest 200 revoked ones, in order of creation. */
-  listApiKeys(organizationId: OrganizationId): Promise<ApiKey[]>;
+  listApiKeys: InOrganization<[], ApiKey[]>;
   /** Also finds a revoked key. */
-  findApiKey(organizationId: OrganizationId, keyId: string): Promise<ApiKey | undefined>;
+  findApiKey: InOrganization<[keyId: string], ApiKey | undefined>;
   /** Those that exist, in any order: keys, also revoked ones, and applications that are not deleted. */
-  nameCredentials(organizationId: OrganizationId, ids: readonly string[]): Promise<CredentialName[]>;
+  nameCredentials: InOrganization<[ids: readonly string[]], CredentialName[]>;
   /** Reads committed state every time: a revocation by another process takes effect with its commit. */
   findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
 }
@@ -75,37 +75,36 @@ export interface KeyRequests {
    * Removes the member's requests that have expired or were declined. `too-many`: the member has `waitingMax` requests that
    * are pending or approved. Refused without the public API.
    */
-  createKeyRequest(
-    organizationId: OrganizationId,
-    request: {
-      readonly id: KeyRequestId;
-      readonly userId: UserId;
-      readonly name: string;
-      readonly keepMs: number;
-      readonly waitingMax: number;
-    },
-    note: AuditNote,
-  ): Promise<'created' | 'not-a-member' | 'api-disabled' | 'too-many'>;
+  createKeyRequest: Change<
+    [
+      request: {
+        readonly id: KeyRequestId;
+        readonly userId: UserId;
+        readonly name: string;
+        readonly keepMs: number;
+        readonly waitingMax: number;
+      },
+    ],
+    'created' | 'not-a-member' | 'api-disabled' | 'too-many'
+  >;
   /** In order of creation, without expired ones. */
-  listKeyRequests(organizationId: OrganizationId): Promise<KeyRequest[]>;
+  listKeyRequests: InOrganization<[], KeyRequest[]>;
   /** `missing` also for a request that was decided before or has expired. */
-  decideKeyRequest(
-    organizationId: OrganizationId,
-    id: KeyRequestId,
-    decision: { readonly state: 'approved' | 'declined'; readonly by: UserId; readonly keepMs: number },
-    note: AuditNote,
-  ): Promise<'decided' | 'missing'>;
+  decideKeyRequest: Change<
+    [
+      id: KeyRequestId,
+      decision: { readonly state: 'approved' | 'declined'; readonly by: UserId; readonly keepMs: number },
+    ],
+    'decided' | 'missing'
+  >;
   /**
    * Creates the approved key, for this user only, and uses up the request. `missing` for everything that is not an
    * approved request of this user. Refused without the public API and above the limit of live keys.
    */
-  redeemKeyRequest(
-    organizationId: OrganizationId,
-    id: KeyRequestId,
-    userId: UserId,
-    secret: KeySecret,
-    note: AuditNote,
-  ): Promise<'created' | 'missing' | 'api-disabled' | 'too-many'>;
+  redeemKeyRequest: Change<
+    [id: KeyRequestId, userId: UserId, secret: KeySecret],
+    'created' | 'missing' | 'api-disabled' | 'too-many'
+  >;
 }
 
 export interface NewApplication {
@@ -126,28 +125,21 @@ export interface ApplicationGrant {
 
 export interface Applications {
   /** Refused, in the same transaction, without the public API. */
-  createApplication(
-    organizationId: OrganizationId,
-    application: NewApplication,
-    note: AuditNote,
-  ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'too-many'>;
+  createApplication: Change<
+    [application: NewApplication],
+    'created' | 'organization-missing' | 'api-disabled' | 'too-many'
+  >;
   /** Replaces the secret and ends every token issued under the old one, together. Refused without the public API. */
-  rotateApplication(
-    organizationId: OrganizationId,
-    applicationId: ApplicationId,
-    secretHash: string,
-    note: AuditNote,
-  ): Promise<'rotated' | 'missing' | 'api-disabled'>;
+  rotateApplication: Change<
+    [applicationId: ApplicationId, secretHash: string],
+    'rotated' | 'missing' | 'api-disabled'
+  >;
   /** Ends the application, its secret and its tokens, together and for good. */
-  deleteApplication(
-    organizationId: OrganizationId,
-    applicationId: ApplicationId,
-    note: AuditNote,
-  ): Promise<'deleted' | 'missing'>;
+  deleteApplication: Change<[applicationId: ApplicationId], 'deleted' | 'missing'>;
   /** In order of creation, without deleted ones. */
-  listApplications(organizationId: OrganizationId): Promise<Application[]>;
+  listApplications: InOrganization<[], Application[]>;
   /** Undefined for a deleted one. */
-  findApplication(organizationId: OrganizationId, applicationId: string): Promise<Application | undefined>;
+  findApplication: InOrganization<[applicationId: string], Application | undefined>;
   /** Reads committed state every time: a rotation or deletion by another process takes effect with its commit. */
   findApplicationGrant(applicationId: string): Promise<ApplicationGrant | undefined>;
 }

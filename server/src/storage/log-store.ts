@@ -14,6 +14,18 @@ export interface AuditNote extends Initiator {
   readonly detail: AuditDetail;
 }
 
+/** A method about one organization, which it names first. */
+export type InOrganization<Values extends readonly unknown[], Result> = (
+  organizationId: OrganizationId,
+  ...values: Values
+) => Promise<Result>;
+
+/** A method that changes something of an organization, and writes the note if it does. */
+export type Change<Values extends readonly unknown[], Result> = InOrganization<
+  [...Values, note: AuditNote],
+  Result
+>;
+
 export interface AuditQuery {
   /** Only older entries. */
   readonly before: LogPosition;
@@ -31,20 +43,20 @@ export interface AuditSearches {
    * Newest first. It searches at most 5,000 entries, so the cost does not grow with the log: `searched` is where it
    * stopped, and null if there is nothing older.
    */
-  searchAudit(
-    organizationId: OrganizationId,
-    query: AuditQuery,
-  ): Promise<{ readonly events: AuditEvent[]; readonly searched: LogPosition | null }>;
+  searchAudit: InOrganization<
+    [query: AuditQuery],
+    { readonly events: AuditEvent[]; readonly searched: LogPosition | null }
+  >;
 }
 
 export interface Audits {
   /** For changes that were committed without a note: replies that a sweep failed. */
-  writeAudit(organizationId: OrganizationId, note: AuditNote): Promise<void>;
+  writeAudit: Change<[], void>;
   /** Newest first. The cost grows with `limit` only, also with a trace id. */
-  listAudit(
-    organizationId: OrganizationId,
-    query: { readonly before?: LogPosition; readonly traceId?: string; readonly limit: number },
-  ): Promise<AuditEvent[]>;
+  listAudit: InOrganization<
+    [query: { readonly before?: LogPosition; readonly traceId?: string; readonly limit: number }],
+    AuditEvent[]
+  >;
 }
 
 /** An answered request of the public API. It has no header, path, query or body. */
@@ -115,23 +127,18 @@ export interface Requests {
    * nothing, if the database rejects a value.
    */
   addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean>;
-  listRequests(organizationId: OrganizationId, query: RequestQuery): Promise<RequestPage>;
+  listRequests: InOrganization<[query: RequestQuery], RequestPage>;
   /**
    * A trace id contains the time at which the request arrived. Only blocks of requests that arrived at about that time are
    * read, whether or not it is found.
    */
-  findRequest(organizationId: OrganizationId, traceId: string): Promise<LoggedRequest | undefined>;
+  findRequest: InOrganization<[traceId: string], LoggedRequest | undefined>;
   /** The newest block without any of the newest `keep` entries. The cost grows with the number of blocks. */
-  findOldRequest(organizationId: OrganizationId, keep: number): Promise<LogPosition | undefined>;
+  findOldRequest: InOrganization<[keep: number], LogPosition | undefined>;
   /** Removes at most 20 blocks up to and including this one, oldest first. Returns how many. */
-  removeRequests(organizationId: OrganizationId, upTo: LogPosition): Promise<number>;
+  removeRequests: InOrganization<[upTo: LogPosition], number>;
   /** Of these hours or days, both included. The cost grows with their number, not with requests. */
-  listTraffic(
-    organizationId: OrganizationId,
-    unit: TrafficUnit,
-    first: number,
-    last: number,
-  ): Promise<TrafficCount[]>;
+  listTraffic: InOrganization<[unit: TrafficUnit, first: number, last: number], TrafficCount[]>;
 }
 
 /** The number of requests of one UTC day with the same credential, operation and outcome. */
@@ -164,26 +171,19 @@ export interface Usages {
   /** Adds to the counts in one transaction. It survives a killed process, but not always a power cut. */
   addUsage(reports: readonly UsageReport[]): Promise<void>;
   /** The latest `limit` counts of these days, both included, oldest first; only those of the keys of `userId`, if given. */
-  listUsage(
-    organizationId: OrganizationId,
-    firstDay: number,
-    lastDay: number,
-    limit: number,
-    userId?: UserId,
-  ): Promise<UsageCount[]>;
+  listUsage: InOrganization<
+    [firstDay: number, lastDay: number, limit: number, userId?: UserId],
+    UsageCount[]
+  >;
   /** How many requests were counted against the organization's quota on this day, and the quota. */
-  readQuota(
-    organizationId: OrganizationId,
-    day: number,
-  ): Promise<{ used: number; limit: number } | undefined>;
+  readQuota: InOrganization<[day: number], { used: number; limit: number } | undefined>;
   /**
    * Counts a prompt of the console, or a mail, first for the person. One above the person's limit does not count for the
    * organization, so that one person cannot use up its limit. The counts are exact over all nodes. A new period starts
    * from 0.
    */
-  countPrompt(
-    organizationId: OrganizationId,
-    userId: UserId,
-    limit: PromptLimit,
-  ): Promise<'counted' | 'person-limit' | 'organization-limit'>;
+  countPrompt: InOrganization<
+    [userId: UserId, limit: PromptLimit],
+    'counted' | 'person-limit' | 'organization-limit'
+  >;
 }

@@ -2,7 +2,7 @@ import type { LogPosition } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
 import type { Source, Step, Verdict } from '../domain/message.ts';
 import type { RunningStatus, TerminalStatus } from '../domain/reply.ts';
-import type { AuditNote } from './log-store.ts';
+import type { AuditNote, InOrganization } from './log-store.ts';
 
 export interface ReplyName {
   readonly organizationId: OrganizationId;
@@ -112,7 +112,7 @@ export interface Replies {
   /** Releases the claim without counting an attempt: the reply waits and starts over. */
   releaseReply(claim: ReplyClaim): Promise<void>;
   /** Ends the thread's running reply as `cancelled` and keeps its text so far. Returns the replies that it ended. */
-  cancelReplies(organizationId: OrganizationId, threadId: ThreadId): Promise<MessageId[]>;
+  cancelReplies: InOrganization<[threadId: ThreadId], MessageId[]>;
   /**
    * Fails replies past their deadline. With `leases`, it also releases claims whose lease has ended, which counts as an
    * attempt each, and fails those that have no attempt left. Returns the failed replies. The caller writes their audit
@@ -184,22 +184,18 @@ export interface Ratings {
    * Sets or (null) removes the person's rating of a reply. One person has one rating per reply. `missing`: the person may
    * not read the thread, or it has no such reply that has ended.
    */
-  rateReply(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    messageId: string,
-    userId: UserId,
-    rating: NewRating | null,
-  ): Promise<'done' | 'missing'>;
+  rateReply: InOrganization<
+    [threadId: ThreadId, messageId: string, userId: UserId, rating: NewRating | null],
+    'done' | 'missing'
+  >;
   /** The person's own ratings in the thread; empty if they may not read it. */
-  listRatings(organizationId: OrganizationId, threadId: ThreadId, userId: UserId): Promise<Rating[]>;
+  listRatings: InOrganization<[threadId: ThreadId, userId: UserId], Rating[]>;
   /**
    * Replies without an answer in threads that the user may read, latest first. The cost is bounded: a page may have fewer
    * rows than `limit`, or none, although more follow. `next` is null at the end.
    */
-  listUnanswered(
-    organizationId: OrganizationId,
-    userId: UserId,
-    page: { readonly before?: LogPosition; readonly limit: number },
-  ): Promise<{ rows: UnansweredReply[]; next: LogPosition | null }>;
+  listUnanswered: InOrganization<
+    [userId: UserId, page: { readonly before?: LogPosition; readonly limit: number }],
+    { rows: UnansweredReply[]; next: LogPosition | null }
+  >;
 }

@@ -6,7 +6,15 @@ import type { RetentionKind } from '../domain/retention.ts';
 import type { Accounts, Invitations, Mails, Sessions } from './account-store.ts';
 import type { Documents } from './document-store.ts';
 import type { ApiKeys, Applications, KeyRequests, SigningKeys } from './key-store.ts';
-import type { AuditNote, AuditSearches, Audits, Requests, Usages } from './log-store.ts';
+import type {
+  AuditNote,
+  AuditSearches,
+  Audits,
+  Change,
+  InOrganization,
+  Requests,
+  Usages,
+} from './log-store.ts';
 import type { Notices, Ratings, Replies } from './reply-store.ts';
 import type { ThreadSearch, Threads } from './thread-store.ts';
 
@@ -94,11 +102,10 @@ export interface Diagnosis {
 export interface Organizations {
   createOrganization(organization: Omit<Organization, 'createdAt'>, note: AuditNote): Promise<void>;
   /** Changes only the given values. */
-  updateOrganization(
-    organizationId: OrganizationId,
-    change: { apiEnabled?: boolean; dailyQuota?: number },
-    note: AuditNote,
-  ): Promise<Organization | undefined>;
+  updateOrganization: Change<
+    [change: { apiEnabled?: boolean; dailyQuota?: number }],
+    Organization | undefined
+  >;
   /** By id, or by name if exactly one organization has that name. */
   findOrganization(idOrName: string): Promise<Organization | undefined>;
   /** In order of creation. */
@@ -119,11 +126,8 @@ export interface NewMember {
 
 export interface Members {
   /** The note is written with the user's id as its subject. */
-  addMember(
-    organizationId: OrganizationId,
-    member: NewMember,
-    note: AuditNote,
-  ): Promise<
+  addMember: Change<
+    [member: NewMember],
     | { outcome: 'added'; userId: UserId }
     | { outcome: 'already-member' | 'has-threads' | 'organization-missing' | 'too-many' }
   >;
@@ -132,26 +136,17 @@ export interface Members {
    * nothing if the organization would be left without a person who is an admin or, if the member has joined, without an
    * admin who has joined.
    */
-  removeMember(
-    organizationId: OrganizationId,
-    email: string,
-    keepAdmin: boolean,
-    note: AuditNote,
-  ): Promise<
+  removeMember: Change<
+    [email: string, keepAdmin: boolean],
     { outcome: 'removed'; userId: UserId; keysRevoked: number } | { outcome: 'missing' | 'last-admin' }
   >;
-  findMember(organizationId: OrganizationId, email: string): Promise<Member | undefined>;
-  findMemberById(organizationId: OrganizationId, userId: UserId): Promise<Member | undefined>;
-  countMembers(organizationId: OrganizationId): Promise<number>;
+  findMember: InOrganization<[email: string], Member | undefined>;
+  findMemberById: InOrganization<[userId: UserId], Member | undefined>;
+  countMembers: InOrganization<[], number>;
   /** In the order of joining. */
-  listMembers(organizationId: OrganizationId): Promise<Member[]>;
+  listMembers: InOrganization<[], Member[]>;
   /** `last-admin`: the organization would be left without a person who is an admin, and nothing changes. */
-  setMemberRole(
-    organizationId: OrganizationId,
-    userId: UserId,
-    role: MemberRole,
-    note: AuditNote,
-  ): Promise<'changed' | 'missing' | 'last-admin'>;
+  setMemberRole: Change<[userId: UserId, role: MemberRole], 'changed' | 'missing' | 'last-admin'>;
 }
 
 /** The owner of a credential, and the request that was counted against its organization's quota. */
@@ -175,12 +170,10 @@ export interface Admissions {
    */
   admitKey(hash: string, day: number): Promise<Admission | undefined>;
   /** The same for an application, which must have this epoch. */
-  admitApplication(
-    organizationId: OrganizationId,
-    applicationId: ApplicationId,
-    epoch: number,
-    day: number,
-  ): Promise<Admission | undefined>;
+  admitApplication: InOrganization<
+    [applicationId: ApplicationId, epoch: number, day: number],
+    Admission | undefined
+  >;
 }
 
 /** A batch starts after this organization; the empty string is before the first. */
@@ -229,27 +222,26 @@ export interface Purges {
   /** By normalized address, also if the user is not a member of any organization. */
   findUser(email: string): Promise<UserId | undefined>;
   /** How many rows a purge of the organization, or of the person in it, would remove or rewrite. */
-  countPurge(organizationId: OrganizationId, person: PurgedPerson | null): Promise<PurgeCounts>;
+  countPurge: InOrganization<[person: PurgedPerson | null], PurgeCounts>;
   /**
    * Removes the next rows of the organization: credentials and members first, which ends all access, then running replies,
    * then the rest, and finally the organization itself. People who are known in no other organization lose their sessions,
    * passwords and identities, and their address is replaced.
    */
-  purgeOrganization(organizationId: OrganizationId): Promise<PurgeStep>;
+  purgeOrganization: InOrganization<[], PurgeStep>;
   /**
    * Removes the next rows of a person who is no longer a member: their deleted threads with messages, then keys and the
    * rest. If no other organization knows the person, they are forgotten as above.
    */
-  purgePerson(organizationId: OrganizationId, person: PurgedPerson): Promise<PurgeStep>;
+  purgePerson: InOrganization<[person: PurgedPerson], PurgeStep>;
   /**
    * Removes the person from the next 500 entries of the organization's audit log, oldest first, and keeps the entries.
    * `next` is null at the end of the log.
    */
-  anonymizeAudit(
-    organizationId: OrganizationId,
-    person: PurgedPerson,
-    after: LogPosition | null,
-  ): Promise<{ readonly changed: number; readonly next: LogPosition | null }>;
+  anonymizeAudit: InOrganization<
+    [person: PurgedPerson, after: LogPosition | null],
+    { readonly changed: number; readonly next: LogPosition | null }
+  >;
   /**
    * Overwrites the remains of removed rows in SQLite's indexes of words and its journal. Waits up to `waitMs` for readers of
    * the journal. False if one of them is still reading: the journal then keeps removed rows.

@@ -2,7 +2,7 @@ import type { Position } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
 import type { AssistantMessage, Message, ThreadState, Verdict } from '../domain/message.ts';
 import type { Thread } from '../domain/thread.ts';
-import type { AuditNote } from './log-store.ts';
+import type { Change, InOrganization } from './log-store.ts';
 
 export interface NewThread {
   readonly id: ThreadId;
@@ -111,10 +111,8 @@ export interface Threads extends ThreadReads, Walks {
    * the user sent within `keepMs` creates nothing: the same body returns the ids from then, another is `key-reused`. With
    * `claim`, a created reply is held as if it had been claimed at once.
    */
-  createThread(
-    organizationId: OrganizationId,
-    thread: NewThread,
-  ): Promise<
+  createThread: InOrganization<
+    [thread: NewThread],
     | { outcome: 'created'; createdAt: number }
     | { outcome: 'repeated'; threadId: ThreadId; messageId: MessageId; replyId: MessageId; createdAt: number }
     | { outcome: 'key-reused' }
@@ -127,138 +125,90 @@ export interface Threads extends ThreadReads, Walks {
    * one that does not exist. A store may return the same object again while nothing has changed, so that callers can
    * cache what they derive from it.
    */
-  getThread(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    reader?: Reader & { readonly bytesMax?: number },
-  ): Promise<WholeThread | undefined>;
+  getThread: InOrganization<
+    [threadId: ThreadId, reader?: Reader & { readonly bytesMax?: number }],
+    WholeThread | undefined
+  >;
   /**
    * Renames if the writer created the thread and it is not deleted; otherwise changes nothing and returns the thread.
    * The new activity is later than that of everything committed before.
    */
-  renameThread(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    writer: Writer,
-    title: string,
-  ): Promise<
+  renameThread: InOrganization<
+    [threadId: ThreadId, writer: Writer, title: string],
     { outcome: 'renamed' | 'refused'; thread: Thread } | { outcome: 'missing' } | { outcome: 'revoked' }
   >;
   /**
    * Marks the thread as deleted and cancels a running reply in the same commit, under the same conditions as
    * `renameThread`. Returns the replies that it ended.
    */
-  deleteThread(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    writer: Writer,
-    note: AuditNote,
-  ): Promise<
+  deleteThread: Change<
+    [threadId: ThreadId, writer: Writer],
     | { outcome: 'deleted'; cancelled: MessageId[] }
     | { outcome: 'refused'; thread: Thread }
     | { outcome: 'missing' }
     | { outcome: 'revoked' }
   >;
   /** Takes back a deletion by the thread's creator within `withinMs`. A reply that it cancelled stays cancelled. */
-  restoreThread(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    userId: UserId,
-    withinMs: number,
-    note: AuditNote,
-  ): Promise<'restored' | 'missing'>;
+  restoreThread: Change<[threadId: ThreadId, userId: UserId, withinMs: number], 'restored' | 'missing'>;
   /**
    * Adds a prompt and its reply, or another reply to the last prompt, under the same conditions as `renameThread`. A
    * prompt is activity, like a rename; another reply is not. Earlier versions stay, but a reply that was superseded is no
    * longer listed as unanswered. `running`: one reply at a time. `outdated`: the prompt to replace is not the last one.
    * `full`: it would exceed the budget, also with concurrent calls. A deleted thread is `missing`.
    */
-  addReply(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    userId: UserId,
-    reply: NewReply,
-  ): Promise<
+  addReply: InOrganization<
+    [threadId: ThreadId, userId: UserId, reply: NewReply],
     | { outcome: 'added' }
     | { outcome: 'running' | 'outdated' | 'missing' }
     | { outcome: 'full'; exceeded: 'messages' | 'bytes' }
     | { outcome: 'refused'; thread: Thread }
   >;
   /** Deleted threads are `missing`. Changes neither activity nor `updatedAt`. */
-  setThreadPublished(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    published: boolean,
-    note: AuditNote,
-  ): Promise<'done' | 'missing'>;
+  setThreadPublished: Change<[threadId: ThreadId, published: boolean], 'done' | 'missing'>;
 }
 
 /** Reads that load few messages, or none. */
 export interface ThreadReads {
   /** The thread without its messages; deleted threads included. */
-  findThread(organizationId: OrganizationId, threadId: ThreadId): Promise<Thread | undefined>;
+  findThread: InOrganization<[threadId: ThreadId], Thread | undefined>;
   /** What `getThread` would answer, without the messages before the latest reply. */
-  getThreadHead(organizationId: OrganizationId, threadId: ThreadId): Promise<ThreadHead | undefined>;
+  getThreadHead: InOrganization<[threadId: ThreadId], ThreadHead | undefined>;
   /**
    * Consecutive messages in order of creation: at most `limit`, and no further one once they hold `bytesMax` bytes. Empty
    * where no message follows the first `skip`.
    */
-  listMessages(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    part: { readonly skip: number; readonly limit: number; readonly bytesMax: number },
-  ): Promise<Message[]>;
+  listMessages: InOrganization<
+    [threadId: ThreadId, part: { readonly skip: number; readonly limit: number; readonly bytesMax: number }],
+    Message[]
+  >;
   /**
    * A number that grows with every change of the thread or its messages that a reader can see, and with nothing else:
    * claims and renewals of a reply do not change it. Undefined if the reader may not read the thread. Reads no message.
    */
-  threadVersion(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    reader: Reader,
-  ): Promise<number | undefined>;
+  threadVersion: InOrganization<[threadId: ThreadId, reader: Reader], number | undefined>;
   /** The running reply; null if there is none, undefined if the reader may not read the thread. */
-  findRunningReply(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    reader: Reader,
-  ): Promise<MessageId | null | undefined>;
+  findRunningReply: InOrganization<[threadId: ThreadId, reader: Reader], MessageId | null | undefined>;
   /** Of every reply of the thread, or of those of these ids, in order of creation. */
-  listReplyDetails(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    ids?: readonly MessageId[],
-  ): Promise<ReplyDetails[]>;
+  listReplyDetails: InOrganization<[threadId: ThreadId, ids?: readonly MessageId[]], ReplyDetails[]>;
   /**
    * Accounts that start with `prefix` and have threads of the user or published threads, ordered by id. The cost is
    * bounded: if very many accounts have lost all their threads, some accounts may be missing.
    */
-  listAccounts(
-    organizationId: OrganizationId,
-    userId: UserId,
-    prefix: string,
-    limit: number,
-  ): Promise<string[]>;
+  listAccounts: InOrganization<[userId: UserId, prefix: string, limit: number], string[]>;
 }
 
 /** Lists threads page by page. */
 export interface Walks {
   /** The first page of a walk, its start, and the current size of the listing. The cost does not grow with the size. */
-  beginWalk(
-    organizationId: OrganizationId,
-    listing: Listing,
-    limit: number,
-  ): Promise<ThreadPage & { start: string; size: number }>;
+  beginWalk: InOrganization<[listing: Listing, limit: number], ThreadPage & { start: string; size: number }>;
   /**
    * A later page: the threads that existed at `start`, in the order of that time, without those deleted or hidden since.
    * `expired`: the walk started longer than `walkMsMax` ago. Renames and prompts are tracked for that long.
    */
-  continueWalk(
-    organizationId: OrganizationId,
-    listing: Listing,
-    limit: number,
-    walk: { start: string; after: Position },
-  ): Promise<ThreadPage | 'expired'>;
+  continueWalk: InOrganization<
+    [listing: Listing, limit: number, walk: { start: string; after: Position }],
+    ThreadPage | 'expired'
+  >;
 }
 
 /** A thread that was added, changed or deleted, or whose reply has ended, since it was last indexed. */
@@ -328,12 +278,7 @@ export interface ThreadSearch {
    * read. One word costs little however many threads have it, and wherever they are in the order. Several words that rarely
    * occur together cost as much as reading the entries of the rarest of them.
    */
-  searchThreads(
-    organizationId: OrganizationId,
-    query: ThreadQuery,
-    limit: number,
-    after?: string,
-  ): Promise<FoundThread[]>;
+  searchThreads: InOrganization<[query: ThreadQuery, limit: number, after?: string], FoundThread[]>;
   /** In any order, without threads that do not exist. Loads no message. */
-  summarizeThreads(organizationId: OrganizationId, threadIds: readonly ThreadId[]): Promise<ThreadSummary[]>;
+  summarizeThreads: InOrganization<[threadIds: readonly ThreadId[]], ThreadSummary[]>;
 }
