@@ -12,6 +12,7 @@ import {
   statement,
   type Values,
   valueNames,
+  withColumns,
 } from '../sql/sql.ts';
 import type { Transactions, Work } from '../sql/work.ts';
 import type { StoreWatch } from '../store.ts';
@@ -230,8 +231,11 @@ export class Database implements Transactions {
       return runAll(run, work());
     });
   readonly writeOne = this.run;
-  readonly readMany = <Row>(name: string, columns: CallColumns, text: (asked: Sql) => Sql) =>
-    this.batched<Row>(statement(name)`${text(askedWith(columns))}`, columns, { batchesMax: 2 });
+  readonly readMany = <Row>({ name, sql }: Statement, columns: CallColumns) => {
+    const all = statement(name)`SELECT place, found.* FROM ${askedWith(columns)}
+      CROSS JOIN LATERAL (${withColumns(sql, columns)}) AS found`;
+    return this.batched<Row>(all, columns, { batchesMax: 2 });
+  };
 
   /** For operations that need several statements. */
   async transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {

@@ -1,9 +1,9 @@
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { keyIsLive } from '../sql/api-keys.ts';
-import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
+import { insertNote, noteValues } from '../sql/audit.ts';
 import { exceeded, isRunning, roomValues } from '../sql/replies.ts';
-import { askedOnce, opaque, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
+import { opaque, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion } from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';
 import { type Database, isolatedLockMs, setLockTimeout } from './database.ts';
@@ -112,7 +112,7 @@ const relist = (condition: Sql, change: Sql, sizes: Sql) => sql`WITH gate AS (
     UPDATE thread SET ${change}, ${nextVersion} FROM before WHERE ${isThread}
     RETURNING organization_id, user_id, account_id, greatest(:now, before.deleted_at) AS at, ${sizes}
   ), sizes AS (${adjustSizes(sql`changed`)}
-  ), noted AS (${insertNotes(sql`changed CROSS JOIN ${askedOnce(noteColumns)}`, sql`at`)})
+  ), noted AS (${insertNote(sql`changed`, sql`at`)})
   SELECT at FROM changed`;
 const restore = statement('restore-thread')`${relist(
   sql`user_id = :userId AND deleted_at >= :now - :withinMs::bigint`,

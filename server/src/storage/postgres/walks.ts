@@ -1,16 +1,9 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { cut, isExpired, kindOf, readStart, writeStart } from '../listings.ts';
-import { callColumns, join, type Sql, sql, statement } from '../sql/sql.ts';
+import { callColumns, join, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
-import {
-  forEachListing,
-  isLater,
-  type ListingQuery,
-  laterValues,
-  pageValues,
-  type WalkValues,
-} from '../sql/walks.ts';
+import { forEachListing, isLater, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
 import type { ListedThread, Walks } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
 
@@ -24,17 +17,6 @@ const laterColumns = {
   ...pageColumns,
   ...callColumns({ text: 'afterId', bigint: 'afterActivityAt lastSequence lastMove' }),
 };
-const askedValues: WalkValues = {
-  organizationId: sql`asked.organization_id`,
-  userId: sql`asked.user_id`,
-  accountId: sql`asked.account_id`,
-  accountKey: sql`asked.account_key`,
-  after: sql`(asked.after_activity_at, asked.after_id)`,
-  lowest: sql`((SELECT activity_at FROM lowest), (SELECT id FROM lowest))`,
-  lastSequence: sql`asked.last_sequence`,
-  lastMove: sql`asked.last_move`,
-};
-
 const columns = sql`thread.id, thread.user_id, title, account_id, secondary_id, created_at, updated_at, published`;
 const shownColumns = sql`${listedColumns(sql`page`)}, page.activity_at AS "activityAt"`;
 const position = sql`activity_at DESC, id DESC`;
@@ -43,32 +25,32 @@ const position = sql`activity_at DESC, id DESC`;
 function mergeRanges(ranges: readonly Sql[]): Sql {
   const pages = ranges.map(
     (range) => sql`(SELECT ${columns}, activity_at FROM thread
-      WHERE organization_id = asked.organization_id AND deleted_at IS NULL AND ${range}
+      WHERE organization_id = :organizationId AND deleted_at IS NULL AND ${range}
       ORDER BY ${position} LIMIT :count)`,
   );
   return sql`SELECT * FROM (${join(pages, sql` UNION `)}) AS side ORDER BY ${position} LIMIT :count`;
 }
 
 function queriesOf({ kind, ranges, size, moves }: ListingQuery) {
-  const all = ranges(askedValues);
-  const later = all.map((range) => sql`${range} AND ${isLater(askedValues)}`);
+  const later = ranges.map((range) => sql`${range} AND ${isLater}`);
+  const ofCall = (text: Sql) => withColumns(text, laterColumns);
   return {
     firstPage: statement(`firstPage ${kind}`)`
       SELECT place, ${shownColumns}, organization.thread_sequence AS "lastSequence",
         organization.move_sequence AS "lastMove", size, :now AS now
       FROM ${askedWith(pageColumns)} JOIN organization ON organization.id = asked.organization_id
       -- OFFSET 0, so that the size is computed once for a page and not for each of its rows.
-      CROSS JOIN LATERAL (SELECT ${size(askedValues)} AS size OFFSET 0) AS listing
-      CROSS JOIN LATERAL (${mergeRanges(all)}) AS page
+      CROSS JOIN LATERAL (SELECT ${ofCall(size)} AS size OFFSET 0) AS listing
+      CROSS JOIN LATERAL (${ofCall(mergeRanges(ranges))}) AS page
       ORDER BY place, page.activity_at DESC, page.id DESC`,
     // The moves are read down to the end of the page. A page that is not full reaches to the end of the listing.
     laterPage: statement(`laterPage ${kind}`)`
       SELECT place, ${shownColumns}, :now AS now
       FROM ${askedWith(laterColumns)} LEFT JOIN LATERAL (
-        WITH found AS MATERIALIZED (${mergeRanges(later)}),
+        WITH found AS MATERIALIZED (${ofCall(mergeRanges(later))}),
         lowest AS MATERIALIZED (SELECT coalesce(max(activity_at), 0) AS activity_at, coalesce(max(id), '') AS id
           FROM (SELECT activity_at, id FROM found ORDER BY ${position} OFFSET :count - 1) AS last)
-        SELECT * FROM found UNION ALL (${moves(sql`${columns}, left_activity_at`, askedValues)})
+        SELECT * FROM found UNION ALL (${ofCall(moves(sql`${columns}, left_activity_at`))})
       ) AS page ON true
       ORDER BY place, page.activity_at DESC, page.id DESC`,
   };
@@ -80,6 +62,7 @@ const dialect = {
   // OFFSET 0 keeps the planner from reading all threads of the organization first.
   movedThreads: sql`thread_move CROSS JOIN LATERAL (SELECT * FROM thread AS own
     WHERE own.organization_id = thread_move.organization_id AND own.id = thread_id OFFSET 0) AS thread`,
+  lowest: sql`((SELECT activity_at FROM lowest), (SELECT id FROM lowest))`,
 };
 
 const queries = forEachListing(dialect, queriesOf);

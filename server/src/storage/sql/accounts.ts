@@ -9,7 +9,7 @@ import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import type { Accounts, AuditNote, Membership, Memberships, Person, Session, Sessions } from '../store.ts';
 import { keyIsLive } from './api-keys.ts';
 import { writeNote, writeNotes } from './audit.ts';
-import { callColumns, type Sql, sql, statement } from './sql.ts';
+import { callColumns, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A membership with the facts that decide whether a session may enter it. */
@@ -172,14 +172,14 @@ const insertSession = statement('create-session')`
   SELECT :tokenHash, :userId, :proof, :passwordId, at, at, at + CAST(:firstMs AS bigint), at + CAST(:lifeMs AS bigint)
   FROM (SELECT :now AS at) AS moment RETURNING created_at AS at`;
 const findColumns = callColumns({ text: 'tokenHash organizationId' });
-const findSessions = (asked: Sql) => sql`
-  SELECT place, session.user_id AS "userId", email, session.password_id AS "passwordId", proven, seen_at AS "seenAt",
+const findSession = statement('find-session')`
+  SELECT session.user_id AS "userId", email, session.password_id AS "passwordId", proven, seen_at AS "seenAt",
     :now AS now, ${membershipColumns}
-  FROM ${asked} JOIN session ON session.token_hash = asked.token_hash JOIN "user" ON "user".id = session.user_id
+  FROM session JOIN "user" ON "user".id = session.user_id
     LEFT JOIN password ON password.id = session.password_id
-    LEFT JOIN member ON member.organization_id = asked.organization_id AND member.user_id = session.user_id
+    LEFT JOIN member ON member.organization_id = :organizationId AND member.user_id = session.user_id
     LEFT JOIN organization ON organization.id = member.organization_id
-  WHERE expires_at > :now AND (proof = 'sso' OR password.id IS NOT NULL)`;
+  WHERE session.token_hash = :tokenHash AND expires_at > :now AND (proof = 'sso' OR password.id IS NOT NULL)`;
 const touchSession = statement('touch-session')`
   UPDATE session SET seen_at = CASE WHEN seen_at < at THEN at ELSE seen_at END,
     expires_at = CASE WHEN at + CAST(:idleMs AS bigint) < ends_at THEN at + CAST(:idleMs AS bigint) ELSE ends_at END
@@ -190,7 +190,7 @@ const endCovered = statement('end-sessions')`
   RETURNING expires_at > :now AS live`;
 
 export function sessions({ readMany, write, writeOne }: Transactions): Sessions {
-  const findEach = readMany<SessionRow>('find-session', findColumns, findSessions);
+  const findOne = readMany<SessionRow>(findSession, findColumns);
   return {
     createSession: ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) =>
       write(function* () {
@@ -208,7 +208,7 @@ export function sessions({ readMany, write, writeOne }: Transactions): Sessions 
       }),
 
     async findSession(tokenHash, organizationId) {
-      const [found] = await findEach({ tokenHash, organizationId: organizationId ?? null });
+      const [found] = await findOne({ tokenHash, organizationId: organizationId ?? null });
       return found && toSession(found);
     },
 

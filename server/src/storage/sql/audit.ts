@@ -31,9 +31,9 @@ export function noteValues({ id, actor, action, subject, detail, traceId }: Audi
 }
 
 const columns = sql`organization_id, at, id, actor_kind, actor_user_id, action, subject, detail, trace_id`;
+const given = sql`:noteId, :noteActorKind, :noteActorUserId, :noteAction, :noteSubject, :noteDetail, :noteTraceId`;
 const write = statement('write-audit')`
-  INSERT INTO audit_event (${columns}) VALUES (:organizationId, :now, :noteId,
-    :noteActorKind, :noteActorUserId, :noteAction, :noteSubject, :noteDetail, :noteTraceId) RETURNING at`;
+  INSERT INTO audit_event (${columns}) VALUES (:organizationId, :now, ${given}) RETURNING at`;
 
 /** To be called in the transaction of the change that the note describes, after the change. */
 export function* writeNote(organizationId: OrganizationId, note: AuditNote): Work<void> {
@@ -119,3 +119,7 @@ export const insertNotes = (changed: Sql, at: Sql) => sql`
       SELECT organization_id, ${at}, note_id, note_actor_kind, note_actor_user_id, note_action, note_subject,
         note_detail, note_trace_id
       FROM ${changed} WHERE note_id IS NOT NULL`;
+
+/** The same for a statement of one call. */
+export const insertNote = (changed: Sql, at: Sql) =>
+  sql`INSERT INTO audit_event (${columns}) SELECT organization_id, ${at}, ${given} FROM ${changed}`;

@@ -52,12 +52,11 @@ export function callColumns(names: Partial<Record<ColumnType, string>>): CallCol
 
 export const columnName = (name: string) => identifier(name.replace(/[A-Z]/g, '_$&').toLowerCase());
 
-/** One call as the relation `asked`, with a column for each value. The planner knows its values. */
-export function askedOnce(columns: CallColumns): Sql {
-  const values = Object.entries(columns).map(
-    ([name, type]) => sql`CAST(${placeholder(name)} AS ${type as Sql}) AS ${columnName(name)}`,
-  );
-  return sql`(SELECT ${join(values, sql`, `)}, 1 AS place) AS asked`;
+/** The text with the values of a call replaced by the columns of the relation `asked`. */
+export function withColumns(text: Sql, columns: CallColumns): Sql {
+  return text.replace(valueNames, (value, name: string) =>
+    name in columns ? sql`asked.${columnName(name)}` : value,
+  ) as Sql;
 }
 
 /**

@@ -38,9 +38,8 @@ export const nextVersion = sql`version = greatest(thread.version + 1, :now)`;
 const find = statement('find-thread')`
   SELECT ${threadColumns} FROM thread WHERE ${isThread}`;
 const versionColumns = callColumns({ text: 'organizationId threadId userId' });
-const readVersions = (asked: Sql) => sql`SELECT place, version
-  FROM ${asked} JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
-  WHERE ${opaque(sql`deleted_at IS NULL AND (published OR thread.user_id = asked.user_id)`)}`;
+const readVersion = statement('thread-version')`
+  SELECT version FROM thread WHERE ${isThread} AND ${opaque(isReadable)}`;
 const findRunning = statement('find-running-reply')`SELECT (
     SELECT message.id FROM message INDEXED BY message_running
     WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running
@@ -164,12 +163,12 @@ export function wholeThread(rows: readonly WholeThreadRow[]): WholeThread | unde
 }
 
 export function threadReads({ read, readMany }: Transactions): ThreadReads {
-  const versionsOf = readMany<{ version: number }>('thread-version', versionColumns, readVersions);
+  const findVersion = readMany<{ version: number }>(readVersion, versionColumns);
   return {
     findThread: (organizationId, threadId) => read(() => findThread(organizationId, threadId)),
 
     async threadVersion(organizationId, threadId, { userId }) {
-      const [found] = await versionsOf({ organizationId, threadId, userId });
+      const [found] = await findVersion({ organizationId, threadId, userId });
       return found?.version;
     },
 

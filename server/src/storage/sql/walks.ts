@@ -9,46 +9,25 @@ import {
 import type { Listing, Walks } from '../store.ts';
 import { join, type Sql, sql, type Values } from './sql.ts';
 
-/** Where a query takes the values of a call from. A later page begins below `after`, and `lowest` is its last position. */
-export interface WalkValues {
-  readonly organizationId: Sql;
-  readonly userId: Sql;
-  readonly accountId: Sql;
-  readonly accountKey: Sql;
-  readonly after: Sql;
-  readonly lowest: Sql;
-  readonly lastSequence: Sql;
-  readonly lastMove: Sql;
-}
-
-export const namedValues: WalkValues = {
-  organizationId: sql`:organizationId`,
-  userId: sql`:userId`,
-  accountId: sql`:accountId`,
-  accountKey: sql`:accountKey`,
-  after: sql`(:afterActivityAt, :afterId)`,
-  lowest: sql`(:lowestActivityAt, :lowestId)`,
-  lastSequence: sql`:lastSequence`,
-  lastMove: sql`:lastMove`,
-};
-
 interface WalkDialect {
   /** Conditions on the row of a thread, as the indexes of the database have them. */
   readonly isLive: Sql;
   readonly isPublished: Sql;
   /** `thread_move` with the `thread` of each move, joined one by one: a page needs few of them. */
   readonly movedThreads: Sql;
+  /** The last position of a later page. */
+  readonly lowest: Sql;
 }
 
 /** What a listing shows. */
 export interface ListingQuery {
   readonly kind: ListingKind;
   /** Conditions on a thread, any of which must hold. Each is a range of one index, in the order of the listing. */
-  ranges(values: WalkValues): Sql[];
+  readonly ranges: readonly Sql[];
   /** An expression. */
-  size(values: WalkValues): Sql;
+  readonly size: Sql;
   /** The threads of a later page that have moved since the start of the walk. They left the position `left_activity_at`. */
-  moves(columns: Sql, values: WalkValues): Sql;
+  moves(columns: Sql): Sql;
 }
 
 /** Makes something for each kind of listing. */
@@ -68,40 +47,36 @@ export function forEachListing<T>(
 function listingQuery(
   scope: ListingScope,
   inAccount: boolean,
-  { isLive, isPublished, movedThreads }: WalkDialect,
+  { isLive, isPublished, movedThreads, lowest }: WalkDialect,
 ): ListingQuery {
-  const kind: ListingKind = `${scope}${inAccount ? 'Account' : ''}`;
-  function ranges({ userId, accountId }: WalkValues): Sql[] {
-    const isMine = sql`thread.user_id = ${userId}`;
-    const all = { own: [isMine, isPublished], published: [isPublished], mine: [isMine] }[scope];
-    return inAccount ? all.map((range) => sql`${range} AND thread.account_id = ${accountId}`) : all;
-  }
+  const isMine = sql`thread.user_id = :userId`;
+  const all = { own: [isMine, isPublished], published: [isPublished], mine: [isMine] }[scope];
+  const ranges = inAccount ? all.map((range) => sql`${range} AND thread.account_id = :accountId`) : all;
   return {
-    kind,
+    kind: `${scope}${inAccount ? 'Account' : ''}`,
     ranges,
-    size: (values) => sizeOf(scope, values),
+    size: sizeOf(scope),
     // A move left the position that the thread had at the start of the walk, because the store's time puts every later
     // position above it. Each move belongs to one page of a walk, so that moves do not add up from page to page.
-    moves: (columns, values) => sql`SELECT ${columns}
+    moves: (columns) => sql`SELECT ${columns}
       FROM ${movedThreads}
-      WHERE thread_move.organization_id = ${values.organizationId} AND thread_move.sequence > ${values.lastMove}
-        AND (left_activity_at, thread_id) < ${values.after} AND (left_activity_at, thread_id) >= ${values.lowest}
-        AND (${join(ranges(values), sql` OR `)}) AND ${isLive} AND thread.sequence <= ${values.lastSequence}
+      WHERE thread_move.organization_id = :organizationId AND thread_move.sequence > :lastMove
+        AND (left_activity_at, thread_id) < (:afterActivityAt, :afterId) AND (left_activity_at, thread_id) >= ${lowest}
+        AND (${join(ranges, sql` OR `)}) AND ${isLive} AND thread.sequence <= :lastSequence
       ORDER BY left_activity_at DESC, thread_id DESC LIMIT :count + 0`,
   };
 }
 
-function sizeOf(scope: ListingScope, { organizationId, userId, accountKey }: WalkValues): Sql {
+function sizeOf(scope: ListingScope): Sql {
   const one = (amount: Sql, user: Sql) => sql`coalesce((SELECT ${amount} FROM listing_size
-    WHERE organization_id = ${organizationId} AND user_id = ${user} AND account_key = ${accountKey}), 0)`;
+    WHERE organization_id = :organizationId AND user_id = ${user} AND account_key = :accountKey), 0)`;
   const published = one(sql`published`, sql`''`);
-  if (scope === 'mine') return one(sql`threads`, userId);
-  return scope === 'own' ? sql`${published} + ${one(sql`threads - published`, userId)}` : published;
+  if (scope === 'mine') return one(sql`threads`, sql`:userId`);
+  return scope === 'own' ? sql`${published} + ${one(sql`threads - published`, sql`:userId`)}` : published;
 }
 
 /** A condition on the threads of a later page: after the last one, and not created since the start of the walk. */
-export const isLater = ({ after, lastSequence }: WalkValues) =>
-  sql`(activity_at, id) < ${after} AND sequence <= ${lastSequence}`;
+export const isLater = sql`(activity_at, id) < (:afterActivityAt, :afterId) AND sequence <= :lastSequence`;
 
 /** Reads one row more than the page has, to know whether another page follows. */
 export function pageValues(organizationId: OrganizationId, listing: Listing, limit: number): Values {

@@ -1,4 +1,4 @@
-import type { CallColumns, Sql, Statement, Values } from './sql.ts';
+import type { CallColumns, Statement, Values } from './sql.ts';
 
 /**
  * What a transaction does, written once for both databases: a generator that yields statements and is given their rows.
@@ -31,15 +31,8 @@ export interface Transactions {
   readonly runsLocally: boolean;
   /** For work that changes nothing. Each statement sees what was committed before it. */
   read<T>(work: () => Work<T>): Promise<T>;
-  /**
-   * Prepares a statement that reads the values of a call from `asked` and returns its `place` with each row. On PostgreSQL,
-   * calls that wait at the same time share a round trip.
-   */
-  readMany<Row>(
-    name: string,
-    columns: CallColumns,
-    text: (asked: Sql) => Sql,
-  ): (values: Values) => Promise<Row[]>;
+  /** Prepares a statement. On PostgreSQL, calls that wait at the same time share a round trip. */
+  readMany<Row>(statement: Statement, columns: CallColumns): (values: Values) => Promise<Row[]>;
   /** One transaction, which is durable when the promise resolves. */
   write<T>(work: () => Work<T>): Promise<T>;
   /** Like `write`, but without waiting for the disk: it survives a killed process, and maybe not a power cut. */

@@ -1,14 +1,5 @@
 import { memoized } from '../../domain/memoized.ts';
-import {
-  askedOnce,
-  boundValue,
-  type CallColumns,
-  type Sql,
-  type Statement,
-  statement,
-  type Values,
-  valueNames,
-} from '../sql/sql.ts';
+import { boundValue, type Sql, type Statement, type Values, valueNames } from '../sql/sql.ts';
 import type { Transactions, Work } from '../sql/work.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -29,10 +20,10 @@ export function sqliteTransactions(database: Database, commits: CommitQueue): Tr
   return {
     runsLocally: true,
     read: async (work) => runAll(run, work(), commits),
-    readMany: <Row>(name: string, columns: CallColumns, text: (asked: Sql) => Sql) => {
-      const readOne = statement(name)`${text(askedOnce(columns))}`;
-      return async (values: Values) => run(readOne, values, commits) as Row[];
-    },
+    readMany:
+      <Row>(statement: Statement) =>
+      async (values: Values) =>
+        run(statement, values, commits) as Row[],
     write: (work) => commits.durable((clock) => runAll(run, work(), clock)),
     writeUnsynced: (work) => commits.unsynced((clock) => runAll(run, work(), clock)),
     writeOne: <Row>(statement: Statement, values: Values) =>

@@ -15,14 +15,7 @@ import {
 } from '../listings.ts';
 import { join, type Sql, sql, type Values } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
-import {
-  forEachListing,
-  isLater,
-  type ListingQuery,
-  laterValues,
-  namedValues,
-  pageValues,
-} from '../sql/walks.ts';
+import { forEachListing, isLater, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
 import type { ListedThread, Listing, ThreadPage, Walks } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -189,19 +182,19 @@ const dialect = {
   isPublished: sql`published = 1`,
   movedThreads: sql`thread_move INDEXED BY thread_move_position CROSS JOIN thread
     ON thread.organization_id = thread_move.organization_id AND thread.id = thread_id`,
+  lowest: sql`(:lowestActivityAt, :lowestId)`,
 };
 
 export const listingTexts = () => forEachListing(dialect, textsOf);
 
 function textsOf({ ranges, size, moves }: ListingQuery) {
-  const all = ranges(namedValues);
   return {
     firstPage: sql`SELECT ${threadColumns}, thread.activity_at,
         (SELECT max(sequence) FROM thread), (SELECT move_sequence FROM store_clock),
-        ${size(namedValues)} FROM ${merged(all)}`,
+        ${size} FROM ${merged(ranges)}`,
     laterPage: sql`SELECT ${threadColumns}, thread.activity_at
-      FROM ${merged(all.map((range) => sql`${range} AND ${isLater(namedValues)}`))}`,
-    moves: moves(sql`${threadColumns}, left_activity_at`, namedValues),
+      FROM ${merged(ranges.map((range) => sql`${range} AND ${isLater}`))}`,
+    moves: moves(sql`${threadColumns}, left_activity_at`),
   };
 }
 
