@@ -41,6 +41,11 @@ export function extractiveModel(store: PassageStore): Model {
         const findings = await search(store, scope, question);
         signal.throwIfAborted();
         if (at === 0) yield { type: 'step', description: searchStep(findings.searched) };
+        if (findings.searched === 0) {
+          yield { type: 'unanswered' };
+          yield { type: 'text', text: noDocuments };
+          return;
+        }
         answers.push(answerTo(question, findings, questions.length));
         if (answers.length < questions.length) await nextTurn();
       }
@@ -52,10 +57,9 @@ export function extractiveModel(store: PassageStore): Model {
         yield* quoted(answers);
         return;
       }
-      const outlines = await outline(store, scope);
-      const note = languageNote(asked, outlines);
+      const note = languageNote(asked, await outline(store, scope));
       if (isFound && note === '') yield* quoted(answers);
-      else yield { type: 'text', text: outlines.length === 0 ? noDocuments : `${notFound}${note}` };
+      else yield { type: 'text', text: `${notFound}${note}` };
     },
   };
 }

@@ -46,6 +46,8 @@ export async function searchPassages(
   const index = new TermIndex((terms) => store.findPassages(organizationId, accountId, terms, holdersMax));
   const asked = conceptsOf(question, context);
   await index.lookUp(asked.flatMap(({ term, others }) => [term, ...others]));
+  if (index.passageCount === 0)
+    return { searched: 0, passages: [], concepts: [], sought: undefined, ranked: [] };
   const concepts = await weighed(asked, index);
   await index.lookUpTogether(asked.map(({ term }) => term));
   const candidates = nominate(concepts, index);
@@ -133,7 +135,7 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
     const isHeld = (term: string) => index.held(term) > 0;
     const known = [concept.term, ...concept.others].filter(isHeld);
     // A word that no passage contains may be misspelled.
-    const isUnknown = known.length === 0 && index.passageCount > 0 && respelled++ < respelledMax;
+    const isUnknown = known.length === 0 && respelled++ < respelledMax;
     const terms = isUnknown ? (await respelledTerms(concept.word, index)).filter(isHeld) : known;
     const wordings = terms
       .map((term) => {
