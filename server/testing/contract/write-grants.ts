@@ -32,6 +32,8 @@ export function describeWriteGrants(world: () => World): void {
     ): Promise<{ id: KeyId }> {
       const key = { id: strangers.key(), name: '', userId, hash, hint: '', createdBy: null };
       assert.equal(await world().store.createApiKey(organization, key, note()), 'created');
+      // As the request does before it writes: the store may keep it.
+      assert.equal((await world().store.findKeyGrant(hash))?.keyId, key.id);
       return key;
     }
 
@@ -78,6 +80,7 @@ export function describeWriteGrants(world: () => World): void {
     it('change nothing after the key is revoked, also on another node', async () => {
       const acme = await makeAcme();
       const node = await world().node();
+      assert.ok(await node.findKeyGrant(acme.keyHash));
       await world().store.revokeApiKey(acme.organization, acme.keyId, note());
       await assertRefused(acme, 'here');
       assert.deepEqual(await writeAll(acme, node), Array(4).fill('revoked'));

@@ -21,7 +21,7 @@ import {
   wholeThread,
 } from '../sql/thread-reads.ts';
 import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
-import type { NewThread, Reader, Replies, Threads, Walks, WholeThread, Writer } from '../store.ts';
+import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread, Writer } from '../store.ts';
 import type { ObjectCache } from './object-cache.ts';
 import {
   adjustSizes,
@@ -61,9 +61,16 @@ const getAny = statement('get-thread')`${selectWithMessages(sql`true`)}`;
 const getReadable = statement('get-readable-thread')`
   ${selectWithMessages(sql`${isReadable} AND ${isSmall}`)}`;
 
-function* create(organizationId: OrganizationId, thread: NewThread): Work<Created> {
+/** Whether the writer may not write any more. A key that is still kept has not changed since it was read. */
+function* isRefused(cache: ObjectCache, organizationId: OrganizationId, writer: Writer): Work<boolean> {
+  const kept = cache.get<KeyGrant>(writer.keyHash ?? '');
+  const isValid = kept?.apiEnabled && kept.organizationId === organizationId && kept.userId === writer.userId;
+  return !isValid && (yield* isRevoked(organizationId, writer));
+}
+
+function* create(cache: ObjectCache, organizationId: OrganizationId, thread: NewThread): Work<Created> {
   const { id: threadId, messageId, prompt, idempotency } = thread;
-  if (yield* isRevoked(organizationId, thread)) return { outcome: 'revoked' };
+  if (yield* isRefused(cache, organizationId, thread)) return { outcome: 'revoked' };
   const known = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
   if (known?.live) return known.result;
   const { at } = (yield* row<{ at: number }>(insertThread, { ...thread, organizationId }))!;
@@ -76,13 +83,14 @@ function* create(organizationId: OrganizationId, thread: NewThread): Work<Create
 
 /** The writer's thread, or why they may not change it. */
 function* findOwn(
+  cache: ObjectCache,
   organizationId: OrganizationId,
   threadId: ThreadId,
   writer: Writer,
 ): Work<Thread | NoWrite> {
   const thread = yield* findThread(organizationId, threadId);
   const isOwn = thread?.deletedAt === null && thread.userId === writer.userId;
-  if (isOwn && !(yield* isRevoked(organizationId, writer))) return thread;
+  if (isOwn && !(yield* isRefused(cache, organizationId, writer))) return thread;
   return yield* outcomeOfNoWrite(organizationId, threadId, writer);
 }
 
@@ -106,7 +114,7 @@ export function sqliteThreads(
   return {
     ...reads,
 
-    createThread: (organizationId, thread) => write(() => create(organizationId, thread)),
+    createThread: (organizationId, thread) => write(() => create(cache, organizationId, thread)),
 
     async getThread(organizationId, threadId, reader) {
       const kept = findKept(organizationId, threadId, reader);
@@ -132,7 +140,7 @@ export function sqliteThreads(
 
     renameThread: (organizationId, threadId, writer, title) =>
       write(function* () {
-        const before = yield* findOwn(organizationId, threadId, writer);
+        const before = yield* findOwn(cache, organizationId, threadId, writer);
         if ('outcome' in before) return before;
         const tick = yield* takeTick(1, 0);
         yield* recordMove(before, tick);
@@ -142,7 +150,7 @@ export function sqliteThreads(
 
     deleteThread: (organizationId, threadId, writer, note) =>
       write(function* () {
-        const before = yield* findOwn(organizationId, threadId, writer);
+        const before = yield* findOwn(cache, organizationId, threadId, writer);
         if ('outcome' in before) return before;
         yield* run(softDelete, { organizationId, threadId });
         const cancelled = yield* cancelRunning({ organizationId, threadId });
