@@ -45,6 +45,15 @@ describe('the blocks of a passage', () => {
     }
   });
 
+  test('keep the fences that code contains', () => {
+    const code = '```sh\nnpm ci\n```\n\n- not an item';
+    const text = `Write:\n\n\`\`\`\`\n${code}\n\`\`\`\`\n\nAfter it.`;
+    assert.deepEqual(
+      passageBlocks(text).map((block) => ('piece' in block ? block.piece.text : block.kind)),
+      ['Write:', code, 'After it.'],
+    );
+  });
+
   test('stay readable for text that only looks like them', () => {
     for (const text of ['```', '|', '| a', '-', '```\n', 'a\n\n\nb', ''])
       assert.ok(Array.isArray(passageBlocks(text)));

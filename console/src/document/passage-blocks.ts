@@ -48,11 +48,16 @@ function kindOf({ text }: Piece): LineKind {
   return item.test(text) ? 'item' : 'text';
 }
 
-/** Lines of the same kind are one block. Code ends with its second fence, or with the passage. */
+/** Code that contains fences is between longer ones. */
+function closes({ text }: Piece, opening: Piece): boolean {
+  return /^`+$/.test(text) && text.length >= /^`+/.exec(opening.text)![0].length;
+}
+
+/** Lines of the same kind are one block. Code ends with its closing fence, or with the passage. */
 function endOfBlock(lines: readonly Piece[], at: number): number {
   const kind = kindOf(lines[at]!);
   if (kind === 'fence') {
-    const close = lines.findIndex((line, index) => index > at && kindOf(line) === 'fence');
+    const close = lines.findIndex((line, index) => index > at && closes(line, lines[at]!));
     return close < 0 ? lines.length : close + 1;
   }
   const next = lines.findIndex((line, index) => index > at && kindOf(line) !== kind);
@@ -68,7 +73,7 @@ function blockOf(text: string, lines: readonly Piece[]): Block | undefined {
       return undefined;
     case 'fence': {
       const start = first.start + first.text.length + 1;
-      const isClosed = lines.length > 1 && kindOf(last) === 'fence';
+      const isClosed = lines.length > 1 && closes(last, first);
       const end = isClosed ? last.start - 1 : last.start + last.text.length;
       return { kind: 'code', piece: { text: text.slice(start, Math.max(start, end)), start } };
     }
