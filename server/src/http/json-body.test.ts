@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import { jsonFault } from './json-body.ts';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { type FastifyInstance, fastify } from 'fastify';
+import { acceptJsonBodies, jsonFault } from './json-body.ts';
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const object = (count: number) =>
@@ -57,5 +58,41 @@ describe('The limits of a JSON body', () => {
     assert.equal(jsonFault(`{"${cut}":1,"${cut}":1}`), `${'k'.repeat(63)}\uFFFD: occurs twice`);
     const key = 'k'.repeat(100_000);
     assert.equal(jsonFault(`{"${key}":1,"${key}":1}`), `${'k'.repeat(64)}: occurs twice`);
+  });
+});
+
+describe('Large JSON bodies', () => {
+  const headers = { 'content-type': 'application/json' };
+  const payload = JSON.stringify({ text: 'x'.repeat(100_000) });
+  let app: FastifyInstance;
+  beforeEach(() => {
+    app = fastify();
+    acceptJsonBodies(app);
+  });
+  afterEach(() => app.close());
+  const send = () => app.inject({ method: 'POST', url: '/', headers, payload });
+
+  it('are parsed in one turn of the event loop each, so that other requests are answered in between', async () => {
+    let turn = 0;
+    let counting = setImmediate(function count() {
+      turn += 1;
+      counting = setImmediate(count);
+    });
+    const turns: number[] = [];
+    app.post('/', async ({ body }) => {
+      turns.push(turn);
+      return body;
+    });
+    await app.ready();
+    const responses = await Promise.all(Array.from({ length: 10 }, send));
+    clearImmediate(counting);
+    for (const { body } of responses) assert.equal(body, payload);
+    assert.equal(new Set(turns).size, 10, `turns ${turns}`);
+  });
+
+  it('are not parsed once their sender has disconnected', async () => {
+    app.addHook('onRequest', async ({ socket }) => void Object.assign(socket, { destroyed: true }));
+    app.post('/', () => assert.fail('handled'));
+    assert.match((await send()).body, /its sender has disconnected/);
   });
 });

@@ -1,15 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { MIMEType } from 'node:util';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { invalid, type ServiceError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { takeTurn } from '../usecases/turns.ts';
+
+type Done = (error: Error | null, value?: unknown) => void;
+
+/** A smaller body is parsed at once: it takes less than a millisecond, whatever it contains. */
+const smallBodyBytes = 16_384;
 
 /** Accepts only JSON in UTF-8. Rejects bodies that JSON.parse would change silently. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   const parseSafely = app.getDefaultJsonParser('error', 'error');
 
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+  const parse = (request: FastifyRequest, body: Buffer, done: Done) => {
     if (request.method === 'DELETE' || body.length === 0) return done(null, undefined);
     const { 'content-encoding': encoding = 'identity', 'content-type': contentType } = request.headers;
     if (encoding.toLowerCase() !== 'identity')
@@ -28,6 +34,14 @@ export function acceptJsonBodies(app: FastifyInstance): void {
           undefined,
         );
       done(null, value);
+    });
+  };
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (body.length <= smallBodyBytes) return parse(request, body, done);
+    // 1 MiB of hostile JSON takes 50 ms, and a hundred bodies may be complete at the same time.
+    takeTurn(request.principal?.organizationId ?? '', () => {
+      if (request.socket.destroyed) done(invalid('body: its sender has disconnected.'), undefined);
+      else parse(request, body, done);
     });
   });
 }
