@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { eventually } from '../eventually.ts';
 import { root } from '../service.ts';
+import { assertAccessible, assertContrast } from './accessibility.ts';
 import { findChromium } from './chromium.ts';
 
 /** Background traffic of the browser that does not concern the tests. */
@@ -102,7 +102,8 @@ export async function lookAt(page: Page, name: string, size = 'wide'): Promise<v
     await page.emulateMedia({ colorScheme: scheme });
     await page.locator(`[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' });
     await keepScreenshot(page, `${name}-${scheme}-${size}`);
-    await assertAccessible(page, `${name}, ${scheme}, ${size}`, scheme === 'light' ? 'all' : 'contrast');
+    const check = scheme === 'light' ? assertAccessible : assertContrast;
+    await check(page, `${name}, ${scheme}, ${size}`);
   }
 }
 
@@ -130,32 +131,4 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
   const folder = join(root, 'screenshots');
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`) });
-}
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** `contrast` checks only colors, for pages whose other rules have already been checked. */
-type Rules = 'all' | 'contrast';
-
-/** Fails on problems that axe-core rates serious or critical by the rules of WCAG 2.2 AA. */
-export async function assertAccessible(page: Page, what: string, rules: Rules = 'all'): Promise<void> {
-  // Injected through the debugging protocol, because the page's policy allows no foreign scripts.
-  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axeSource);
-  const violations = await page.evaluate(async (asked) => {
-    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<any> } };
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-    const found = await axe.run({
-      runOnly: asked === 'all' ? tags : ['color-contrast'],
-      resultTypes: ['violations'],
-      // Only one of these rules reads what axe would fetch first, and it is never rated serious: no-autoplay-audio.
-      preload: false,
-    });
-    return found.violations.map(({ id, impact, nodes }: any) => ({
-      id,
-      impact,
-      where: nodes.slice(0, 5).map(({ html, failureSummary }: any) => `${html} ${failureSummary}`),
-    }));
-  }, rules);
-  const grave = violations.filter(({ impact }: any) => impact === 'serious' || impact === 'critical');
-  assert.deepEqual(grave, [], `${what}: ${JSON.stringify(grave, undefined, 2)}`);
 }
