@@ -75,12 +75,13 @@ class TimedRun {
         this.#faults.add(`${operation}: ${(error as Error).message}`);
       }
     };
-    const timer = setInterval(() => {
+    const send = () => {
       const sent = once();
       this.#open.add(sent);
       void sent.finally(() => this.#open.delete(sent));
-    }, everyMs[operation]);
-    this.#timers.push(timer);
+    };
+    send();
+    this.#timers.push(setInterval(send, everyMs[operation] * this.#order.intervalFactor));
   }
 
   /** Checks that the quiet tenant also gets its replies, whatever the noisy one asks for. */

@@ -17,6 +17,7 @@ export interface TimedOrder {
   readonly key: string;
   readonly organizationId: string;
   readonly sessionHeaders: Record<string, string>;
+  readonly intervalFactor: number;
 }
 
 /** The results of the timing process. */
@@ -29,8 +30,11 @@ export interface TimedReport {
 /** Sends and times the quiet tenant's requests in a separate process. */
 export class TimedTenant {
   readonly #child: ChildProcess;
+  readonly #intervalFactor: number;
 
-  constructor() {
+  /** `intervalFactor` stretches the time between two requests, for a run in which latency does not matter. */
+  constructor(intervalFactor = 1) {
+    this.#intervalFactor = intervalFactor;
     this.#child = fork(join(import.meta.dirname, 'timed-tenant-process.ts'), { stdio: 'inherit' });
     const killAtExit = () => this.#child.kill('SIGKILL');
     process.once('exit', killAtExit);
@@ -39,8 +43,13 @@ export class TimedTenant {
 
   async start({ service: { baseUrl }, quiet }: Neighborhood): Promise<void> {
     const { key, organizationId } = quiet;
-    const order: TimedOrder = { baseUrl, key, organizationId, sessionHeaders: sessionHeaders(quiet) };
-    await this.#tell(order);
+    await this.#tell({
+      baseUrl,
+      key,
+      organizationId,
+      sessionHeaders: sessionHeaders(quiet),
+      intervalFactor: this.#intervalFactor,
+    });
   }
 
   async stop(): Promise<TimedReport> {

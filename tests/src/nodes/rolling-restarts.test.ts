@@ -8,8 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { samplesOf } from '../documentation/samples.ts';
 import { eventually } from '../eventually.ts';
-import { findProgram } from '../machine.ts';
-import { freePort } from '../oauth/addressed-service.ts';
+import { findProgram, freePort } from '../machine.ts';
 import { root, type Service, temporaryFolder } from '../service.ts';
 import { Nodes } from './nodes.ts';
 
@@ -17,7 +16,7 @@ import { Nodes } from './nodes.ts';
 const requestsMin = Number(process.env.SKEIN_DRILL_REQUESTS ?? 500);
 const connections = 16;
 /** Without a pause, the load alone keeps two processors busy: 50,000 requests in the time of the restarts. */
-const pauseMs = 100;
+const pauseMs = 200;
 
 const samples = samplesOf(readFileSync(join(root, 'docs/deploying.md'), 'utf8'));
 
