@@ -1,18 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Polls until the condition holds, and returns the value for which it does. Without a condition, the value must be true. */
+const pauseMsMin = 20;
+const pauseMsMax = 100;
+
+/**
+ * Polls until the condition holds, and returns the value for which it does. Without a condition, the value must be true.
+ * The longer it takes, the longer are the pauses, because polling takes processor time from what the test waits for.
+ */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   isEnough: (value: T) => boolean = Boolean,
   withinMs = 30_000,
 ): Promise<T> {
-  const deadline = Date.now() + withinMs;
+  const startedAt = Date.now();
   for (;;) {
     const value = await look();
     if (isEnough(value)) return value;
-    if (Date.now() > deadline) {
+    const waitedMs = Date.now() - startedAt;
+    if (waitedMs > withinMs) {
       throw new Error(`gave up after ${withinMs} ms on ${look}; the last value: ${JSON.stringify(value)}`);
     }
-    await pause(20);
+    await pause(Math.min(pauseMsMin + waitedMs / 10, pauseMsMax));
   }
 }
