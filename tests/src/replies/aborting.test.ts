@@ -4,30 +4,23 @@ import type { Api } from '../api.ts';
 import { eventually } from '../eventually.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
 import { assertFails, createThread } from '../world.ts';
-import { countRunningReplies, SharedStore } from './shared-store.ts';
+import { countRunningReplies, killAllProcesses, SharedStore } from './shared-store.ts';
 
 /** The guarantee is one second; the rest is for a busy machine. */
 const promptlyMs = 2500;
 
 describe('Deleting a thread whose reply is being written', { concurrency: true }, () => {
   let provider: ModelServer;
-  const stores: SharedStore[] = [];
   before(async () => {
     provider = await startModelServer();
   });
   after(async () => {
-    await Promise.all(stores.map((store) => store.killAll()));
+    await killAllProcesses();
     await provider.close();
   });
 
-  const prepare = async (): Promise<SharedStore> => {
-    const store = await SharedStore.prepare({
-      SKEIN_MODEL: 'openai-compatible/any',
-      SKEIN_MODEL_BASE_URL: provider.url,
-    });
-    stores.push(store);
-    return store;
-  };
+  const prepare = () =>
+    SharedStore.prepare({ SKEIN_MODEL: 'openai-compatible/any', SKEIN_MODEL_BASE_URL: provider.url });
 
   const callsWith = async (prompt: string) =>
     (await provider.requests()).filter(({ body }) => JSON.stringify(body.messages).includes(prompt));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { eventually } from '../eventually.ts';
 import { sendMany } from '../load.ts';
@@ -9,15 +9,6 @@ import { type Asked, askForPieces, Observations } from './observations.ts';
 import { SharedStore } from './shared-store.ts';
 
 const hourMs = 3_600_000;
-const stores: SharedStore[] = [];
-after(() => Promise.all(stores.map((store) => store.killAll())));
-
-async function prepare(environment: Record<string, string>): Promise<SharedStore> {
-  const store = await SharedStore.prepare(environment);
-  stores.push(store);
-  return store;
-}
-
 /** Asks for slow replies and waits until the last one has started. */
 async function askAndAwaitStart(api: Api, name: string): Promise<Asked[]> {
   const asked = await sendMany(12, 1, (place) =>
@@ -46,7 +37,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     timeout: 120_000,
   }, async () => {
     // Longer than the jumps, so that they do not make a deadline pass.
-    const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs) });
+    const store = await SharedStore.prepare({ SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs) });
     const asked: Asked[] = [];
     const seen = new Observations();
     let service = await store.start();
@@ -65,7 +56,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
   });
 
   it('still lets deadlines end replies that hang', { timeout: 120_000 }, async () => {
-    const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: '800' });
+    const store = await SharedStore.prepare({ SKEIN_REPLY_DEADLINE_MS: '800' });
     let service = await store.start();
     const asked: Asked[] = [];
     const seen = new Observations();
@@ -84,7 +75,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     timeout: 120_000,
   }, async () => {
     // The deadline is far shorter than the jump, and there are more replies than places.
-    const store = await prepare({
+    const store = await SharedStore.prepare({
       ...clockThatLeaps(hourMs),
       SKEIN_REPLY_DEADLINE_MS: '60000',
       SKEIN_REPLY_LEASE_MS: '5000',
@@ -110,7 +101,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
   });
 
   it('in opposite directions in two processes stops neither from working', { timeout: 120_000 }, async () => {
-    const store = await prepare({
+    const store = await SharedStore.prepare({
       SKEIN_REPLY_LEASE_MS: '1000',
       SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs),
     });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { sendMany } from '../load.ts';
 import { askForPieces, Observations } from './observations.ts';
 import { SharedStore } from './shared-store.ts';
@@ -11,19 +11,11 @@ const pieceMs = 3000;
 describe('A service that is stopped and started again in the middle of replies', {
   concurrency: true,
 }, () => {
-  const stores: SharedStore[] = [];
-  after(() => Promise.all(stores.map((store) => store.killAll())));
-  const prepare = async (environment: Record<string, string>): Promise<SharedStore> => {
-    const store = await SharedStore.prepare(environment);
-    stores.push(store);
-    return store;
-  };
-
   it('hands them to the next process, which starts at once, and uses up no attempt', {
     timeout: 60_000,
   }, async () => {
     // They have one attempt, and no lease expires.
-    const store = await prepare({ SKEIN_REPLY_ATTEMPTS: '1', SKEIN_REPLY_LEASE_MS: '600000' });
+    const store = await SharedStore.prepare({ SKEIN_REPLY_ATTEMPTS: '1', SKEIN_REPLY_LEASE_MS: '600000' });
     let service = await store.start();
     const ada = store.as('ada', service);
     const asked = await sendMany(40, 8, (place) =>
@@ -49,7 +41,7 @@ describe('A service that is stopped and started again in the middle of replies',
   });
 
   it('hands them to a worker that is already running', { timeout: 60_000 }, async () => {
-    const store = await prepare({ SKEIN_REPLY_LEASE_MS: '600000' });
+    const store = await SharedStore.prepare({ SKEIN_REPLY_LEASE_MS: '600000' });
     const [door, first] = await Promise.all([store.start('api'), store.start('worker')]);
     const api = store.as('ada', door);
     const asked = await sendMany(10, 10, (place) => askForPieces(api, [`[${place}-a]`, `[${place}-b]`], 700));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { eventually } from '../eventually.ts';
 import { sendMany } from '../load.ts';
@@ -12,15 +12,6 @@ const neutralSentence = 'The reply could not be generated. Please try again.';
 const deadlineMs = 1500;
 /** Deadlines are checked several times a second; the rest is for a busy machine. */
 const lateMsMax = 10_000;
-
-const stores: SharedStore[] = [];
-after(() => Promise.all(stores.map((store) => store.killAll())));
-
-async function prepare(environment: Record<string, string>): Promise<SharedStore> {
-  const store = await SharedStore.prepare(environment);
-  stores.push(store);
-  return store;
-}
 
 async function ask(api: Api, ...script: string[]): Promise<string> {
   return (await createThread(api, { prompt: script.join('\n') })).thread.id;
@@ -38,7 +29,7 @@ describe('The end of a reply', { concurrency: true }, () => {
     };
 
     it('fails replies that hang or were never started, and frees their places', async () => {
-      const store = await prepare({
+      const store = await SharedStore.prepare({
         SKEIN_REPLY_DEADLINE_MS: String(deadlineMs),
         SKEIN_REPLY_CONCURRENCY: '4',
       });
@@ -61,7 +52,7 @@ describe('The end of a reply', { concurrency: true }, () => {
     });
 
     it('is also enforced on nodes that do not write replies', async () => {
-      const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: String(deadlineMs) });
+      const store = await SharedStore.prepare({ SKEIN_REPLY_DEADLINE_MS: String(deadlineMs) });
       const service = await store.start('api');
       const api = store.as('ada', service);
       await assertFailedInTime(api, await sendMany(5, 5, () => ask(api, '#say Nobody says it.')));
@@ -77,7 +68,7 @@ describe('The end of a reply', { concurrency: true }, () => {
         .map((line) => JSON.parse(line));
 
     it('is retried from the start, and shows nothing of the failed attempt', async () => {
-      const store = await prepare({});
+      const store = await SharedStore.prepare();
       const service = await store.start();
       const api = store.as('ada', service);
       const answer = await api.create({ prompt: '#step Once\n#say Half, \n#retry 2\n#say and whole.' });
@@ -95,7 +86,7 @@ describe('The end of a reply', { concurrency: true }, () => {
     });
 
     it('fails after the last attempt: the log names the request, and contains no part of the prompt', async () => {
-      const store = await prepare({ SKEIN_REPLY_ATTEMPTS: '2' });
+      const store = await SharedStore.prepare({ SKEIN_REPLY_ATTEMPTS: '2' });
       const service = await store.start();
       const api = store.as('ada', service);
       const answer = await api.create({
@@ -123,7 +114,7 @@ describe('The end of a reply', { concurrency: true }, () => {
     it('never changes again, whatever happens to its thread and the service', {
       timeout: 60_000,
     }, async () => {
-      const store = await prepare({
+      const store = await SharedStore.prepare({
         SKEIN_REPLY_DEADLINE_MS: String(deadlineMs),
         SKEIN_REPLY_LEASE_MS: '300',
       });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { sendMany } from '../load.ts';
 import { makeMember, makeOrganization } from '../tenants.ts';
@@ -10,13 +10,10 @@ const floodCount = 500;
 const promptlyMs = 5000;
 
 describe('An organization that requests more replies than there are places', () => {
-  let store: SharedStore | undefined;
-  after(() => store?.killAll());
-
   it('does not delay replies of other organizations, and leaves nothing behind once its threads are deleted', {
     timeout: 60_000,
   }, async () => {
-    store = await SharedStore.prepare({ SKEIN_REPLY_CONCURRENCY: '8' });
+    const store = await SharedStore.prepare({ SKEIN_REPLY_CONCURRENCY: '8' });
     const service = await store.start();
     const third = await makeOrganization(service, 'Initech');
     const { api: ivy } = await makeMember(service, third, 'ivy@initech.example');

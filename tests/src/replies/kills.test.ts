@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { sendMany } from '../load.ts';
 import { type Asked, askForPieces, Observations } from './observations.ts';
@@ -11,14 +11,11 @@ const askedPerRound = 60;
 const pauseMs = (place: number) => 120 + place * 4;
 
 describe('A service that is killed in the middle of replies', () => {
-  let store: SharedStore | undefined;
-  after(() => store?.killAll());
-
   it(`completes each of ${rounds * askedPerRound} replies once, in full, although it was killed ${rounds} times`, {
     timeout: 120_000,
   }, async (t) => {
     // The lease is ten minutes, so that only the next process's start can recover the claims of a dead one.
-    store = await SharedStore.prepare({
+    const store = await SharedStore.prepare({
       SKEIN_REPLY_LEASE_MS: '600000',
       SKEIN_REPLY_CONCURRENCY: '2000',
       // Each kill uses up an attempt of every running reply.

@@ -7,7 +7,7 @@ import { type ModelServer, startModelServer } from '../model-server.ts';
 import type { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { Observations } from './observations.ts';
-import { SharedStore } from './shared-store.ts';
+import { killAllProcesses, SharedStore } from './shared-store.ts';
 
 const count = 12;
 /** The reply of each worker to the same prompt: one follows the script, the other asks a provider. */
@@ -15,17 +15,16 @@ const prompt = ['#step One', '#say First, ', '#wait 1500', '#say and still first
 const ofSecond = { content: 'The documents do not say.', model: 'openai-compatible/second' };
 
 describe('Two workers on one store', () => {
-  let store: SharedStore;
   let provider: ModelServer;
   after(async () => {
-    await store.killAll();
+    await killAllProcesses();
     await provider.close();
   });
 
   it('do not interfere: a worker that slept past its lease cannot change a reply that another took over', {
     timeout: 60_000,
   }, async () => {
-    store = await SharedStore.prepare({ SKEIN_REPLY_LEASE_MS: '600' });
+    const store = await SharedStore.prepare({ SKEIN_REPLY_LEASE_MS: '600' });
     provider = await startModelServer();
     const [door, first] = await Promise.all([store.start('api'), store.start('worker')]);
     await store.allowMany(door);

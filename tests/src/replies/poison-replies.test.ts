@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Service } from '../service.ts';
 import { clockOffBy } from '../shifted-clock.ts';
 import { createThread } from '../world.ts';
@@ -9,14 +9,10 @@ const attempts = 3;
 const failedContent = 'The reply could not be generated. Please try again.';
 
 describe('A reply that kills the process that writes it', () => {
-  const stores: SharedStore[] = [];
-  after(() => Promise.all(stores.map((store) => store.killAll())));
-
-  async function prepare(environment: Record<string, string> = {}): Promise<SharedStore> {
-    const store = await SharedStore.prepare({ SKEIN_REPLY_ATTEMPTS: String(attempts), ...environment });
-    stores.push(store);
-    return store;
+  function prepare(environment: Record<string, string> = {}): Promise<SharedStore> {
+    return SharedStore.prepare({ SKEIN_REPLY_ATTEMPTS: String(attempts), ...environment });
   }
+
   /** A thread whose reply kills the process. */
   async function askAndCrash(store: SharedStore, service: Service, prompt: string): Promise<string> {
     const { thread } = await createThread(store.as('ada', service), { prompt });

@@ -1,3 +1,4 @@
+import { after } from 'node:test';
 import { Api } from '../api.ts';
 import { Service } from '../service.ts';
 import { type Made, prepareStore } from '../world.ts';
@@ -5,7 +6,17 @@ import { type Made, prepareStore } from '../world.ts';
 type Environment = Record<string, string>;
 type Person = 'ada' | 'ben' | 'eve' | 'wide';
 
-/** One store, and the processes that use it, one after the other or several at once. */
+const prepared: SharedStore[] = [];
+
+/** Stops the processes on all stores, even if a test has failed halfway. */
+export async function killAllProcesses(): Promise<void> {
+  await Promise.all(prepared.map((store) => store.killAll()));
+}
+
+// Registered while the module loads, so that it belongs to the whole process and not to the file that asks first.
+after(killAllProcesses);
+
+/** One store, and the processes that use it, one after the other or several at once. Tests need not stop them. */
 export class SharedStore {
   readonly folder: string;
   readonly made: Made;
@@ -20,7 +31,9 @@ export class SharedStore {
 
   /** `environment` applies to every process on the store. */
   static async prepare(environment: Environment = {}): Promise<SharedStore> {
-    return new SharedStore(await prepareStore(), environment);
+    const store = new SharedStore(await prepareStore(), environment);
+    prepared.push(store);
+    return store;
   }
 
   async start(role: 'all' | 'api' | 'worker' = 'all', environment: Environment = {}): Promise<Service> {
@@ -43,7 +56,6 @@ export class SharedStore {
     await service.skein('org', 'set', this.made[organization], '--quota', '10000000');
   }
 
-  /** Stops everything, even if a test has failed halfway. */
   async killAll(): Promise<void> {
     await Promise.all(this.#started.map((service) => service.end('SIGKILL')));
   }

@@ -7,7 +7,7 @@ import type { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { HeldModel } from './held-model.ts';
 import { HeldRequests } from './held-requests.ts';
-import { SharedStore } from './shared-store.ts';
+import { killAllProcesses, SharedStore } from './shared-store.ts';
 
 const crowd = 1500;
 const repliesAtOnce = 300;
@@ -15,16 +15,14 @@ const repliesAtOnce = 300;
 const lateMsMax = 15_000;
 
 describe('Waiting for replies', () => {
-  const stores: SharedStore[] = [];
   const model = new HeldModel();
   after(async () => {
-    await Promise.all(stores.map((store) => store.killAll()));
+    await killAllProcesses();
     await model.stop();
   });
 
   const start = async (environment: Record<string, string> = {}) => {
     const store = await SharedStore.prepare(environment);
-    stores.push(store);
     const service = await store.start();
     await store.allowMany(service);
     const api = store.as('ada', service);
@@ -112,7 +110,6 @@ describe('Waiting for replies', () => {
 
     it('detects the end of a reply in another process', { timeout: 60_000 }, async () => {
       const store = await SharedStore.prepare();
-      stores.push(store);
       const [door, worker] = await Promise.all([store.start('api'), store.start('worker')]);
       const api = store.as('ada', door);
       const held = new HeldRequests(door, store.made.adaKey.key);
