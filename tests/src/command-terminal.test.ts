@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { findProgram } from './machine.ts';
-import { cleanEnvironment, operate, root, runSkein, temporaryFolder } from './service.ts';
+import { cleanEnvironment, launcher, operate, runSkein, temporaryFolder } from './service.ts';
 
 const folder = temporaryFolder();
-const skein = join(root, 'node_modules/.bin/skein');
 const csi = '\u001b[';
 
 /** How each shell is asked what it would offer. `$LINE` is the command line, `$SCRIPT` the completion script. */
@@ -78,7 +77,7 @@ describe('On a terminal', { skip: findProgram('script') === undefined && 'script
       ...env
     } = cleanEnvironment({ TERM: 'xterm-256color', ...environment });
     // `NO_COLOR` counts only if it is set here.
-    const { stdout } = spawnSync('script', ['-qec', `${skein} ${words}`, '/dev/null'], {
+    const { stdout } = spawnSync('script', ['-qec', `${launcher} ${words}`, '/dev/null'], {
       cwd: folder,
       env: { ...env, ...environment },
       encoding: 'utf8',

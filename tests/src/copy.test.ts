@@ -8,7 +8,7 @@ import pg from 'pg';
 import { eventually } from './eventually.ts';
 import { signPeopleIn } from './people-facts.ts';
 import { query, testDatabase } from './postgres/databases.ts';
-import { cleanEnvironment, root, runSkein } from './service.ts';
+import { cleanEnvironment, launcher, runSkein } from './service.ts';
 import { factsOf, type Held, nothingHeldBut, operate, type Served, serveStore, work } from './store-facts.ts';
 import { type Made, prepareStore } from './world.ts';
 
@@ -287,7 +287,7 @@ async function interruptedCopy(): Promise<string> {
 function startCopy(to: string): ChildProcess {
   const words = ['copy', '--from', source, '--to', to];
   const options = { cwd: folder, env: cleanEnvironment({}), stdio: 'ignore' } as const;
-  return spawn(join(root, 'node_modules/.bin/skein'), words, options);
+  return spawn(launcher, words, options);
 }
 
 async function kill(copying: ChildProcess): Promise<void> {

@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { type CommandOutcome, cleanEnvironment, root } from './service.ts';
+import { type CommandOutcome, cleanEnvironment, launcher } from './service.ts';
 
 const startMsMax = 30_000;
 
 /** Runs a `skein serve` that must exit. If it starts or hangs, it is killed and the promise rejects. */
 export function serveInVain(folder: string, environment: Record<string, string>): Promise<CommandOutcome> {
-  const launcher = join(root, 'node_modules/.bin/skein');
   const settings = { cwd: folder, env: cleanEnvironment({ SKEIN_PORT: '0', ...environment }) };
   return new Promise((resolve, reject) => {
     execFile(

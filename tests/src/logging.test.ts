@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { Api } from './api.ts';
 import { findProgram } from './machine.ts';
 import { RawConnection } from './raw-http.ts';
-import { cleanEnvironment, operate, root, Service, temporaryFolder } from './service.ts';
+import { cleanEnvironment, launcher, operate, Service, temporaryFolder } from './service.ts';
 
 /** Values that nothing else sends, so that one in the log means that it leaked. */
 const secret = {
@@ -56,7 +55,6 @@ const script = findProgram('script');
 
 describe('The log on a terminal', { skip: script === undefined && 'needs script, of util-linux' }, () => {
   it('is plain text, and the greeting is unchanged', async () => {
-    const launcher = join(root, 'node_modules/.bin/skein');
     const terminal = spawn(script as string, ['-qfec', `${launcher} serve`, '/dev/null'], {
       cwd: temporaryFolder(),
       env: cleanEnvironment({ SKEIN_PORT: '0', NO_COLOR: '1' }),

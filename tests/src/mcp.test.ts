@@ -8,10 +8,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Api } from './api.ts';
 import { blocksOf, tableRows } from './markdown.ts';
-import { cleanEnvironment, root, type Service, temporaryFolder } from './service.ts';
+import { cleanEnvironment, launcher, root, type Service, temporaryFolder } from './service.ts';
 import { sharedService } from './shared-service.ts';
-
-const skein = join(root, 'node_modules/.bin/skein');
 
 describe('skein mcp', () => {
   let service: Service;
@@ -37,7 +35,11 @@ describe('skein mcp', () => {
   }
 
   /** Starts `skein mcp` as an agent does, in a folder without a store. */
-  async function connect(settings: Record<string, string>, command = skein, args = ['mcp']): Promise<Client> {
+  async function connect(
+    settings: Record<string, string>,
+    command = launcher,
+    args = ['mcp'],
+  ): Promise<Client> {
     const env = cleanEnvironment(settings) as Record<string, string>;
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StdioClientTransport({ command, args, env, cwd: temporaryFolder() }));
@@ -151,7 +153,7 @@ describe('skein mcp', () => {
   });
 
   it('writes nothing but the protocol to standard output, and ends with its input', async () => {
-    const child = spawn(skein, ['mcp'], { env: cleanEnvironment(environment), cwd: temporaryFolder() });
+    const child = spawn(launcher, ['mcp'], { env: cleanEnvironment(environment), cwd: temporaryFolder() });
     let stdout = '';
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       stdout += chunk;

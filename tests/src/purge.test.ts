@@ -10,7 +10,7 @@ import { type ConsoleClient, signedInMember } from './console/console-client.ts'
 import { describeOnEachEngine } from './engines.ts';
 import { eventually } from './eventually.ts';
 import { untilScraped } from './scrape.ts';
-import { cleanEnvironment, root, runCommand, Service } from './service.ts';
+import { cleanEnvironment, launcher, runCommand, Service } from './service.ts';
 import { createThread } from './world.ts';
 
 const manyThreads = 300;
@@ -118,7 +118,7 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
     );
 
     // Credentials are removed first: when they are rejected, the purge is still running.
-    const killed = spawn(join(root, 'node_modules/.bin/skein'), ['purge', acme, '--yes'], {
+    const killed = spawn(launcher, ['purge', acme, '--yes'], {
       cwd: service.folder,
       env: cleanEnvironment(service.store),
       stdio: 'ignore',

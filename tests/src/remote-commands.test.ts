@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,11 +10,14 @@ import { after, before, describe, it } from 'node:test';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { Api } from './api.ts';
 import { makeApplication } from './applications.ts';
+import { outcomeOf, runWithInput, startSkein } from './command-input.ts';
 import { findProgram } from './machine.ts';
 import { blocksOf, sectionOf } from './markdown.ts';
+import { assertRefused } from './refused-command.ts';
 import {
   type CommandOutcome,
   cleanEnvironment,
+  launcher,
   root,
   runCommand,
   type Service,
@@ -26,7 +29,6 @@ type Environment = Record<string, string>;
 
 /** Not the service's folder: a store that a command opened by mistake would be found here. */
 const folder = temporaryFolder();
-const skein = join(root, 'node_modules/.bin/skein');
 const noTerminal = findProgram('script') === undefined && 'script is not installed';
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
@@ -60,7 +62,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     const settings = { ...environment, ...changes };
     return words[0] === 'threads' && words[1] !== 'export'
       ? runCommand(folder, words, settings)
-      : runWith(words, settings, input);
+      : runWithInput(folder, words, settings, input);
   };
   const json = async (...words: string[]) => JSON.parse(output(await run([...words, '--json'])));
   const begin = async (prompt: string) => (await api.create({ prompt })).body.thread.id as string;
@@ -75,7 +77,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
   }, async () => {
     const prompt = '#source Refunds\n#say Thirty \n#hang';
     writeFileSync(join(service.folder, 'hanging.txt'), prompt);
-    const child = spawn('script', ['-qfec', `${skein} ask < hanging.txt`, '/dev/null'], {
+    const child = spawn('script', ['-qfec', `${launcher} ask < hanging.txt`, '/dev/null'], {
       cwd: service.folder,
       env: { ...cleanEnvironment(environment), TERM: 'xterm-256color' },
     });
@@ -89,7 +91,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.match(shown, /0 s {2}Waiting for the reply/);
     const done = spawnSync(
       'script',
-      ['-qec', `${skein} ask '#source Refunds\n#say Thirty days [1].'`, '/dev/null'],
+      ['-qec', `${launcher} ask '#source Refunds\n#say Thirty days [1].'`, '/dev/null'],
       {
         env: { ...cleanEnvironment(environment), TERM: 'xterm-256color' },
         encoding: 'utf8',
@@ -145,7 +147,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
   });
 
   it('ask prints the id of the thread on Ctrl-C, and the reply continues', async () => {
-    const child = start(['ask', '--verbose', '#step Waiting\n#hang'], environment);
+    const child = startSkein(folder, ['ask', '--verbose', '#step Waiting\n#hang'], environment);
     const outcome = outcomeOf(child);
     await once(child.stderr as NodeJS.ReadableStream, 'data');
     child.kill('SIGINT');
@@ -159,7 +161,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
   });
 
   it('ask fails with the id of a failed thread, and prints no reply', async () => {
-    assertFailed(await run(['ask', '#fail']), /The reply in thr_\w+ failed: .*operator/);
+    assertRefused(await run(['ask', '#fail']), /The reply in thr_\w+ failed: .*operator/);
   });
 
   it('threads list shows some or all threads, newest first', async () => {
@@ -215,7 +217,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.equal((await api.get(id)).body.thread.title, 'And\u001bso');
     assert.deepEqual(await json('threads', 'delete', id), { id, deleted: true });
     assert.equal((await api.get(id)).status, 404);
-    assertFailed(
+    assertRefused(
       await run(['threads', 'delete', id]),
       new RegExp(`\\(trace id ${uuid}\\).*skein threads list`),
     );
@@ -237,7 +239,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
   });
 
   it('exit quietly when the reader closes the pipe', async () => {
-    const child = start(['threads', 'list'], environment);
+    const child = startSkein(folder, ['threads', 'list'], environment);
     child.stdout?.destroy();
     const [stderr, [exitCode]] = await Promise.all([
       readAll(child.stderr as NodeJS.ReadableStream),
@@ -260,14 +262,14 @@ describe('The remote commands', { concurrency: 3 }, () => {
       listed.map((thread: { id: string }) => thread.id),
       [id],
     );
-    assertFailed(await run(['ask', 'Hello'], credentials), /use a personal key \(trace id/);
+    assertRefused(await run(['ask', 'Hello'], credentials), /use a personal key \(trace id/);
     const both = { ...credentials, SKEIN_API_KEY: environment.SKEIN_API_KEY as string };
     assert.equal((await run(['ask', 'Hello'], both)).exitCode, 0, 'the key comes first');
-    assertFailed(
+    assertRefused(
       await run(['threads', 'list'], { ...credentials, SKEIN_CLIENT_SECRET: 'wrong' }),
       /SKEIN_CLIENT_SECRET/,
     );
-    assertFailed(await run(['threads', 'list'], { ...credentials, SKEIN_CLIENT_SECRET: '' }), /must be set/);
+    assertRefused(await run(['threads', 'list'], { ...credentials, SKEIN_CLIENT_SECRET: '' }), /must be set/);
   });
 
   it('say how to get a missing key, and what is wrong with an invalid one', async () => {
@@ -275,17 +277,17 @@ describe('The remote commands', { concurrency: 3 }, () => {
       ['ask', 'Hello'],
       ['threads', 'list'],
     ]) {
-      assertFailed(await run(words, { SKEIN_API_KEY: '' }), /^skein: SKEIN_API_KEY .*skein key create/);
+      assertRefused(await run(words, { SKEIN_API_KEY: '' }), /^skein: SKEIN_API_KEY .*skein key create/);
       const refused = new RegExp(`\\(trace id ${uuid}\\)\\. Check SKEIN_API_KEY`);
-      assertFailed(await run(words, { SKEIN_API_KEY: 'eak_nonsense' }), refused);
-      assertFailed(await run(words, { SKEIN_API_KEY: 'two words' }), /SKEIN_API_KEY must be one word/);
+      assertRefused(await run(words, { SKEIN_API_KEY: 'eak_nonsense' }), refused);
+      assertRefused(await run(words, { SKEIN_API_KEY: 'two words' }), /SKEIN_API_KEY must be one word/);
     }
   });
 
   it('say when the quota is used up, and when it resets', async () => {
     const { id } = await service.skein('org', 'create', 'Metered', '--quota', '0');
     const theirs = await memberOf(id, 'meter@example.com');
-    assertFailed(
+    assertRefused(
       await run(['threads', 'list'], theirs),
       new RegExp(`trace id ${uuid}.*Try again in \\d+ s\\.`),
     );
@@ -299,12 +301,15 @@ describe('The remote commands', { concurrency: 3 }, () => {
     await once(server, 'listening');
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const outcome = await run(['threads', 'list'], { SKEIN_BASE_URL: address });
-    assertFailed(outcome, /not from Skein: 200 \(.*\): <h1>\uFFFDHello.*SKEIN_BASE_URL/);
+    assertRefused(outcome, /not from Skein: 200 \(.*\): <h1>\uFFFDHello.*SKEIN_BASE_URL/);
     server.close();
     await once(server, 'close');
-    assertFailed(await run(['threads', 'list'], { SKEIN_BASE_URL: address }), /ECONNREFUSED.*SKEIN_BASE_URL/);
+    assertRefused(
+      await run(['threads', 'list'], { SKEIN_BASE_URL: address }),
+      /ECONNREFUSED.*SKEIN_BASE_URL/,
+    );
     const wrong = await run(['threads', 'list'], { SKEIN_BASE_URL: 'skein.example' });
-    assertFailed(wrong, /SKEIN_BASE_URL must be an http or https URL/);
+    assertRefused(wrong, /SKEIN_BASE_URL must be an http or https URL/);
   });
 
   it('do what docs/operating.md shows', async () => {
@@ -336,67 +341,9 @@ describe('The remote commands', { concurrency: 3 }, () => {
   });
 });
 
-describe('An invalid remote command', { concurrency: 4 }, () => {
-  const environment = { SKEIN_API_KEY: 'eak_any', SKEIN_BASE_URL: 'http://127.0.0.1:9' };
-  const invalid: ReadonlyArray<readonly [words: string[], why: RegExp]> = [
-    [['ask', 'What', 'is', 'this?'], /[Tt]oo many arguments/],
-    [['ask', ''], /empty/],
-    [['ask'], /[Nn]o question/],
-    [['threads'], /list, get, rename/],
-    [['threads', 'list', '--limit', '0'], /whole number, at least 1/],
-    [['threads', 'list', '--limit', '1', '--all'], /either/],
-    [['threads', 'get'], /THREAD_ID/],
-    [['threads', 'rename', 'thr_1'], /TITLE/],
-  ];
-  for (const [words, why] of invalid) {
-    it(`fails with a helpful sentence: skein ${words.join(' ')}`, async () => {
-      const run =
-        words[0] === 'threads' ? runCommand(folder, words, environment) : runWith(words, environment);
-      assertFailed(await run, why);
-    });
-  }
-
-  it('fails for a prompt that is not text', async () => {
-    const outcome = await runWith(['ask'], environment, Buffer.from([0x48, 0xff]));
-    assertFailed(outcome, /not UTF-8/);
-  });
-});
-
-function start(words: readonly string[], environment: Environment): ChildProcess {
-  return spawn(skein, [...words], { cwd: folder, env: cleanEnvironment(environment), stdio: 'pipe' });
-}
-
-async function outcomeOf(child: ChildProcess): Promise<CommandOutcome> {
-  const [stdout, stderr, [exitCode]] = await Promise.all([
-    readAll(child.stdout as NodeJS.ReadableStream),
-    readAll(child.stderr as NodeJS.ReadableStream),
-    once(child, 'close'),
-  ]);
-  return { exitCode, stdout, stderr };
-}
-
-async function runWith(
-  words: readonly string[],
-  environment: Environment,
-  input: string | Uint8Array = '',
-): Promise<CommandOutcome> {
-  const child = start(words, environment);
-  // A command that does not read its input may have ended already.
-  child.stdin?.on('error', () => {}).end(input);
-  return outcomeOf(child);
-}
-
 /** The output of a command that must succeed. */
 function output({ exitCode, stdout, stderr }: CommandOutcome): string {
   assert.equal(exitCode, 0, stderr);
   assert.equal(stderr, '');
   return stdout;
-}
-
-/** Exit 1, nothing on standard output, and one line on standard error. */
-function assertFailed({ exitCode, stdout, stderr }: CommandOutcome, why: RegExp): void {
-  assert.equal(exitCode, 1, stderr);
-  assert.equal(stdout, '');
-  assert.match(stderr, /^skein: [^\n]+\.\n$/);
-  assert.match(stderr, why);
 }

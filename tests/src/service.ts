@@ -9,7 +9,8 @@ import { promisify } from 'node:util';
 
 /** The root folder of the repository. */
 export const root = resolve(import.meta.dirname, '../..');
-const launcher = join(root, 'node_modules/.bin/skein');
+/** The `skein` command. */
+export const launcher = join(root, 'node_modules/.bin/skein');
 
 type Environment = Record<string, string>;
 

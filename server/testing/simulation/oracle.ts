@@ -1,7 +1,7 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../src/domain/id.ts';
 import type { Message } from '../../src/domain/message.ts';
 import { failedReplyContent, isRunning, type TerminalStatus } from '../../src/domain/reply.ts';
-import type { Admission, Listing, ReplyClaim, Store, Writer } from '../../src/storage/store.ts';
+import type { Listing, ReplyClaim, Store, Writer } from '../../src/storage/store.ts';
 import { failureTexts } from '../../src/usecases/replies/tend-replies.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import { Fairness, unnoticedJumpMs } from './fairness.ts';
@@ -9,6 +9,7 @@ import type { Invariant, Violation } from './invariants.ts';
 import type { Transactions } from './memory-store/open.ts';
 import type { Answers } from './model.ts';
 import { leaseMs, replyAttempts, replyDeadlineMs } from './node.ts';
+import { QuotaTruth } from './quota-truth.ts';
 import {
   isVisible,
   type KeyTruth,
@@ -45,11 +46,10 @@ export class Oracle {
   onWaiting: (reply: ReplyTruth) => void = () => {};
   readonly #loop: EventLoop;
   readonly #answers: Answers;
-  readonly #quotas = new Map<OrganizationId, number>();
+  readonly #quotas = new QuotaTruth((...expected) => this.expect(...expected));
   /** Threads that are not deleted. */
   readonly #alive = new Map<OrganizationId, Set<ThreadTruth>>();
   readonly #fairness = new Fairness();
-  readonly #granted = new Map<string, number>();
   readonly #idempotency = new Map<string, ThreadId>();
   readonly #checks: { readonly [Method in keyof Transactions]?: Call<Method> };
 
@@ -82,11 +82,6 @@ export class Oracle {
     return [...this.#alive.get(organizationId)!]
       .filter((thread) => isVisible(listing, thread))
       .sort((a, b) => b.activity - a.activity);
-  }
-
-  /** How many requests were granted, which is what the quota must show. */
-  granted(organizationId: OrganizationId, day: number): number {
-    return this.#granted.get(`${organizationId} ${day}`) ?? 0;
   }
 
   #mayWrite({ keyHash, userId }: Writer, what: string): void {
@@ -171,17 +166,6 @@ export class Oracle {
     reply.claim = { token, node, leaseEndsMs: nowMs + leaseMs, excused: node.state !== 'running' };
   }
 
-  #admit(admission: Admission | undefined, day: number): void {
-    if (admission?.use === undefined) return;
-    const { organizationId, use } = admission;
-    const quota = this.#quotas.get(organizationId)!;
-    const before = this.granted(organizationId, day);
-    if (use.granted) this.#granted.set(`${organizationId} ${day}`, before + 1);
-    const isExact = use.granted === before < quota && use.remaining === Math.max(0, quota - before - 1);
-    const counts = () => `${organizationId}: ${before} of ${quota} used, answered ${JSON.stringify(use)}`;
-    this.expect(isExact, 'quota', counts);
-  }
-
   #revoke(isRevoked: (key: KeyTruth) => boolean): void {
     for (const key of this.keys.values()) {
       if (key.live.value && isRevoked(key)) key.live.set(false, this.moment);
@@ -235,7 +219,7 @@ export class Oracle {
           'revoked',
           () => `a key was ${result ? '' : 'not '}admitted`,
         );
-        this.#admit(result, day);
+        this.#quotas.admit(result, day);
       },
       createThread: ([organizationId, thread], result, node) => {
         const { id, userId, accountId, title, prompt, replyId, idempotency } = thread;
@@ -366,10 +350,7 @@ export class Oracle {
         );
         this.expect(isRight, 'whole', () => `the ends of ${replies.length} replies were reported wrongly`);
       },
-      readQuota: ([organizationId, day], result) => {
-        const isSame = result?.used === this.granted(organizationId, day);
-        this.expect(isSame, 'quota', () => `${organizationId} shows ${result?.used} requests`);
-      },
+      readQuota: ([organizationId, day], result) => this.#quotas.read(organizationId, day, result?.used),
     };
   }
 

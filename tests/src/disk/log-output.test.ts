@@ -8,7 +8,7 @@ import { eventually } from '../eventually.ts';
 import { freePort } from '../machine.ts';
 import { RawConnection } from '../raw-http.ts';
 import { Scrape } from '../scrape.ts';
-import { cleanEnvironment, root, temporaryFolder } from '../service.ts';
+import { cleanEnvironment, launcher, temporaryFolder } from '../service.ts';
 import { SmallDisk, skipWithoutMounts } from './small-disk.ts';
 
 /** More lines than the service buffers while its output is blocked: 1 MiB, at 200 bytes or more per line. */
@@ -23,7 +23,7 @@ after(() => {
 /** A service on an empty store whose standard output is the file `output`, a descriptor. */
 async function startLoggingTo(output: number) {
   const [port, metricsPort] = [await freePort(), await freePort()];
-  const child = spawn(join(root, 'node_modules/.bin/skein'), ['serve'], {
+  const child = spawn(launcher, ['serve'], {
     cwd: temporaryFolder(),
     env: cleanEnvironment({ SKEIN_PORT: String(port), SKEIN_METRICS_PORT: String(metricsPort) }),
     stdio: ['ignore', output, 'inherit'],

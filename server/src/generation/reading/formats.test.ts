@@ -1,29 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readDocument } from '../../../testing/read-document.ts';
-import type { DocumentText } from '../../domain/document.ts';
-
-function read(name: string, text: string): Promise<DocumentText> {
-  return readDocument(name, new TextEncoder().encode(text));
-}
-
-/** Checks the passages of a document, each as `heading: text`, and its title or URL if given. */
-function reads(
-  promise: string,
-  [name, text]: [name: string, text: string],
-  passages: string[],
-  expected: Partial<Pick<DocumentText, 'title' | 'url'>> = {},
-): void {
-  it(promise, async () => {
-    const document = await read(name, text);
-    assert.deepEqual(
-      document.passages.map(({ heading, text }) => `${heading}: ${text}`),
-      passages,
-    );
-    const { title = document.title, url = document.url } = expected;
-    assert.deepEqual([document.title, document.url], [title, url]);
-  });
-}
+import { reads, readText } from '../../../testing/reads.ts';
 
 describe('reading Markdown', () => {
   reads(
@@ -164,192 +141,18 @@ describe('reading plain text', () => {
 
   it('repeats an option whose description is longer than a passage', async () => {
     const long = Array.from({ length: 40 }, () => '      One two three four five six seven.').join('\n');
-    const { passages } = await read('a.txt', `Usage\n\n  -x, --long=ARG\n${long}\n`);
+    const { passages } = await readText('a.txt', `Usage\n\n  -x, --long=ARG\n${long}\n`);
     assert.ok(passages.length > 1);
     assert.ok(passages.every(({ text }) => text.startsWith('-x, --long=ARG\nOne two')));
   });
 
   it('reads long runs of letters without a space or a hyphen', async () => {
     for (const letters of ['a'.repeat(500_000), '\u6587'.repeat(260_000)]) {
-      const { passages } = await read('a.txt', `MANUAL\n\n${letters}\n\nEnd with a-b.`);
+      const { passages } = await readText('a.txt', `MANUAL\n\n${letters}\n\nEnd with a-b.`);
       assert.ok(passages.every(({ heading }) => heading === 'MANUAL'));
       const text = passages.map((passage) => passage.text).join('');
       assert.ok(text.split(letters[0]!).length > letters.length);
     }
-  });
-});
-
-const page = `LS(1)\t\t\t User Commands\t\t\t LS(1)
-
-NAME
-       ls - list directory contents
-
-DESCRIPTION
-       List  information  about  the FILEs.  Sort entries if none  is  speci\u2010
-       fied.
-
-       -a, --all
-\t      do not ignore entries starting with .
-
-       -c     with -lt: sort by ctime;
-\t      otherwise: sort
-
-\t      A second paragraph.
-
-       -h
-       --human
-              print sizes like 1K
-
-       The SIZE argument is an integer.
-
-   Exit status:
-       0      if OK,
-
-ENVIRONMENT
-       o   One
-
-       o   Two
-
-       TZ     The time zone.
-
-       LS_COLORS
-              Which colors.
-
-GNU coreutils 9.1		  April 2022				 LS(1)
-`;
-
-const man = `.\\" A comment
-.de XX
-skipped
-..
-.ds L" \\(lq
-.TH LS "1" "2024" "GNU"
-.SH NAME
-ls \\- list \\fIdirectory\\fR contents
-.SH "OPTIONS AND MORE"
-See
-.BR ls (5),
-too.
-.PP
-Second & last.
-.TP
-\\fB\\-a\\fR, \\fB\\-\\-all\\fR
-show all
-.IP
-and \\*(L"more\\(rq
-.ie n .IP "\\-b, <x>" 4
-.el .IP "other" 4
-be brief
-.PP
-\\-c
-.RS 4
-compact
-.RE
-.PP
-After:
-.IP \\(bu 2
-one
-.IP 2. 4
-two
-.nf
-  code  \\e n
-.fi
-`;
-
-const mdoc = `.Dd May 1
-.Dt CAT 1
-.Os
-.Sh NAME
-.Nm cat
-.Nd print files
-.Sh SYNOPSIS
-.Nm
-.Op Fl bn
-.Op Ar file ...
-.Sh DESCRIPTION
-.Bl -tag -width x
-.It Fl b Ns = Ns Ar n , Fl -blank
-Number
-.Pq see Xr ls 1 ,
-.Em not
-blank.
-.It Cm to
-As either
-.Xo
-.Sm off
-.Op Ar user No @
-.Ar host
-.Op : Ns Ar port
-.Sm on
-.Xc
-or an address.
-.El
-.Bl -enum
-.It
-First.
-.It
-Second.
-.El
-`;
-
-describe('reading a manual page', () => {
-  reads(
-    'makes a passage of each option of a formatted page',
-    ['page.txt', page],
-    [
-      'NAME: ls - list directory contents',
-      'DESCRIPTION: List information about the FILEs. Sort entries if none is specified.',
-      'DESCRIPTION: -a, --all\ndo not ignore entries starting with .',
-      'DESCRIPTION: -c\nwith -lt: sort by ctime; otherwise: sort\n\nA second paragraph.',
-      'DESCRIPTION: -h, --human\nprint sizes like 1K',
-      'DESCRIPTION: The SIZE argument is an integer.',
-      'DESCRIPTION › Exit status:: 0 if OK,',
-      'ENVIRONMENT: - One\n- Two',
-      'ENVIRONMENT: TZ\nThe time zone.',
-      'ENVIRONMENT: LS_COLORS Which colors.',
-    ],
-    { title: 'ls(1)' },
-  );
-  reads(
-    'keeps a line that ends with the name of the page, unless it starts at the edge',
-    [
-      'page.txt',
-      'TAR(1)          GNU TAR Manual          TAR(1)\n\nNAME\n       tar - an archiver\n\nNOTES\n' +
-        '       Never extract them as root with TAR(1)\n       unless you trust them.\n\nTAR 1.34        2026        TAR(1)\n',
-    ],
-    ['NAME: tar - an archiver', 'NOTES: Never extract them as root with TAR(1) unless you trust them.'],
-    { title: 'tar(1)' },
-  );
-  reads(
-    'reads the source of a page in man macros',
-    ['ls.1', man],
-    [
-      'NAME: ls - list directory contents',
-      'OPTIONS AND MORE: See ls(5), too.\n\nSecond & last.',
-      'OPTIONS AND MORE: -a, --all\nshow all\n\nand “more”',
-      'OPTIONS AND MORE: -b, <x>\nbe brief',
-      'OPTIONS AND MORE: -c\ncompact',
-      'OPTIONS AND MORE: After:\n\n- one\n2. two\n\n```\n  code  \\ n\n```',
-    ],
-    { title: 'ls(1)' },
-  );
-  reads(
-    'reads the source of a page in mdoc macros',
-    ['cat.txt', mdoc],
-    [
-      'NAME: cat - print files',
-      'SYNOPSIS: cat [-bn] [file ...]',
-      'DESCRIPTION: -b=n, --blank\nNumber (see ls(1)), not blank.',
-      'DESCRIPTION: to\nAs either [user@]host[:port] or an address.',
-      'DESCRIPTION: 1. First.\n2. Second.',
-    ],
-  );
-
-  it('reads words that are names of JavaScript properties', async () => {
-    const source =
-      '.TH FOO 3\n.SH NAME\nfoo \\- test\n.SH DESCRIPTION\nThe\n.B constructor\nbuilds an object.\n.Nm toString\n';
-    const { passages } = await read('foo.3', source);
-    assert.match(passages.map(({ text }) => text).join('\n'), /constructor.*builds an object/s);
   });
 });
 
