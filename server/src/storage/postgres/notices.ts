@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { statement } from '../sql/sql.ts';
-import type { Notices, ReplyName, ReplyNotice } from '../store.ts';
+import type { Notices, ReplyNotice } from '../store.ts';
 import type { Database } from './database.ts';
 import { applicationName, connectMs, type Servers } from './servers.ts';
 
@@ -12,12 +12,6 @@ const namesPerNotification = 50;
 const reconnectMs = 1_000;
 
 const notify = statement('notify')`SELECT pg_notify(:channel, :payload)`;
-
-interface Notification {
-  readonly from: string;
-  readonly waiting: boolean;
-  readonly ended: [ReplyName['organizationId'], ReplyName['threadId'], ReplyName['messageId']][];
-}
 
 /**
  * Sends NOTIFY on any connection and listens on a separate one. A notice is a hint: behind a pooler that drops
@@ -43,9 +37,9 @@ export function postgresNotices({ run }: Database, servers: Servers): Notices & 
       client.once('end', resolve);
       client.on('error', () => resolve());
     });
-    client.on('notification', ({ payload }) => {
-      const notice = readNotification(payload);
-      if (notice !== undefined && notice.from !== from) listener(toNotice(notice));
+    client.on('notification', ({ payload = '' }) => {
+      const notice = readNotification(payload, from);
+      if (notice !== undefined) listener(notice);
     });
     connection = client;
     try {
@@ -85,28 +79,22 @@ export function postgresNotices({ run }: Database, servers: Servers): Notices & 
   };
 }
 
-/** Any database user can send a notification, and a later release may send other kinds: ignore unknown ones. */
-function readNotification(payload: string | undefined): Notification | undefined {
+/**
+ * Undefined for the notices of the node itself, and for anything else: any database user can send a notification, and a
+ * later release may send other kinds.
+ */
+function readNotification(payload: string, ownName: string): ReplyNotice | undefined {
   try {
-    const notice = JSON.parse(payload ?? '');
-    const isNotice =
-      typeof notice.from === 'string' &&
-      typeof notice.waiting === 'boolean' &&
-      Array.isArray(notice.ended) &&
-      notice.ended.every(isName);
-    return isNotice ? notice : undefined;
+    const { from, waiting, ended } = JSON.parse(payload);
+    if (typeof from !== 'string' || from === ownName || typeof waiting !== 'boolean') return undefined;
+    const names = ended.map((ids: unknown[]) => {
+      const [organizationId, threadId, messageId] = ids;
+      if (ids.length !== 3 || !ids.every((id) => typeof id === 'string'))
+        throw new Error('not the ids of a reply');
+      return { organizationId, threadId, messageId };
+    });
+    return { waiting, ended: names };
   } catch {
     return undefined;
   }
-}
-
-function isName(name: unknown): boolean {
-  return Array.isArray(name) && name.length === 3 && name.every((part) => typeof part === 'string');
-}
-
-function toNotice({ waiting, ended }: Notification): ReplyNotice {
-  return {
-    waiting,
-    ended: ended.map(([organizationId, threadId, messageId]) => ({ organizationId, threadId, messageId })),
-  };
 }

@@ -19,7 +19,7 @@ interface OutlineRow extends Omit<DocumentOutline, 'headings'> {
 
 type PassageRow = Pick<FoundPassage, 'heading' | 'text'> & { number: PassageNumber; storedId: DocumentId };
 type SourceRow = Omit<FoundPassage, 'heading' | 'text'> & { storedId: DocumentId };
-export type ReadPassage = FoundPassage & { readonly number: PassageNumber };
+type ReadPassage = FoundPassage & { readonly number: PassageNumber };
 
 /** A search covers the organization's general documents, and those of the account. */
 const isCovered = sql`organization_id = :organizationId AND account_key IN (:generalKey, :ownKey)`;

@@ -1,15 +1,7 @@
 import Sqlite from 'better-sqlite3';
-import type { OrganizationId } from '../../domain/id.ts';
 import { accountKey } from '../listings.ts';
 import { documents, type PassageIndex, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
-import {
-  corporaOf,
-  outlineDocuments,
-  passageCountOf,
-  passageQuery,
-  type ReadPassage,
-  readPassages,
-} from '../sql/passages.ts';
+import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { statement } from '../sql/sql.ts';
 import type { Transactions } from '../sql/work.ts';
 import type { Documents, PassageNumber } from '../store.ts';
@@ -39,7 +31,7 @@ export function openPassages(file: string): Passages {
 
 /** What a search reads. A call is one transaction: SQLite locks the file once, not once per term. */
 function sqlitePassages(database: Database): Passages {
-  const knownDocuments = new KnownDocuments(database);
+  const known = new KnownDocuments(database);
   const runWork = workRunner(database, { now: Date.now });
   const holdersOf = database
     .prepare<[object], PassageNumber>(
@@ -53,56 +45,35 @@ function sqlitePassages(database: Database): Passages {
     )
     .pluck();
 
-  function findUnknown(
-    organizationId: OrganizationId,
-    accountId: string | null,
-    terms: readonly string[],
-    limit: number,
-  ) {
-    const corpora = runWork(corporaOf(organizationId, accountId));
-    const passageCount = passageCountOf(corpora);
-    if (passageCount === 0) return { passageCount, holders: terms.map((): PassageNumber[] => []) };
-    // The index also has the passages of documents that are being written or removed. There are seldom any.
-    const hidden = new Set(hiddenNumbers.all({ organizationId }));
-    const holders = terms.map((term) => {
-      const anyCorpus = passageQuery(corpora, term, queryDialect);
-      const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });
-      return hidden.size === 0 ? found : found.filter((number) => !hidden.has(number)).slice(0, limit);
-    });
-    return { passageCount, holders };
-  }
-
   return {
     outlineDocuments: async (...asked) => runWork(outlineDocuments(...asked)),
 
-    findPassages: async (organizationId, accountId, terms, limit) => {
-      const account = accountKey(accountId);
-      const keyOf = (term: string) => `${limit} ${term} ${account}`;
-      const known = knownDocuments.of(organizationId, (cached) => {
-        const unknown = terms.filter((term) => !cached.holders.has(keyOf(term)));
-        if (unknown.length === 0 && cached.passageCounts.has(account)) return;
-        const found = findUnknown(organizationId, accountId, unknown, limit);
-        cached.passageCounts.set(account, found.passageCount);
-        for (const [at, term] of unknown.entries()) {
-          const holders = found.holders[at]!;
-          cached.holders.set(keyOf(term), holders);
-          knownDocuments.grew(200 + account.length + 8 * holders.length);
-        }
-      });
-      const holders = terms.map((term) => known.holders.get(keyOf(term))!);
-      return { passageCount: known.passageCounts.get(account)!, holders };
-    },
+    findPassages: async (organizationId, accountId, terms, limit) =>
+      known.read(organizationId, (once) => {
+        const account = accountKey(accountId);
+        const corpora = once(`corpora ${account}`, () => runWork(corporaOf(organizationId, accountId)));
+        const passageCount = passageCountOf(corpora);
+        if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
+        let hidden: ReadonlySet<PassageNumber> | undefined;
+        const find = (term: string) => {
+          // The index also has the passages of documents that are being written or removed. There are seldom any.
+          hidden ??= new Set(hiddenNumbers.all({ organizationId }));
+          const anyCorpus = passageQuery(corpora, term, queryDialect);
+          const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });
+          return found.filter((number) => !hidden!.has(number)).slice(0, limit);
+        };
+        return {
+          passageCount,
+          holders: terms.map((term) => once(`${limit} ${term} ${account}`, () => find(term))),
+        };
+      }),
 
-    readPassages: async (organizationId, passages) => {
-      const known = knownDocuments.of(organizationId, (cached) => {
-        const unknown = passages.filter((number) => !cached.passages.has(number));
-        for (const passage of runWork(readPassages(organizationId, unknown))) {
-          cached.passages.set(passage.number, passage);
-          knownDocuments.grew(500 + passage.heading.length + passage.text.length);
-        }
-      });
-      return passages.flatMap((number) => known.passages.get(number) ?? []);
-    },
+    readPassages: async (organizationId, passages) =>
+      known.read(organizationId, (once) =>
+        passages.flatMap((number) =>
+          once(`passage ${number}`, () => runWork(readPassages(organizationId, [number]))),
+        ),
+      ),
   };
 }
 
@@ -169,14 +140,10 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
   };
 }
 
-/** What searches have read of the documents of one organization. */
+/** What searches have read of the documents of one organization, by name. */
 interface Known {
   readonly documents: string | null;
-  /** By account key. */
-  readonly passageCounts: Map<string, number>;
-  /** By account key, limit and term. */
-  readonly holders: Map<string, PassageNumber[]>;
-  readonly passages: Map<PassageNumber, ReadPassage>;
+  readonly values: Map<string, unknown>;
 }
 
 interface Listed {
@@ -188,6 +155,8 @@ interface Listed {
 const documentsMax = 200;
 /** Of all organizations together, approximately. */
 const bytesMax = 16_000_000;
+/** What a value takes besides its texts. */
+const valueMemory = 200;
 
 /**
  * Caches what searches read, per organization, as long as it has the same documents: a document that is ready never
@@ -200,7 +169,7 @@ class KnownDocuments {
   #bytes = 0;
 
   constructor(database: Database) {
-    this.#inTransaction = database.transaction((read: () => Known) => read());
+    this.#inTransaction = database.transaction((read: () => unknown) => read());
     this.#list = database.prepare<[object], Listed>(
       `SELECT group_concat(id) AS documents, count(*) AS count FROM (
          SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
@@ -209,31 +178,31 @@ class KnownDocuments {
   }
 
   /**
-   * What is known of the organization's documents, after `fill` has added what is missing. It reads in the transaction
-   * that compares the documents, so that nothing of a newer one is kept with the older.
+   * Runs `search`, for which `once` reads what is not known yet. It reads in the transaction that compares the documents,
+   * so that nothing of a newer one is kept with the older.
    */
-  of(organizationId: string, fill: (known: Known) => void): Known {
+  read<T>(organizationId: string, search: (once: <Value>(name: string, read: () => Value) => Value) => T): T {
     return this.#inTransaction(() => {
-      const known = this.#compare(organizationId);
-      fill(known);
-      return known;
-    });
+      const { values } = this.#compare(organizationId);
+      return search((name, read) => {
+        if (!values.has(name)) this.#keep(values, name, read());
+        return values.get(name) as ReturnType<typeof read>;
+      });
+    }) as T;
   }
 
   #compare(organizationId: string): Known {
     const { documents, count } = this.#list.get({ organizationId })!;
     const before = this.#known.get(organizationId);
-    const known =
-      before?.documents === documents
-        ? before
-        : { documents, passageCounts: new Map(), holders: new Map(), passages: new Map() };
+    const known = before?.documents === documents ? before : { documents, values: new Map() };
     if (count > documentsMax) this.#known.delete(organizationId);
     else this.#known.set(organizationId, known);
     return known;
   }
 
-  grew(bytes: number): void {
-    this.#bytes += bytes;
+  #keep(values: Known['values'], name: string, value: unknown): void {
+    values.set(name, value);
+    this.#bytes += valueMemory + name.length + JSON.stringify(value).length;
     if (this.#bytes < bytesMax) return;
     this.#known.clear();
     this.#bytes = 0;
