@@ -7,7 +7,7 @@ import type { AuditRow } from './audit.ts';
 import { findUserId } from './organizations.ts';
 import { isRunning } from './replies.ts';
 import { batchRows, deadline, type Removal, threadRemoval } from './retention.ts';
-import { identifier, type Sql, sql, statement } from './sql.ts';
+import { identifier, type Sql, sql, statement, type Values } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 interface PurgeRule {
@@ -68,7 +68,7 @@ export const purgeOrder = (Object.keys(purgeRules) as TableName[]).filter(
 
 type Counts = Record<string, number>;
 
-function add(counts: Counts, table: TableName, rows: number): void {
+function add(counts: Counts, table: string, rows: number): void {
   if (rows > 0) counts[table] = (counts[table] ?? 0) + rows;
 }
 
@@ -80,24 +80,37 @@ const belongsElsewhere = sql`EXISTS (
 const findMembership = statement('find-any-membership')`SELECT 1 FROM member WHERE user_id = :userId LIMIT 1`;
 const replaceEmail = statement('purge-email')`
   UPDATE "user" SET email = :email WHERE id = :userId AND email <> :email RETURNING id`;
-const ofPerson = sql`organization_id = :organizationId AND user_id = :userId`;
+const inOrganization = sql`organization_id = :organizationId`;
+const ofPerson = sql`${inOrganization} AND user_id = :userId`;
 
-function deletions(tables: readonly TableName[], kind: string, condition: Sql) {
-  return tables.map((table) => {
-    const remove = statement(`purge-${table}${kind}`)`
+type Conditions = Partial<Record<TableName, Sql>>;
+
+function deletions(conditions: Conditions) {
+  return Object.entries(conditions).map(([table, condition]) => {
+    const remove = statement(`purge-${table}-of-person`)`
       DELETE FROM ${identifier(table)} WHERE ${condition} RETURNING 1`;
-    return [table, remove] as const;
+    return [table as TableName, remove] as const;
   });
 }
 
-const secrets = deletions(['session', 'password', 'identity'], '', sql`user_id = :userId`);
-const traces = deletions(['api_key', 'idempotency_key', 'listing_size', 'rating'], '-of-person', ofPerson);
-const countsPerson = sql`organization_id = :organizationId AND user_id IN (:userId, :invitations, :passwordLinks)`;
-const removePromptUses = statement('purge-prompt_use-of-person')`
-  DELETE FROM prompt_use WHERE ${countsPerson} RETURNING 1`;
-const removeUses = statement('purge-uses-of-person')`DELETE FROM credential_use
-  WHERE organization_id = :organizationId AND credential_id IN (
-    SELECT id FROM api_key WHERE organization_id = :organizationId AND user_id = :userId) RETURNING 1`;
+const secrets: Conditions = {
+  session: sql`user_id = :userId`,
+  password: sql`user_id = :userId`,
+  identity: sql`user_id = :userId`,
+};
+const removeSecrets = deletions(secrets);
+/** What is left of a person when their threads have been removed. */
+const traces: Conditions = {
+  credential_use: sql`organization_id = :organizationId AND credential_id IN (
+    SELECT id FROM api_key WHERE ${ofPerson})`,
+  api_key: ofPerson,
+  idempotency_key: ofPerson,
+  listing_size: ofPerson,
+  // Those in their own threads are removed with the messages.
+  rating: sql`${ofPerson} AND thread_id NOT IN (SELECT id FROM thread WHERE ${ofPerson})`,
+  prompt_use: sql`organization_id = :organizationId AND user_id IN (:userId, :invitations, :passwordLinks)`,
+};
+const removeEachTrace = deletions(traces);
 // The owner takes the creator's place: a key without a creator is the operator's, which an owner's new proof does not revoke.
 const removeCreator = statement('purge-creator-of-keys')`UPDATE api_key SET created_by = user_id
   WHERE organization_id = :organizationId AND created_by = :userId`;
@@ -109,21 +122,12 @@ const removeComplaints = statement('purge-complaints-of-person')`UPDATE message 
     AND NOT EXISTS (SELECT 1 FROM rating AS other WHERE other.organization_id = message.organization_id
       AND other.thread_id = message.thread_id AND other.message_id = message.id
       AND other.user_id <> :userId AND other.value = 'down')`;
-const rowsOfPerson: Partial<Record<TableName, Sql>> = {
-  member: sql`member WHERE ${ofPerson}`,
-  invitation: sql`invitation WHERE ${ofPerson}`,
-  api_key: sql`api_key WHERE ${ofPerson}`,
-  thread: sql`thread WHERE ${ofPerson}`,
-  listing_size: sql`listing_size WHERE ${ofPerson}`,
-  idempotency_key: sql`idempotency_key WHERE ${ofPerson}`,
-  prompt_use: sql`prompt_use WHERE ${countsPerson}`,
-  // Those in their own threads are removed with the messages.
-  rating: sql`rating JOIN thread ON thread.organization_id = rating.organization_id AND thread.id = thread_id
-    WHERE rating.organization_id = :organizationId AND rating.user_id = :userId AND thread.user_id <> :userId`,
-  message: sql`thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
-    WHERE thread.organization_id = :organizationId AND user_id = :userId`,
-  credential_use: sql`api_key JOIN credential_use ON credential_use.organization_id = api_key.organization_id
-    AND credential_id = id WHERE api_key.organization_id = :organizationId AND user_id = :userId`,
+const rowsOfPerson: Conditions = {
+  ...traces,
+  member: ofPerson,
+  invitation: ofPerson,
+  thread: ofPerson,
+  message: sql`organization_id = :organizationId AND thread_id IN (SELECT id FROM thread WHERE ${ofPerson})`,
 };
 const peopleOfOrganization = unnamed`SELECT user_id AS id FROM member WHERE organization_id = :organizationId
   UNION SELECT user_id FROM thread WHERE organization_id = :organizationId
@@ -161,7 +165,6 @@ const isDisturbed = (error: unknown) => /^(23503|40P01)$/.test((error as { code?
 export function purges({ read, write }: Transactions, removal: Removal): Omit<Purges, 'finishPurge'> {
   const { forget, removeTraces, countForgotten } = purgeOfPeople(removal.isLive);
   const removeThreads = threadRemoval(removal);
-  const inOrganization = sql`organization_id = :organizationId`;
   const removeOf = new Map(
     purgeOrder.map((table) => [
       table,
@@ -215,15 +218,13 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       }
     },
 
-    purgePerson: (organizationId, { userId, mailCounters }) =>
+    purgePerson: (organizationId, person) =>
       write(function* () {
         const removed: Counts = {};
-        const values = { organizationId, userId, limit: removal.rowsAtOnce };
+        const values = { organizationId, userId: person.userId, limit: removal.rowsAtOnce };
         const threads = yield* rows<{ id: ThreadId }>(findDeletedThreads, values);
         if (threads.length === 0) {
-          const counters = { organizationId, userId, ...mailCounters };
-          add(removed, 'prompt_use', yield* count(removePromptUses, counters));
-          yield* removeTraces(organizationId, userId, removed);
+          yield* removeTraces(organizationId, person, removed);
           return { removed, done: true };
         }
         const gone = yield* removeThreads(organizationId, threads, batchRows, deadline(removal));
@@ -255,36 +256,33 @@ function purgeOfPeople(isLive: Sql) {
     yield* lockUser(userId);
     // While the person is a member here, a later step ends the membership.
     if ((yield* count(findMembership, { userId })) > 0) return;
-    for (const [table, remove] of secrets) add(removed, table, yield* count(remove, { userId }));
+    for (const [table, remove] of removeSecrets) add(removed, table, yield* count(remove, { userId }));
     if ((yield* count(findElsewhere, { organizationId, userId })) > 0) return;
     add(removed, 'user', yield* count(replaceEmail, { userId, email: purgedEmail(userId) }));
   }
 
   /** Removes the remaining rows of a person whose threads have been removed. */
-  function* removeTraces(organizationId: OrganizationId, userId: UserId, removed: Counts): Work<void> {
-    add(removed, 'credential_use', yield* count(removeUses, { organizationId, userId }));
-    yield* run(removeCreator, { organizationId, userId });
-    yield* run(removeComplaints, { organizationId, userId });
-    for (const [table, remove] of traces)
-      add(removed, table, yield* count(remove, { organizationId, userId }));
-    yield* forget(organizationId, userId, removed);
+  function* removeTraces(organizationId: OrganizationId, person: PurgedPerson, removed: Counts): Work<void> {
+    const values = { organizationId, userId: person.userId, ...person.mailCounters };
+    yield* run(removeCreator, values);
+    yield* run(removeComplaints, values);
+    for (const [table, remove] of removeEachTrace) add(removed, table, yield* count(remove, values));
+    yield* forget(organizationId, person.userId, removed);
   }
 
   function* countForgotten(organizationId: OrganizationId, userId: string, counts: Counts): Work<void> {
     const values = { organizationId, userId };
-    for (const [table] of secrets) {
-      const from = sql`${identifier(table)} WHERE NOT (${belongsElsewhere}) AND user_id = :userId`;
-      add(counts, table, yield* countRows(from, values));
-    }
-    const from = sql`"user" WHERE NOT (${belongsElsewhere} OR ${hasLeft}) AND id = :userId`;
-    add(counts, 'user', yield* countRows(from, values));
+    for (const [table, condition] of Object.entries(secrets))
+      yield* countRows(counts, table, sql`NOT (${belongsElsewhere}) AND ${condition}`, values);
+    yield* countRows(counts, 'user', sql`NOT (${belongsElsewhere} OR ${hasLeft}) AND id = :userId`, values);
   }
 
   return { forget, removeTraces, countForgotten };
 }
 
-function* countRows(from: Sql, values: Record<string, string>): Work<number> {
-  return (yield* row<{ rows: number }>(unnamed`SELECT count(*) AS rows FROM ${from}`, values))!.rows;
+function* countRows(counts: Counts, table: string, condition: Sql, values: Values): Work<void> {
+  const select = unnamed`SELECT count(*) AS rows FROM ${identifier(table)} WHERE ${condition}`;
+  add(counts, table, (yield* row<{ rows: number }>(select, values))!.rows);
 }
 
 function* countPurge(
@@ -294,20 +292,16 @@ function* countPurge(
 ): Work<PurgeCounts> {
   const counts: Counts = {};
   if (person === null) {
-    for (const table of purgeOrder) {
-      const from = sql`${identifier(table)} WHERE organization_id = :organizationId`;
-      add(counts, table, yield* countRows(from, { organizationId }));
-    }
+    for (const table of purgeOrder) yield* countRows(counts, table, inOrganization, { organizationId });
     const people = yield* rows<{ id: string }>(peopleOfOrganization, { organizationId });
     for (const { id } of people) yield* countForgotten(organizationId, id, counts);
-    const from = sql`organization WHERE id = :organizationId`;
-    add(counts, 'organization', yield* countRows(from, { organizationId }));
+    yield* countRows(counts, 'organization', sql`id = :organizationId`, { organizationId });
     return counts;
   }
   const { userId, mailCounters } = person;
   const values = { organizationId, userId, ...mailCounters };
-  for (const [table, from] of Object.entries(rowsOfPerson))
-    add(counts, table as TableName, yield* countRows(from, values));
+  for (const [table, condition] of Object.entries(rowsOfPerson))
+    yield* countRows(counts, table, condition, values);
   let after: LogPosition | null = null;
   do {
     const page: AuditPage = yield* auditOf(organizationId, person, after);
