@@ -14,6 +14,7 @@ export const retentionKinds = [
   'sessions',
   'invitations',
   'thread_moves',
+  'revoked_keys',
 ] as const;
 
 export type RetentionKind = (typeof retentionKinds)[number];
@@ -44,5 +45,13 @@ export function keptMs(days: RetentionDays): Kept {
     invitations: 0,
     // The maximum duration of a walk.
     thread_moves: limits.walkMsMax.default,
+    // As long as the audit log, the usage or the request log may name them.
+    revoked_keys: longest([ms(days.audit), ms(days.usage), ms(days.requests)]),
   };
+}
+
+/** Undefined is forever. */
+function longest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length < times.length ? undefined : Math.max(...known);
 }

@@ -31,7 +31,10 @@ export interface CredentialName {
   readonly name: string;
 }
 
-/** A key is live until the store's time reaches `revokedAt`, which a rotation may set in the future. */
+/**
+ * A key is live until the store's time reaches `revokedAt`, which a rotation may set in the future. Revoked keys stay until
+ * `Retention` removes them.
+ */
 export interface ApiKeys {
   /**
    * Refused, in the same transaction, without the public API, for a user who is not a member, and above the limit of live

@@ -5,7 +5,17 @@ import type { OrganizationId, ThreadId } from '../../src/domain/id.ts';
 import { retentionKinds } from '../../src/domain/retention.ts';
 import { blocksPerRemoval } from '../../src/storage/sql/requests.ts';
 import { Accounting, day, newInvitation, newSession } from './account-fixture.ts';
-import { by, loggedRequest, newFollowUp, newThread, note, traceIdAt, type World } from './fixture.ts';
+import {
+  by,
+  hashOf,
+  loggedRequest,
+  newFollowUp,
+  newThread,
+  note,
+  strangers,
+  traceIdAt,
+  type World,
+} from './fixture.ts';
 
 export function describeRetention(world: () => World): void {
   describe('retention', () => {
@@ -188,6 +198,39 @@ export function describeRetention(world: () => World): void {
       const idempotency = { key: `${5 * day}`, bodyHash: 'h', keepMs: day };
       const repeated = await store.createThread(organization, newThread(eve, { idempotency }));
       assert.equal(repeated.outcome, 'repeated');
+    });
+
+    it('removes a revoked key with the time of its last use, and no key that is or was just live', async () => {
+      const { store, clock } = world();
+      const organizationId = await world().organization();
+      const secret = (byte: number) => ({ id: strangers.key(), hash: hashOf(byte), hint: '' });
+      const [old, live, recent, ending] = [secret(1), secret(2), secret(3), secret(4)];
+      for (const key of [old, live, recent, ending]) {
+        const created = { ...key, name: '', userId: null, createdBy: null };
+        assert.equal(await store.createApiKey(organizationId, created, note()), 'created');
+        const report = {
+          organizationId,
+          credentialId: key.id,
+          day: 1,
+          operation: 'o',
+          outcome: 'OK',
+          requests: 1,
+        };
+        await store.addUsage([{ ...report, lastUsedAt: 1 }]);
+      }
+      await store.revokeApiKey(organizationId, old.id, note());
+      const rotation = { next: secret(5), createdBy: null, oldValidMs: 30 * day };
+      assert.equal(await store.rotateApiKey(organizationId, ending.id, rotation, note()), 'rotated');
+      clock.pass(2 * day);
+      await store.revokeApiKey(organizationId, recent.id, note());
+      clock.pass(day);
+      assert.equal(await store.countExpired('revoked_keys', 2 * day), 1);
+      assert.equal((await world().removeAll('revoked_keys', 2 * day)).removed, 1);
+      assert.equal(await store.findApiKey(organizationId, old.id), undefined);
+      for (const { id } of [live, recent, ending])
+        assert.equal((await store.findApiKey(organizationId, id))?.lastUsedAt, 1);
+      assert.equal((await store.countPurge(organizationId, null)).credential_use, 3);
+      assert.ok(await store.findKeyGrant(live.hash));
     });
 
     it('keeps a running walk correct when all moves are removed', async () => {

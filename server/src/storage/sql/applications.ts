@@ -13,8 +13,11 @@ const insert = statement('insert-application')`
 const rotate = statement('rotate-application')`
   UPDATE application SET secret_hash = :secretHash, epoch = epoch + 1, rotated_at = :now
   WHERE organization_id = :organizationId AND id = :applicationId AND deleted_at IS NULL RETURNING id`;
-const remove = statement('delete-application')`UPDATE application SET epoch = epoch + 1, deleted_at = :now
+// Earlier releases kept the rows of deleted applications, with the time of the deletion.
+const remove = statement('delete-application')`DELETE FROM application
   WHERE organization_id = :organizationId AND id = :applicationId AND deleted_at IS NULL RETURNING id`;
+const removeUse = statement('remove-use-of-application')`
+  DELETE FROM credential_use WHERE organization_id = :organizationId AND credential_id = :applicationId`;
 const selectApplications = sql`
   SELECT id, name, created_at AS "createdAt", rotated_at AS "rotatedAt", last_used_at AS "lastUsedAt"
   FROM application LEFT JOIN credential_use
@@ -57,6 +60,7 @@ export function applications({ read, write }: Transactions): Applications {
     deleteApplication: (organizationId, applicationId, note) =>
       write(function* () {
         if ((yield* count(remove, { organizationId, applicationId })) === 0) return 'missing';
+        yield* run(removeUse, { organizationId, applicationId });
         yield* writeNote(organizationId, note);
         return 'deleted';
       }),

@@ -4,7 +4,7 @@ import { dayMs, hourMs } from '../../domain/time.ts';
 import type { TableName } from '../archive.ts';
 import type { Retention } from '../store.ts';
 import { blocksPerRemoval } from './requests.ts';
-import { empty, identifier, type Sql, type Statement, sql, statement } from './sql.ts';
+import { empty, identifier, jsonRows, type Sql, type Statement, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 interface RetentionRule {
@@ -29,6 +29,7 @@ export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
   sessions: { table: 'session', column: 'expires_at', unitMs: 1 },
   invitations: { table: 'invitation', column: 'expires_at', unitMs: 1 },
   thread_moves: { table: 'thread_move', column: 'moved_at', unitMs: 1 },
+  revoked_keys: { table: 'api_key', column: 'revoked_at', unitMs: 1 },
 };
 
 export const batchRows = 500;
@@ -55,6 +56,9 @@ export interface Removal {
 /** Greater than every organization id. */
 const end = '~';
 
+const removeUses = statement('remove-uses-of-keys')`DELETE FROM credential_use
+  WHERE organization_id = :organizationId AND credential_id IN (
+    SELECT entry.value ->> 'id' FROM json_each(:keys) AS entry)`;
 const findPageEnd = statement('find-retention-page')`
   SELECT id FROM organization WHERE id > :place ORDER BY id LIMIT 1 OFFSET ${batchOrganizations - 1}`;
 
@@ -80,7 +84,8 @@ export function retentionStatements(removal: Removal) {
     const due = sql`${isDue(kind, sql`:organizationId`)} ORDER BY ${identifier(column)}`;
     return kind === 'deleted_threads'
       ? sql`SELECT id FROM thread WHERE ${due} LIMIT :limit FOR UPDATE SKIP LOCKED`
-      : sql`${removal.deleteFirst(table, due, { skipLocked: true })} RETURNING 1`;
+      : sql`${removal.deleteFirst(table, due, { skipLocked: true })}
+        RETURNING ${kind === 'revoked_keys' ? sql`id` : sql`1`}`;
   }
 
   // The oldest row is the first entry of an index. PostgreSQL would look for any due row by a scan.
@@ -173,6 +178,7 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
     isLate: () => boolean,
   ): Work<{ removed: number; rows: number; mayHaveMore: boolean }> {
     const due = yield* rows<{ id: ThreadId }>(statements.remove[kind], { organizationId, keepMs, limit });
+    if (kind === 'revoked_keys') yield* run(removeUses, { organizationId, keys: jsonRows(due) });
     const { threads, messages } =
       kind === 'deleted_threads'
         ? yield* removeThreads(organizationId, due, limit, isLate)
