@@ -158,8 +158,7 @@ export interface Threads extends ThreadReads, Walks {
    */
   addReply: InOrganization<
     [threadId: ThreadId, userId: UserId, reply: NewReply],
-    | { outcome: 'added' }
-    | { outcome: 'running' | 'outdated' | 'missing' }
+    | { outcome: 'added' | 'running' | 'outdated' | 'missing' }
     | { outcome: 'full'; exceeded: 'messages' | 'bytes' }
     | { outcome: 'refused'; thread: Thread }
   >;

@@ -92,16 +92,8 @@ const readFacts = statement('diagnose')`
     ${serverTime} AS clock, (SELECT latest_at FROM store_clock) AS latest,
     (SELECT count(*) FROM message WHERE ${isRunning}) AS replies`;
 
-interface Facts {
-  version: string;
-  schema: number;
-  standby: boolean;
-  synchronous: string;
-  encoding: string;
-  clock: number;
-  latest: number;
-  replies: number;
-}
+type Facts = Record<'version' | 'synchronous' | 'encoding', string> &
+  Record<'schema' | 'clock' | 'latest' | 'replies', number> & { standby: boolean };
 
 async function diagnose({ run }: Database): Promise<Diagnosis[]> {
   const startMs = performance.now();

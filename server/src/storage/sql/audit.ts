@@ -1,22 +1,15 @@
-import type { Actor, AuditAction, AuditEvent } from '../../domain/audit.ts';
+import type { Actor, AuditEvent } from '../../domain/audit.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { AuditNote, AuditSearches, Audits } from '../store.ts';
 import { callColumns, empty, type Sql, sql, statement, type Values } from './sql.ts';
 import { row, rows, run, type Transactions, type Work } from './work.ts';
 
-export interface AuditRow {
-  at: number;
-  id: string;
+export type AuditRow = Omit<AuditEvent, 'actor' | 'detail'> & {
   actorKind: Actor['kind'];
   actorUserId: UserId | null;
-  actorEmail: string | null;
-  action: AuditAction;
-  subject: string;
-  subjectEmail: string | null;
   detail: string;
-  traceId: string;
-}
+};
 
 export function noteValues({ id, actor, action, subject, detail, traceId }: AuditNote): Values {
   return {

@@ -256,10 +256,7 @@ function toDocument({ accountKey, ...document }: DocumentRow): Document {
   return { ...document, accountId: accountOfKey(accountKey) };
 }
 
-interface Taken {
-  readonly documents: number;
-  readonly bytes: number;
-}
+type Taken = Record<'documents' | 'bytes', number>;
 
 /** For a writer that paused for so long that its document was removed. */
 function abandoned(id: DocumentId): Error {

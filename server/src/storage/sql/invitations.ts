@@ -1,5 +1,4 @@
 import { invitationTerms, planAcceptance } from '../../domain/account.ts';
-import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { ClaimedMail, Invitation, Invitations, Mails } from '../store.ts';
 import {
   closeMemberships,
@@ -15,10 +14,7 @@ import { statement } from './sql.ts';
 import { count, row, rows, run, type Transactions } from './work.ts';
 
 type InvitationRow = Omit<Invitation, 'terms' | 'passwords'> & { identityBound: boolean };
-interface Invited {
-  organizationId: OrganizationId;
-  userId: UserId;
-}
+type Invited = Pick<Invitation, 'organizationId' | 'userId'>;
 
 // Locked until the commit: a removal of the member waits, and then removes the invitation too.
 const lockInvited = statement('lock-invited-member')`SELECT service FROM member

@@ -1,4 +1,3 @@
-import type { MessageId, ThreadId } from '../../domain/id.ts';
 import type { Complaint, Rating, Ratings, UnansweredReply } from '../store.ts';
 import { newest } from './audit.ts';
 import { type Sql, sql, statement } from './sql.ts';
@@ -62,12 +61,7 @@ const listComplaints = statement('list-complaints')`
   SELECT ${emailOfMember(sql`rating.user_id`)} AS email, comment, rated_at AS "ratedAt" FROM rating
   WHERE ${ofReply} AND value = 'down' ORDER BY rated_at DESC, user_id LIMIT ${complaintsMax}`;
 
-interface ScannedRow {
-  readonly threadId: ThreadId;
-  readonly messageId: MessageId;
-  readonly at: number;
-  readonly readable: number;
-}
+type ScannedRow = Pick<UnansweredReply, 'threadId' | 'messageId'> & { at: number; readable: number };
 
 export function ratings({ read, write }: Transactions): Ratings {
   return {

@@ -161,9 +161,7 @@ export function threadRemoval(removal: Removal) {
   };
 }
 
-interface Owner {
-  readonly id: OrganizationId;
-}
+type Owner = { readonly id: OrganizationId };
 
 export function retention({ read, writeUnsynced }: Transactions, removal: Removal): Retention {
   const statements = retentionStatements(removal);

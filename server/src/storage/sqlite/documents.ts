@@ -146,11 +146,6 @@ interface Known {
   readonly values: Map<string, unknown>;
 }
 
-interface Listed {
-  readonly documents: string | null;
-  readonly count: number;
-}
-
 /** An organization with more documents has no cache: comparing them would take longer than it saves. */
 const documentsMax = 200;
 /** Of all organizations together, approximately. */
@@ -170,7 +165,7 @@ class KnownDocuments {
 
   constructor(database: Database) {
     this.#inTransaction = database.transaction((read: () => unknown) => read());
-    this.#list = database.prepare<[object], Listed>(
+    this.#list = database.prepare<[object], { documents: string | null; count: number }>(
       `SELECT group_concat(id) AS documents, count(*) AS count FROM (
          SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
          LIMIT ${documentsMax + 1})`,

@@ -33,7 +33,7 @@ export function openSqliteStore(
   sync: (journal: Journal) => Promise<void> = (journal) => journal.sync(),
 ): Store {
   const database = openDatabase(file);
-  const journal = new Journal(file);
+  const journal = openJournal(file);
   const health = new WriteHealth(watch);
   const guard = new DiskGuard(file, health);
   const checkpoints = new Checkpoints(file, database, guard, stopProcess);
@@ -99,30 +99,18 @@ function stopProcess(error: Error): void {
 
 const syncDescriptor = promisify(fdatasync);
 
+type Journal = ReturnType<typeof openJournal>;
+
 /**
  * SQLite's write-ahead log, opened a second time to sync it in a thread of Node's pool. SQLite keeps no locks on this
- * file, and does not replace it while the database is open.
+ * file, and does not replace it while the database is open. To be called after SQLite has opened the database.
  */
-class Journal {
-  readonly #descriptor: number;
-
-  /** To be called after SQLite has opened the database and its journal. */
-  constructor(file: string) {
-    try {
-      this.#descriptor = openSync(`${realpathSync(file)}-wal`, 'r+');
-    } catch (error) {
-      throw new Error('SQLite cannot keep a write-ahead log there: move the store to a local disk', {
-        cause: error,
-      });
-    }
-  }
-
-  sync(): Promise<void> {
-    return syncDescriptor(this.#descriptor);
-  }
-
-  close(): void {
-    closeSync(this.#descriptor);
+function openJournal(file: string) {
+  try {
+    const descriptor = openSync(`${realpathSync(file)}-wal`, 'r+');
+    return { sync: () => syncDescriptor(descriptor), close: () => closeSync(descriptor) };
+  } catch (cause) {
+    throw new Error('SQLite cannot keep a write-ahead log there: move the store to a local disk', { cause });
   }
 }
 

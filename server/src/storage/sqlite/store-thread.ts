@@ -17,11 +17,6 @@ interface Answer {
   readonly error?: string;
 }
 
-interface Waiting {
-  readonly resolve: (rows: unknown[]) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /**
  * Runs queries in two threads, so that a long one blocks neither the process nor a query of another organization: the queue
  * of searches runs one of each organization at a time.
@@ -57,7 +52,7 @@ export class ReadThreads {
 export class StoreThread {
   readonly #file: string;
   readonly #options: ThreadOptions;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: PromiseWithResolvers<unknown[]>[] = [];
   #isClosed = false;
   #thread: Worker | undefined;
 
@@ -77,15 +72,15 @@ export class StoreThread {
     this.#thread.unref();
   }
 
-  all<Row>(text: string, values: Values): Promise<Row[]> {
-    return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(new Error('the store was closed'));
-      this.start();
-      // Throws if a value cannot be sent.
-      this.#thread!.postMessage({ text, values } satisfies Question);
-      this.#waiting.push({ resolve: resolve as Waiting['resolve'], reject });
-      this.#thread!.ref();
-    });
+  async all<Row>(text: string, values: Values): Promise<Row[]> {
+    if (this.#isClosed) throw new Error('the store was closed');
+    this.start();
+    // Throws if a value cannot be sent.
+    this.#thread!.postMessage({ text, values } satisfies Question);
+    const answer = Promise.withResolvers<unknown[]>();
+    this.#waiting.push(answer);
+    this.#thread!.ref();
+    return answer.promise as Promise<Row[]>;
   }
 
   /** To be called before the database is closed. */
