@@ -63,8 +63,11 @@ export interface Store
    * that a store that accepts writes again is noticed without a caller.
    */
   ping(): Promise<void>;
-  /** How this process uses its connections to the database now; undefined for a store without any. */
-  connections(): ConnectionUse | undefined;
+  /**
+   * How many connections to the database this process has open, how many of them are idle, and how many calls wait for one
+   * now; undefined for a store without connections.
+   */
+  connections(): Readonly<Record<'total' | 'idle' | 'waiting', number>> | undefined;
   /**
    * How far the store's clock is ahead of the machine's (PostgreSQL: of the server's); usually 0. It is ahead after that
    * clock was set back or corrected, and then runs at half speed.
@@ -82,13 +85,6 @@ export interface StoreWatch {
   /** Writes have started to fail: the disk is full, read-only or broken, or the files are gone. */
   writesFail(error: Error): void;
   writesSucceed(): void;
-}
-
-export interface ConnectionUse {
-  /** Open connections, including idle ones. */
-  readonly total: number;
-  readonly idle: number;
-  readonly waiting: number;
 }
 
 export interface Diagnosis {

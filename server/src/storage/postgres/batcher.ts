@@ -32,10 +32,8 @@ export interface BatcherSettings<Call> {
   readonly defer?: (sendNext: () => void) => void;
 }
 
-interface PendingCall<Call, Outcome> {
+interface PendingCall<Call, Outcome> extends PromiseWithResolvers<Outcome> {
   readonly call: Call;
-  readonly resolve: (outcome: Outcome) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 interface Lane<Call, Outcome> {
@@ -66,7 +64,9 @@ export class Batcher<Call, Outcome> {
     const shared = laneOf(call);
     const isolated = isolation && this.#lanes.get(this.#isolatedName(shared, call));
     const lane = isolated ?? this.#openLane(shared, false);
-    return new Promise((resolve, reject) => this.#add(lane, { call, resolve, reject }));
+    const pending = { call, ...Promise.withResolvers<Outcome>() };
+    this.#add(lane, pending);
+    return pending.promise;
   }
 
   #isolatedName(shared: string, call: Call): string {

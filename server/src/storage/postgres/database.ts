@@ -292,7 +292,7 @@ export class Database implements Transactions {
     if (diskErrors.has(error.code ?? '')) this.health.failed(error);
   }
 
-  get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
+  get pool() {
     return { total: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
   }
 

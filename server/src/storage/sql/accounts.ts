@@ -33,11 +33,6 @@ export function* membershipsOf(userId: UserId, access: Access): Work<Memberships
   return { entered: having('entered'), pending: having('pending') };
 }
 
-/** Undefined if the session may not enter it. */
-function enteredMembership(access: Access, row: MembershipRow): Membership | undefined {
-  return standingIn(access, row) === 'entered' ? toMembership(row) : undefined;
-}
-
 function standingIn(access: Access, { service, accepted, acceptedWith }: MembershipRow) {
   return standingOf(access, { service, accepted, passwordId: acceptedWith });
 }
@@ -238,6 +233,6 @@ function toSession(row: SessionRow): Session {
   const { userId, email, seenAt, now, passwordId } = row;
   const access: Access =
     passwordId === null ? { proof: 'sso' } : { proof: 'password', passwordId, proven: row.proven === true };
-  const membership = row.organizationId === null ? undefined : enteredMembership(access, row);
-  return { userId, email, access, seenAt, now, membership };
+  const isEntered = row.organizationId !== null && standingIn(access, row) === 'entered';
+  return { userId, email, access, seenAt, now, membership: isEntered ? toMembership(row) : undefined };
 }

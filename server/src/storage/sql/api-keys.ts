@@ -59,9 +59,8 @@ export function* lockApiEnabled(organizationId: OrganizationId): Work<boolean | 
   return (yield* row<{ apiEnabled: boolean }>(lockIssuer, { organizationId }))?.apiEnabled;
 }
 
-function* insertKey(organizationId: OrganizationId, key: NewApiKey): Work<void> {
-  yield* run(insert, { ...key, organizationId });
-}
+const insertKey = (organizationId: OrganizationId, key: NewApiKey): Work<void> =>
+  run(insert, { ...key, organizationId });
 
 function* isMember(organizationId: OrganizationId, userId: UserId): Work<boolean> {
   return (yield* count(lockOwner, { organizationId, userId })) === 1;

@@ -258,7 +258,8 @@ function purgeOfPeople(isLive: Sql) {
     if ((yield* count(findMembership, { userId })) > 0) return;
     for (const [table, remove] of removeSecrets) add(removed, table, yield* count(remove, { userId }));
     if ((yield* count(findElsewhere, { organizationId, userId })) > 0) return;
-    add(removed, 'user', yield* count(replaceEmail, { userId, email: purgedEmail(userId) }));
+    // No one can sign in with this address.
+    add(removed, 'user', yield* count(replaceEmail, { userId, email: `purged:${userId}` }));
   }
 
   /** Removes the remaining rows of a person whose threads have been removed. */
@@ -338,11 +339,6 @@ function* auditOf(
 /** The id of every purged person in the audit log. */
 const purgedUserId = 'usr_purged';
 const purgedText = '(purged)';
-
-/** Replaces the address of a person who is known in no organization any more. No one can sign in with it. */
-function purgedEmail(userId: string): string {
-  return `purged:${userId}`;
-}
 
 type AuditedRow = Pick<AuditRow, 'actorUserId' | 'subject' | 'detail'>;
 

@@ -19,68 +19,62 @@ const autocheckpointFrames = 32_000;
  * SQLite starts the journal over with the first commit that finds all of it copied. While commits keep arriving, that
  * never happens by itself: a long journal is copied once more while commits are held.
  */
-export class Checkpoints {
-  readonly #database: Database;
-  readonly #guard: DiskGuard;
-  readonly #thread: StoreThread;
-  readonly #syncFailed: (error: Error) => void;
-  #commits = 0;
-  #running: Promise<void> | undefined;
-
-  constructor(file: string, database: Database, guard: DiskGuard, syncFailed: (error: Error) => void) {
-    this.#thread = new StoreThread(realpathSync(file), {
-      readonly: false,
-      resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
-    });
-    this.#database = database;
-    this.#guard = guard;
-    this.#syncFailed = syncFailed;
-    database.pragma(`wal_autocheckpoint = ${autocheckpointFrames}`);
-  }
-
-  /** To be called after every commit. */
-  committed(queue: CommitQueue): void {
-    this.#commits += 1;
-    if (this.#running !== undefined || this.#commits < commitsPerCheck) return;
-    this.#commits = 0;
-    if (journalFrames(this.#database) < checkpointFrames) return;
-    this.#running = this.#run(queue).finally(() => {
-      this.#running = undefined;
-    });
-  }
-
-  /** To be called before the database is closed. */
-  async close(): Promise<void> {
-    await this.#running;
-    await this.#thread.close();
-  }
-
-  async #run(queue: CommitQueue): Promise<void> {
-    if ((await this.#checkpoint()) < restartFrames) return;
-    try {
-      // Otherwise the checkpoint would do it, while commits are held.
-      await this.#guard.syncFile();
-    } catch (error) {
-      this.#syncFailed(error as Error);
-      return;
-    }
-    await queue.hold(() => this.#checkpoint());
-  }
+export function createCheckpoints(
+  file: string,
+  database: Database,
+  guard: DiskGuard,
+  syncFailed: (error: Error) => void,
+) {
+  const thread = new StoreThread(realpathSync(file), {
+    readonly: false,
+    resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
+  });
+  database.pragma(`wal_autocheckpoint = ${autocheckpointFrames}`);
+  let commits = 0;
+  let running: Promise<void> | undefined;
 
   /** Returns the length of the journal, or 0 if it failed: commits report a full or broken disk, and a later call tries again. */
-  async #checkpoint(): Promise<number> {
+  async function checkpoint(): Promise<number> {
     try {
       // The thread would open other files if these were moved.
-      this.#guard.assertInPlace();
-      const [result] = await this.#thread.all<[busy: number, log: number]>(
-        'PRAGMA wal_checkpoint(PASSIVE)',
-        {},
-      );
+      guard.assertInPlace();
+      const [result] = await thread.all<[busy: number, log: number]>('PRAGMA wal_checkpoint(PASSIVE)', {});
       return result![1];
     } catch {
       return 0;
     }
   }
+
+  async function run(queue: CommitQueue): Promise<void> {
+    if ((await checkpoint()) < restartFrames) return;
+    try {
+      // Otherwise the checkpoint would do it, while commits are held.
+      await guard.syncFile();
+    } catch (error) {
+      syncFailed(error as Error);
+      return;
+    }
+    await queue.hold(checkpoint);
+  }
+
+  return {
+    /** To be called after every commit. */
+    committed(queue: CommitQueue): void {
+      commits += 1;
+      if (running !== undefined || commits < commitsPerCheck) return;
+      commits = 0;
+      if (journalFrames(database) < checkpointFrames) return;
+      running = run(queue).finally(() => {
+        running = undefined;
+      });
+    },
+
+    /** To be called before the database is closed. */
+    async close(): Promise<void> {
+      await running;
+      await thread.close();
+    },
+  };
 }
 
 /** The length of the journal, or 0 if the disk is broken. */

@@ -12,12 +12,6 @@ const headerLength = 100;
 /** The files at the store's paths are not the open ones, so that new writes would be lost with a restart. */
 class StoreFileLost extends Error {}
 
-interface OpenedFile {
-  readonly path: string;
-  readonly dev?: number;
-  readonly ino?: number;
-}
-
 /**
  * Detects that files of the store were deleted, moved, replaced or truncated while they are open, and fails writes until
  * the same files are back. Linux lets a process write to a deleted file without an error.
@@ -25,7 +19,7 @@ interface OpenedFile {
 export class DiskGuard {
   readonly #health: WriteHealth;
   readonly #file: string;
-  readonly #opened: readonly OpenedFile[];
+  readonly #opened: readonly ({ readonly path: string } & ReturnType<typeof statOf>)[];
   readonly #timer: NodeJS.Timeout;
   #size = 0;
   #descriptor: number | undefined;

@@ -7,7 +7,7 @@ import { sharedStore } from '../sql/shared-store.ts';
 import type { Diagnosis, Store, StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
 import { sqliteAdmissions } from './admissions.ts';
-import { Checkpoints } from './checkpoints.ts';
+import { createCheckpoints } from './checkpoints.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type Database, openDatabase } from './database.ts';
 import { DiskGuard } from './disk-guard.ts';
@@ -36,7 +36,7 @@ export function openSqliteStore(
   const journal = openJournal(file);
   const health = new WriteHealth(watch);
   const guard = new DiskGuard(file, health);
-  const checkpoints = new Checkpoints(file, database, guard, stopProcess);
+  const checkpoints = createCheckpoints(file, database, guard, stopProcess);
   const commits = new CommitQueue(database, clock, () => sync(journal), {
     guard,
     committed: (queue) => checkpoints.committed(queue),
