@@ -38,7 +38,8 @@ export interface Marks {
   readonly move: number;
 }
 
-export type ColumnKind = 'text' | 'whole' | 'flag' | 'bytes';
+/** PostgreSQL's names. The embedded store has other ones. */
+export type ColumnType = 'text' | 'bigint' | 'boolean' | 'bytea';
 export type Value = string | number | boolean | Uint8Array | null;
 export type Row = readonly Value[];
 export type Key = readonly (string | number)[];
@@ -49,7 +50,7 @@ export interface ArchiveTable {
   readonly name: TableName;
   /** The first `keyLength` columns identify a row; an index has their order. */
   readonly keyLength: number;
-  readonly columns: Readonly<Record<string, ColumnKind>>;
+  readonly columns: Readonly<Record<string, ColumnType>>;
   /** Read from other tables along with each row, never written. */
   readonly joined?: Readonly<{ columns: Readonly<Record<string, string>>; from: string }> | undefined;
 }
@@ -60,47 +61,48 @@ export class StoreInUse extends Error {}
 
 /**
  * Every table with every column, referenced tables first. The columns before the bar are the key. A column is a text unless
- * its kind follows it. The adapters compare this list with their schema.
+ * its type follows it. The adapters compare this list with their schema.
  */
 const tables = {
-  secret: 'name | value bytes',
-  signing_key: 'id | private_jwk, created_at whole, retired_at whole',
-  user: 'id | email, created_at whole',
-  organization: `id | name, api_enabled flag, daily_quota whole, created_at whole, latest_at whole,
-    thread_sequence whole, move_sequence whole`,
-  password: 'id | user_id, hash, proven flag, set_at whole',
-  member: 'organization_id, user_id | role, service flag, joined_at whole, opened_at whole, password_id',
-  identity: 'issuer, subject | user_id, bound_at whole',
-  invitation: `token_hash | organization_id, user_id, resets flag, by_operator flag, requested flag,
-    created_at whole, expires_at whole, mail_state, sealed_link, mail_due_at whole, mail_attempts whole`,
-  session: `token_hash | user_id, proof, password_id, created_at whole, seen_at whole, expires_at whole,
-    ends_at whole`,
-  api_key: `hash | organization_id, id, user_id, name, hint, created_by, created_at whole, revoked_at whole`,
-  key_request: 'organization_id, id | user_id, name, state, requested_at whole, decided_by, expires_at whole',
-  application: `id | organization_id, name, secret_hash, epoch whole, created_at whole, rotated_at whole,
-    deleted_at whole`,
-  quota_use: 'organization_id, day whole | used whole',
-  prompt_use: 'organization_id, period, user_id | started_at whole, prompts whole',
-  audit_event: `organization_id, at whole, id | actor_kind, actor_user_id, action, subject, detail, trace_id`,
-  usage_day: 'organization_id, day whole, credential_id, operation, outcome | requests whole',
-  request_block: 'organization_id, at whole, id | first_at whole, entries whole, requests',
-  traffic_hour: 'organization_id, hour whole, operation, outcome, bucket whole | requests whole',
-  traffic_day: 'organization_id, day whole, operation, outcome, bucket whole | requests whole',
-  credential_use: 'organization_id, credential_id | last_used_at whole',
-  thread: `organization_id, id | sequence whole, user_id, title, account_id, secondary_id, created_at whole,
-    updated_at whole, activity_at whole, published flag, deleted_at whole, version whole`,
-  listing_size: 'organization_id, user_id, account_key | threads whole, published whole',
-  thread_move: 'organization_id, sequence whole | thread_id, left_activity_at whole, moved_at whole',
-  message: `organization_id, thread_id, id | role, content, created_at whole, status, completed_at whole, steps, sources,
-    model, available_at whole, claim_token whole, attempts whole, deadline_at whole, trace_id, failure, held flag,
-    verdict, replaces, unanswered_at whole`,
-  rating: 'organization_id, thread_id, message_id, user_id | value, comment, rated_at whole',
-  idempotency_key: `organization_id, user_id, key | body_hash, thread_id, message_id, reply_id, created_at whole,
-    expires_at whole`,
-  document: `organization_id, id | account_key, name, title, url, passages whole, added_at whole, state, kept_id,
-    bytes whole, questions`,
-  corpus: 'organization_id, account_key | number whole, passages whole',
-  passage: 'organization_id, document_id, number whole | heading, text',
+  secret: 'name | value bytea',
+  signing_key: 'id | private_jwk, created_at bigint, retired_at bigint',
+  user: 'id | email, created_at bigint',
+  organization: `id | name, api_enabled boolean, daily_quota bigint, created_at bigint, latest_at bigint,
+    thread_sequence bigint, move_sequence bigint`,
+  password: 'id | user_id, hash, proven boolean, set_at bigint',
+  member: 'organization_id, user_id | role, service boolean, joined_at bigint, opened_at bigint, password_id',
+  identity: 'issuer, subject | user_id, bound_at bigint',
+  invitation: `token_hash | organization_id, user_id, resets boolean, by_operator boolean, requested boolean,
+    created_at bigint, expires_at bigint, mail_state, sealed_link, mail_due_at bigint, mail_attempts bigint`,
+  session: `token_hash | user_id, proof, password_id, created_at bigint, seen_at bigint, expires_at bigint,
+    ends_at bigint`,
+  api_key: `hash | organization_id, id, user_id, name, hint, created_by, created_at bigint, revoked_at bigint`,
+  key_request:
+    'organization_id, id | user_id, name, state, requested_at bigint, decided_by, expires_at bigint',
+  application: `id | organization_id, name, secret_hash, epoch bigint, created_at bigint, rotated_at bigint,
+    deleted_at bigint`,
+  quota_use: 'organization_id, day bigint | used bigint',
+  prompt_use: 'organization_id, period, user_id | started_at bigint, prompts bigint',
+  audit_event: `organization_id, at bigint, id | actor_kind, actor_user_id, action, subject, detail, trace_id`,
+  usage_day: 'organization_id, day bigint, credential_id, operation, outcome | requests bigint',
+  request_block: 'organization_id, at bigint, id | first_at bigint, entries bigint, requests',
+  traffic_hour: 'organization_id, hour bigint, operation, outcome, bucket bigint | requests bigint',
+  traffic_day: 'organization_id, day bigint, operation, outcome, bucket bigint | requests bigint',
+  credential_use: 'organization_id, credential_id | last_used_at bigint',
+  thread: `organization_id, id | sequence bigint, user_id, title, account_id, secondary_id, created_at bigint,
+    updated_at bigint, activity_at bigint, published boolean, deleted_at bigint, version bigint`,
+  listing_size: 'organization_id, user_id, account_key | threads bigint, published bigint',
+  thread_move: 'organization_id, sequence bigint | thread_id, left_activity_at bigint, moved_at bigint',
+  message: `organization_id, thread_id, id | role, content, created_at bigint, status, completed_at bigint, steps, sources,
+    model, available_at bigint, claim_token bigint, attempts bigint, deadline_at bigint, trace_id, failure, held boolean,
+    verdict, replaces, unanswered_at bigint`,
+  rating: 'organization_id, thread_id, message_id, user_id | value, comment, rated_at bigint',
+  idempotency_key: `organization_id, user_id, key | body_hash, thread_id, message_id, reply_id, created_at bigint,
+    expires_at bigint`,
+  document: `organization_id, id | account_key, name, title, url, passages bigint, added_at bigint, state, kept_id,
+    bytes bigint, questions`,
+  corpus: 'organization_id, account_key | number bigint, passages bigint',
+  passage: 'organization_id, document_id, number bigint | heading, text',
 };
 
 const joined: Partial<Record<TableName, ArchiveTable['joined']>> = {
@@ -118,7 +120,7 @@ export const archiveTables = (Object.keys(tables) as TableName[]).map((name): Ar
   return {
     name,
     keyLength: key!.length,
-    columns: Object.fromEntries(columns.map(([column, kind = 'text']) => [column, kind])),
+    columns: Object.fromEntries(columns.map(([column, type = 'text']) => [column, type])),
     joined: joined[name],
   };
 });

@@ -6,7 +6,6 @@ import {
   type ArchiveTarget,
   archiveTables,
   assertAllKnown,
-  type ColumnKind,
   type Row,
   readText,
   StoreInUse,
@@ -15,20 +14,13 @@ import {
   unfinishedCopyTable,
   type Value,
 } from '../archive.ts';
-import { identifier, join, placeholder, type Sql, sql, statement } from '../sql/sql.ts';
-import { query, types } from './database.ts';
+import { type CallColumns, identifier, join, sql, statement } from '../sql/sql.ts';
+import { askedWith, query, types } from './database.ts';
 import { bringUpToDate, isUnfinished } from './migrate.ts';
 import { applicationName, Servers } from './servers.ts';
 
 /** Derived from the texts of the passages. */
 const ownColumns = ['passage.terms'];
-
-const arrayTypes: Record<ColumnKind, Sql> = {
-  text: sql`text[]`,
-  whole: sql`bigint[]`,
-  flag: sql`boolean[]`,
-  bytes: sql`bytea[]`,
-};
 
 /** Arbitrary, but no other program on this database may use the same number. */
 const copyLock = 7_305_302;
@@ -166,23 +158,13 @@ function writer(client: pg.Client): ArchiveTarget {
   };
 }
 
-function insertion(table: ArchiveTable, rows: readonly Row[], terms: Terms | undefined): pg.QueryConfig {
-  const columns = Object.entries(table.columns);
-  const names = columns.map(([name]) => identifier(name));
-  const arrays = columns.map(([name, kind]) => sql`${placeholder(name)}::${arrayTypes[kind]}`);
-  const values: Record<string, unknown> = {};
-  for (const [index, [name]] of columns.entries()) values[name] = rows.map((row) => row[index]);
-  const selected = [...names];
-  if (terms !== undefined) {
-    values.terms = terms;
-    names.push(sql`terms`);
-    arrays.push(sql`:terms::text[]`);
-    selected.push(sql`array_to_tsvector(string_to_array(terms, ' '))`);
-  }
-  const comma = sql`, `;
-  const insert = statement(
-    `write ${table.name}`,
-  )`INSERT INTO ${identifier(table.name)} (${join(names, comma)}) SELECT ${join(selected, comma)}
-    FROM unnest(${join(arrays, comma)}) AS part (${join(names, comma)})`;
-  return query(insert, values);
+function insertion({ name, columns }: ArchiveTable, rows: readonly Row[], terms?: Terms): pg.QueryConfig {
+  const all: CallColumns = terms === undefined ? columns : { ...columns, terms: 'text' };
+  const names = Object.keys(all).map(identifier);
+  const vector = sql`array_to_tsvector(string_to_array(terms, ' '))`;
+  const selected = terms === undefined ? names : names.with(-1, vector);
+  const insert = statement(`write ${name}`)`INSERT INTO ${identifier(name)} (${join(names, sql`, `)})
+    SELECT ${join(selected, sql`, `)} FROM ${askedWith(all)}`;
+  const lists = Object.keys(columns).map((column, index) => [column, rows.map((row) => row[index])]);
+  return query(insert, { ...Object.fromEntries(lists), terms });
 }

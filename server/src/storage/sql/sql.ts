@@ -40,7 +40,7 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /** The values of the calls of a statement, with their types. */
 export type CallColumns = Readonly<Record<string, ColumnType>>;
-type ColumnType = 'text' | 'bigint' | 'boolean';
+type ColumnType = 'text' | 'bigint' | 'boolean' | 'bytea';
 
 /** The names of the values by their type, separated by spaces. */
 export function callColumns(names: Partial<Record<ColumnType, string>>): CallColumns {

@@ -101,7 +101,9 @@ function reader(database: Database): Archive {
     async read(table, after, limit) {
       const { first, next } = statements(table);
       const rows = after === null ? first.all(limit) : next.all(...after, limit);
-      const flags = Object.values(table.columns).flatMap((kind, index) => (kind === 'flag' ? [index] : []));
+      const flags = Object.values(table.columns).flatMap((type, index) =>
+        type === 'boolean' ? [index] : [],
+      );
       for (const row of rows) for (const index of flags) row[index] = row[index] === 1;
       return rows;
     },
