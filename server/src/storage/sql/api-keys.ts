@@ -13,8 +13,11 @@ export const keyIsLive = sql`(revoked_at IS NULL OR revoked_at > :now)`;
 // and then see the new one.
 const lockIssuer = statement('lock-issuer')`
   SELECT api_enabled AS "apiEnabled" FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
-const lockOwner = statement('lock-owner')`
-  SELECT 1 FROM member WHERE organization_id = :organizationId AND user_id = :userId FOR KEY SHARE`;
+const selectMember = sql`SELECT service FROM member WHERE organization_id = :organizationId AND user_id = :userId`;
+/** Until the commit, a removal of the member waits, and then also removes what was added for them. */
+export const keepMember = statement('keep-member')`${selectMember} FOR KEY SHARE`;
+/** Two writes for one member wait for each other, and the second one sees what the first one has committed. */
+export const lockMember = statement('lock-member')`${selectMember} FOR NO KEY UPDATE`;
 const insert = statement('insert-api-key')`
   INSERT INTO api_key (hash, organization_id, id, user_id, name, hint, created_by, created_at)
   VALUES (:hash, :organizationId, :id, :userId, :name, :hint, :createdBy, :now)`;
@@ -63,7 +66,7 @@ const insertKey = (organizationId: OrganizationId, key: NewApiKey): Work<void> =
   run(insert, { ...key, organizationId });
 
 function* isMember(organizationId: OrganizationId, userId: UserId): Work<boolean> {
-  return (yield* count(lockOwner, { organizationId, userId })) === 1;
+  return (yield* count(keepMember, { organizationId, userId })) === 1;
 }
 
 /** To be called with the organization locked. */
@@ -122,9 +125,6 @@ export function apiKeys({ read, write }: Transactions): ApiKeys {
   };
 }
 
-// Serializes the requests of one member, so that each counts those that were committed before it.
-const lockMember = statement('lock-requesting-member')`SELECT service FROM member
-  WHERE organization_id = :organizationId AND user_id = :userId FOR NO KEY UPDATE`;
 const removeEnded = statement('remove-ended-key-requests')`DELETE FROM key_request
   WHERE organization_id = :organizationId AND user_id = :userId AND (expires_at <= :now OR state = 'declined')`;
 const findWaiting = statement('find-waiting-key-requests')`SELECT id FROM key_request

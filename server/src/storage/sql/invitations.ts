@@ -8,6 +8,7 @@ import {
   removeResets,
   voidPasswords,
 } from './accounts.ts';
+import { keepMember, lockMember } from './api-keys.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { addUse } from './requests.ts';
 import { statement } from './sql.ts';
@@ -16,9 +17,6 @@ import { count, row, rows, run, type Transactions } from './work.ts';
 type InvitationRow = Omit<Invitation, 'terms' | 'passwords'> & { identityBound: boolean };
 type Invited = Pick<Invitation, 'organizationId' | 'userId'>;
 
-// Locked until the commit: a removal of the member waits, and then removes the invitation too.
-const lockInvited = statement('lock-invited-member')`SELECT service FROM member
-  WHERE organization_id = :organizationId AND user_id = :userId FOR KEY SHARE`;
 const replace = statement('replace-invitation')`
   INSERT INTO invitation (organization_id, user_id, token_hash, by_operator, resets, requested, created_at, expires_at,
     mail_state, sealed_link, mail_due_at)
@@ -42,9 +40,6 @@ const find = statement('find-invitation')`
   WHERE token_hash = :tokenHash AND expires_at > :now`;
 const findInvited = statement('find-invited')`
   SELECT organization_id AS "organizationId", user_id AS "userId" FROM invitation WHERE token_hash = :tokenHash`;
-// Before the invitation, which is the order of a member's removal.
-const lockMember = statement('lock-accepting-member')`SELECT 1 FROM member
-  WHERE organization_id = :organizationId AND user_id = :userId FOR NO KEY UPDATE`;
 const use = statement('use-invitation')`DELETE FROM invitation WHERE token_hash = :tokenHash`;
 const open = statement('open-membership')`UPDATE member SET opened_at = :now, password_id = :passwordId
   WHERE organization_id = :organizationId AND user_id = :userId`;
@@ -80,7 +75,7 @@ export function invitations(store: Transactions): Invitations {
         const { userId } = invitation;
         // Concurrent requests wait here, and then find the link.
         if (requested !== undefined) yield* lockUser(userId);
-        const member = yield* row<{ service: boolean }>(lockInvited, { organizationId, userId });
+        const member = yield* row<{ service: boolean }>(keepMember, { organizationId, userId });
         if (member === undefined) return 'not-a-member';
         if (member.service) return 'service-account';
         if (requested !== undefined) {
@@ -104,6 +99,7 @@ export function invitations(store: Transactions): Invitations {
         if (invited === undefined) return { outcome: 'missing' };
         const { organizationId, userId } = invited;
         yield* lockUser(userId);
+        // Before the invitation, which is the order of a member's removal.
         yield* run(lockMember, { organizationId, userId });
         const found = yield* read(tokenHash);
         if (found === undefined) return { outcome: 'missing' };
