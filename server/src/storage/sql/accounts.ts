@@ -10,7 +10,7 @@ import type { Accounts, AuditNote, Membership, Memberships, Person, Session, Ses
 import { keyIsLive } from './api-keys.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { callColumns, sql, statement } from './sql.ts';
-import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A membership with the facts that decide whether a session may enter it. */
 interface MembershipRow extends Membership {
@@ -104,27 +104,25 @@ export function accounts({ read, write }: Transactions): Accounts {
 
     listMemberships: (userId, access) => read(() => membershipsOf(userId, access)),
 
-    acceptMembership: (organizationId, userId, note) =>
-      write(function* () {
-        if ((yield* count(accept, { organizationId, userId })) === 0) return 'missing';
-        yield* run(removeInvitation, { organizationId, userId });
-        yield* writeNote(organizationId, note);
-        return 'accepted';
-      }),
+    acceptMembership: method(write, function* (organizationId, userId, note) {
+      if ((yield* count(accept, { organizationId, userId })) === 0) return 'missing';
+      yield* run(removeInvitation, { organizationId, userId });
+      yield* writeNote(organizationId, note);
+      return 'accepted';
+    }),
 
-    changePassword: (userId, { keptTokenHash, ...replacement }, note) =>
-      write(function* () {
-        yield* lockUser(userId);
-        const password = passwordToChange(yield* passwordsOf(userId), replacement);
-        if (password === undefined) return 'refused';
-        const { id: passwordId, proven } = password;
-        const access = { proof: 'password', passwordId, proven } as const;
-        yield* run(change, { next: replacement.next, passwordId });
-        yield* run(removeResets, { userId });
-        yield* run(endOthers, { userId, keptTokenHash, covered: coveredPassword(access) ?? null });
-        yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
-        return 'changed';
-      }),
+    changePassword: method(write, function* (userId, { keptTokenHash, ...replacement }, note) {
+      yield* lockUser(userId);
+      const password = passwordToChange(yield* passwordsOf(userId), replacement);
+      if (password === undefined) return 'refused';
+      const { id: passwordId, proven } = password;
+      const access = { proof: 'password', passwordId, proven } as const;
+      yield* run(change, { next: replacement.next, passwordId });
+      yield* run(removeResets, { userId });
+      yield* run(endOthers, { userId, keptTokenHash, covered: coveredPassword(access) ?? null });
+      yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
+      return 'changed';
+    }),
 
     async bindIdentity(issuer, subject, email, note) {
       const known = await read(() => person(findByIdentity, { issuer, subject }));
@@ -187,20 +185,19 @@ const endCovered = statement('end-sessions')`
 export function sessions({ readMany, write, writeOne }: Transactions): Sessions {
   const findOne = readMany<SessionRow>(findSession, findColumns);
   return {
-    createSession: ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) =>
-      write(function* () {
-        yield* run(lockForSession, { userId });
-        const access = yield* accessOf(userId, passwordHash);
-        if (access === undefined) return 'refused';
-        const { entered, pending } = yield* membershipsOf(userId, access);
-        if (entered.length + pending.length === 0) return 'refused';
-        const { proof } = access;
-        const passwordId = access.proof === 'password' ? access.passwordId : null;
-        const firstMs = Math.min(idleMs, lifeMs);
-        yield* run(insertSession, { tokenHash, userId, proof, passwordId, firstMs, lifeMs });
-        yield* writeNotes(entered, note);
-        return 'created';
-      }),
+    createSession: method(write, function* ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) {
+      yield* run(lockForSession, { userId });
+      const access = yield* accessOf(userId, passwordHash);
+      if (access === undefined) return 'refused';
+      const { entered, pending } = yield* membershipsOf(userId, access);
+      if (entered.length + pending.length === 0) return 'refused';
+      const { proof } = access;
+      const passwordId = access.proof === 'password' ? access.passwordId : null;
+      const firstMs = Math.min(idleMs, lifeMs);
+      yield* run(insertSession, { tokenHash, userId, proof, passwordId, firstMs, lifeMs });
+      yield* writeNotes(entered, note);
+      return 'created';
+    }),
 
     async findSession(tokenHash, organizationId) {
       const [found] = await findOne({ tokenHash, organizationId: organizationId ?? null });
@@ -211,14 +208,13 @@ export function sessions({ readMany, write, writeOne }: Transactions): Sessions 
 
     endSession: async (tokenHash) => void (await writeOne(endSession, { tokenHash })),
 
-    endSessions: (userId, access, note) =>
-      write(function* () {
-        const covered = coveredPassword(access) ?? null;
-        const ended = yield* rows<{ live: boolean }>(endCovered, { userId, covered });
-        const live = ended.filter((each) => each.live).length;
-        if (live > 0) yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
-        return live;
-      }),
+    endSessions: method(write, function* (userId, access, note) {
+      const covered = coveredPassword(access) ?? null;
+      const ended = yield* rows<{ live: boolean }>(endCovered, { userId, covered });
+      const live = ended.filter((each) => each.live).length;
+      if (live > 0) yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
+      return live;
+    }),
   };
 }
 

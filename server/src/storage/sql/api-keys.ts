@@ -4,7 +4,7 @@ import { defaultLimits } from '../../domain/limits.ts';
 import type { ApiKeys, CredentialName, KeyGrant, KeyRequests, NewApiKey } from '../store.ts';
 import { writeNote } from './audit.ts';
 import { jsonRows, sql, statement } from './sql.ts';
-import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A condition on the row of a key. */
 export const keyIsLive = sql`(revoked_at IS NULL OR revoked_at > :now)`;
@@ -77,40 +77,37 @@ function* mayAddKey(organizationId: OrganizationId, revokedNow = 0): Work<boolea
 
 export function apiKeys({ read, write }: Transactions): ApiKeys {
   return {
-    createApiKey: (organizationId, key, note) =>
-      write(function* () {
-        const enabled = yield* lockApiEnabled(organizationId);
-        if (enabled === undefined) return 'organization-missing';
-        if (!enabled) return 'api-disabled';
-        if (key.userId !== null && !(yield* isMember(organizationId, key.userId))) return 'not-a-member';
-        if (!(yield* mayAddKey(organizationId))) return 'too-many';
-        yield* insertKey(organizationId, key);
-        yield* writeNote(organizationId, note);
-        return 'created';
-      }),
+    createApiKey: method(write, function* (organizationId, key, note) {
+      const enabled = yield* lockApiEnabled(organizationId);
+      if (enabled === undefined) return 'organization-missing';
+      if (!enabled) return 'api-disabled';
+      if (key.userId !== null && !(yield* isMember(organizationId, key.userId))) return 'not-a-member';
+      if (!(yield* mayAddKey(organizationId))) return 'too-many';
+      yield* insertKey(organizationId, key);
+      yield* writeNote(organizationId, note);
+      return 'created';
+    }),
 
-    revokeApiKey: (organizationId, keyId, note) =>
-      write(function* () {
-        if ((yield* count(revoke, { organizationId, keyId })) === 0) {
-          return (yield* count(find, { organizationId, keyId })) === 1 ? 'revoked' : 'missing';
-        }
-        yield* writeNote(organizationId, note);
-        return 'revoked';
-      }),
+    revokeApiKey: method(write, function* (organizationId, keyId, note) {
+      if ((yield* count(revoke, { organizationId, keyId })) === 0) {
+        return (yield* count(find, { organizationId, keyId })) === 1 ? 'revoked' : 'missing';
+      }
+      yield* writeNote(organizationId, note);
+      return 'revoked';
+    }),
 
-    rotateApiKey: (organizationId, keyId, { next, createdBy, oldValidMs }, note) =>
-      write(function* () {
-        const old = yield* row<ApiKey>(find, { organizationId, keyId });
-        if (old === undefined) return 'missing';
-        if (!(yield* lockApiEnabled(organizationId))) return 'api-disabled';
-        const { userId, name } = old;
-        if (userId !== null && !(yield* isMember(organizationId, userId))) return 'missing';
-        if (!(yield* mayAddKey(organizationId, oldValidMs === 0 ? 1 : 0))) return 'too-many';
-        if ((yield* count(endLater, { organizationId, keyId, oldValidMs })) === 0) return 'revoked';
-        yield* insertKey(organizationId, { ...next, userId, name, createdBy });
-        yield* writeNote(organizationId, note);
-        return 'rotated';
-      }),
+    rotateApiKey: method(write, function* (organizationId, keyId, { next, createdBy, oldValidMs }, note) {
+      const old = yield* row<ApiKey>(find, { organizationId, keyId });
+      if (old === undefined) return 'missing';
+      if (!(yield* lockApiEnabled(organizationId))) return 'api-disabled';
+      const { userId, name } = old;
+      if (userId !== null && !(yield* isMember(organizationId, userId))) return 'missing';
+      if (!(yield* mayAddKey(organizationId, oldValidMs === 0 ? 1 : 0))) return 'too-many';
+      if ((yield* count(endLater, { organizationId, keyId, oldValidMs })) === 0) return 'revoked';
+      yield* insertKey(organizationId, { ...next, userId, name, createdBy });
+      yield* writeNote(organizationId, note);
+      return 'rotated';
+    }),
 
     listApiKeys: (organizationId) => read(() => rows<ApiKey>(list, { organizationId })),
 
@@ -147,8 +144,9 @@ const redeem = statement('redeem-key-request')`DELETE FROM key_request
 
 export function keyRequests({ read, write }: Transactions): KeyRequests {
   return {
-    createKeyRequest: (organizationId, { id: requestId, userId, name, keepMs, waitingMax }, note) =>
-      write(function* () {
+    createKeyRequest: method(
+      write,
+      function* (organizationId, { id: requestId, userId, name, keepMs, waitingMax }, note) {
         const enabled = yield* lockApiEnabled(organizationId);
         const member = yield* row<{ service: boolean }>(lockMember, { organizationId, userId });
         if (member?.service !== false) return 'not-a-member';
@@ -158,30 +156,29 @@ export function keyRequests({ read, write }: Transactions): KeyRequests {
         yield* run(insertRequest, { organizationId, requestId, userId, name, keepMs });
         yield* writeNote(organizationId, note);
         return 'created';
-      }),
+      },
+    ),
 
     listKeyRequests: (organizationId) => read(() => rows<KeyRequest>(listRequests, { organizationId })),
 
-    decideKeyRequest: (organizationId, requestId, { state, by, keepMs }, note) =>
-      write(function* () {
-        const values = { organizationId, requestId, state, by, keepMs };
-        if ((yield* count(decide, values)) === 0) return 'missing';
-        yield* writeNote(organizationId, note);
-        return 'decided';
-      }),
+    decideKeyRequest: method(write, function* (organizationId, requestId, { state, by, keepMs }, note) {
+      const values = { organizationId, requestId, state, by, keepMs };
+      if ((yield* count(decide, values)) === 0) return 'missing';
+      yield* writeNote(organizationId, note);
+      return 'decided';
+    }),
 
-    redeemKeyRequest: (organizationId, requestId, userId, secret, note) =>
-      write(function* () {
-        if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
-        if (!(yield* isMember(organizationId, userId))) return 'missing';
-        if (!(yield* mayAddKey(organizationId))) return 'too-many';
-        type Request = { name: string; decidedBy: UserId | null };
-        const request = yield* row<Request>(redeem, { organizationId, requestId, userId });
-        if (request === undefined) return 'missing';
-        const { name, decidedBy: createdBy } = request;
-        yield* insertKey(organizationId, { ...secret, userId, name, createdBy });
-        yield* writeNote(organizationId, note);
-        return 'created';
-      }),
+    redeemKeyRequest: method(write, function* (organizationId, requestId, userId, secret, note) {
+      if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
+      if (!(yield* isMember(organizationId, userId))) return 'missing';
+      if (!(yield* mayAddKey(organizationId))) return 'too-many';
+      type Request = { name: string; decidedBy: UserId | null };
+      const request = yield* row<Request>(redeem, { organizationId, requestId, userId });
+      if (request === undefined) return 'missing';
+      const { name, decidedBy: createdBy } = request;
+      yield* insertKey(organizationId, { ...secret, userId, name, createdBy });
+      yield* writeNote(organizationId, note);
+      return 'created';
+    }),
   };
 }

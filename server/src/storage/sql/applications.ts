@@ -5,7 +5,7 @@ import type { ApplicationGrant, Applications, SigningKey, SigningKeys } from '..
 import { lockApiEnabled } from './api-keys.ts';
 import { writeNote } from './audit.ts';
 import { sql, statement } from './sql.ts';
-import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 const insert = statement('insert-application')`
   INSERT INTO application (id, organization_id, name, secret_hash, epoch, created_at)
@@ -37,33 +37,30 @@ export const findApplicationGrant = (applicationId: string): Work<ApplicationGra
 
 export function applications({ read, write }: Transactions): Applications {
   return {
-    createApplication: (organizationId, application, note) =>
-      write(function* () {
-        const enabled = yield* lockApiEnabled(organizationId);
-        if (enabled === undefined) return 'organization-missing';
-        if (!enabled) return 'api-disabled';
-        const counted = (yield* row<{ applications: number }>(countLive, { organizationId }))!;
-        if (counted.applications >= defaultLimits.organizationApplicationsMax) return 'too-many';
-        yield* run(insert, { ...application, organizationId });
-        yield* writeNote(organizationId, note);
-        return 'created';
-      }),
+    createApplication: method(write, function* (organizationId, application, note) {
+      const enabled = yield* lockApiEnabled(organizationId);
+      if (enabled === undefined) return 'organization-missing';
+      if (!enabled) return 'api-disabled';
+      const counted = (yield* row<{ applications: number }>(countLive, { organizationId }))!;
+      if (counted.applications >= defaultLimits.organizationApplicationsMax) return 'too-many';
+      yield* run(insert, { ...application, organizationId });
+      yield* writeNote(organizationId, note);
+      return 'created';
+    }),
 
-    rotateApplication: (organizationId, applicationId, secretHash, note) =>
-      write(function* () {
-        if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
-        if ((yield* count(rotate, { organizationId, applicationId, secretHash })) === 0) return 'missing';
-        yield* writeNote(organizationId, note);
-        return 'rotated';
-      }),
+    rotateApplication: method(write, function* (organizationId, applicationId, secretHash, note) {
+      if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
+      if ((yield* count(rotate, { organizationId, applicationId, secretHash })) === 0) return 'missing';
+      yield* writeNote(organizationId, note);
+      return 'rotated';
+    }),
 
-    deleteApplication: (organizationId, applicationId, note) =>
-      write(function* () {
-        if ((yield* count(remove, { organizationId, applicationId })) === 0) return 'missing';
-        yield* run(removeUse, { organizationId, applicationId });
-        yield* writeNote(organizationId, note);
-        return 'deleted';
-      }),
+    deleteApplication: method(write, function* (organizationId, applicationId, note) {
+      if ((yield* count(remove, { organizationId, applicationId })) === 0) return 'missing';
+      yield* run(removeUse, { organizationId, applicationId });
+      yield* writeNote(organizationId, note);
+      return 'deleted';
+    }),
 
     listApplications: (organizationId) => read(() => rows<Application>(list, { organizationId })),
 
@@ -95,25 +92,23 @@ export function signingKeys({ read, write }: Transactions): SigningKeys {
   return {
     findActiveSigningKey: () => read(() => row<SigningKey>(findActive)),
 
-    keepSigningKey: (candidate) =>
-      write(function* () {
-        yield* run(lockKeys);
-        if ((yield* count(findActive)) === 0) yield* run(insertKey, { ...candidate });
-        return (yield* row<SigningKey>(findActive))!;
-      }),
+    keepSigningKey: method(write, function* (candidate) {
+      yield* run(lockKeys);
+      if ((yield* count(findActive)) === 0) yield* run(insertKey, { ...candidate });
+      return (yield* row<SigningKey>(findActive))!;
+    }),
 
-    rotateSigningKey: (next, forget) =>
-      write(function* () {
-        yield* run(lockKeys);
-        yield* run(retire);
-        if (forget) {
-          yield* run(removeRetired);
-          // Random, so that the holder of the old key cannot have signed a token for the next epoch in advance.
-          for (const { id } of yield* rows<{ id: string }>(listIds))
-            yield* run(raiseEpoch, { id, by: randomInt(1, 2 ** 44) });
-        }
-        yield* run(insertKey, { ...next });
-      }),
+    rotateSigningKey: method(write, function* (next, forget) {
+      yield* run(lockKeys);
+      yield* run(retire);
+      if (forget) {
+        yield* run(removeRetired);
+        // Random, so that the holder of the old key cannot have signed a token for the next epoch in advance.
+        for (const { id } of yield* rows<{ id: string }>(listIds))
+          yield* run(raiseEpoch, { id, by: randomInt(1, 2 ** 44) });
+      }
+      yield* run(insertKey, { ...next });
+    }),
 
     listSigningKeys: (verifyMs) => read(() => rows<SigningKey>(listKeys, { verifyMs })),
   };

@@ -3,7 +3,7 @@ import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { AuditNote, AuditSearches, Audits } from '../store.ts';
 import { callColumns, empty, type Sql, sql, statement, type Values } from './sql.ts';
-import { row, rows, run, type Transactions, type Work } from './work.ts';
+import { method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 export type AuditRow = Omit<AuditEvent, 'actor' | 'detail'> & {
   actorKind: Actor['kind'];
@@ -79,15 +79,14 @@ export function audits({ read, write }: Transactions): Audits & AuditSearches {
       return (await read(() => rows<AuditRow>(list, values))).map(toAuditEvent);
     },
 
-    searchAudit: (organizationId, { before, since, actor = '', action = '', limit }) =>
-      read(function* () {
-        const page = { organizationId, beforeAt: before.at, beforeId: before.id, since, limit };
-        const end = yield* row<LogPosition>(findSearchEnd, page);
-        const values = { ...page, actor, action, endAt: end?.at ?? since, endId: end?.id ?? '' };
-        const found = yield* rows<AuditRow>(searchAudit, values);
-        const last = found.length === limit ? found.at(-1) : end;
-        return { events: found.map(toAuditEvent), searched: last ? { at: last.at, id: last.id } : null };
-      }),
+    searchAudit: method(read, function* (organizationId, { before, since, actor = '', action = '', limit }) {
+      const page = { organizationId, beforeAt: before.at, beforeId: before.id, since, limit };
+      const end = yield* row<LogPosition>(findSearchEnd, page);
+      const values = { ...page, actor, action, endAt: end?.at ?? since, endId: end?.id ?? '' };
+      const found = yield* rows<AuditRow>(searchAudit, values);
+      const last = found.length === limit ? found.at(-1) : end;
+      return { events: found.map(toAuditEvent), searched: last ? { at: last.at, id: last.id } : null };
+    }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Members, Organizations } from '../store.ts';
 import { keyIsLive } from './api-keys.ts';
 import { writeNote } from './audit.ts';
 import { sql, statement } from './sql.ts';
-import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 const columns = sql`id, name, api_enabled AS "apiEnabled", daily_quota AS "dailyQuota", created_at AS "createdAt"`;
 
@@ -22,22 +22,20 @@ const listAll = statement('list-organizations')`SELECT ${columns} FROM organizat
 
 export function organizations({ read, write }: Transactions): Organizations {
   return {
-    createOrganization: (organization, note) =>
-      write(function* () {
-        yield* run(insertOrganization, { ...organization });
-        yield* writeNote(organization.id, note);
-      }),
+    createOrganization: method(write, function* (organization, note) {
+      yield* run(insertOrganization, { ...organization });
+      yield* writeNote(organization.id, note);
+    }),
 
-    updateOrganization: (organizationId, change, note) =>
-      write(function* () {
-        const known = yield* row<Organization>(lock, { organizationId });
-        if (known === undefined) return undefined;
-        const { apiEnabled = known.apiEnabled, dailyQuota = known.dailyQuota } = change;
-        if (apiEnabled === known.apiEnabled && dailyQuota === known.dailyQuota) return known;
-        yield* run(update, { organizationId, apiEnabled, dailyQuota });
-        yield* writeNote(organizationId, note);
-        return { ...known, apiEnabled, dailyQuota };
-      }),
+    updateOrganization: method(write, function* (organizationId, change, note) {
+      const known = yield* row<Organization>(lock, { organizationId });
+      if (known === undefined) return undefined;
+      const { apiEnabled = known.apiEnabled, dailyQuota = known.dailyQuota } = change;
+      if (apiEnabled === known.apiEnabled && dailyQuota === known.dailyQuota) return known;
+      yield* run(update, { organizationId, apiEnabled, dailyQuota });
+      yield* writeNote(organizationId, note);
+      return { ...known, apiEnabled, dailyQuota };
+    }),
 
     async findOrganization(idOrName) {
       const found = await read(() => rows<Organization>(findByIdOrName, { idOrName }));
@@ -105,12 +103,13 @@ function* lockMember(organizationId: OrganizationId, userId: UserId | undefined)
 
 export function members({ read, write }: Transactions): Members {
   return {
-    addMember: (
-      organizationId,
-      { candidateUserId, email, role, service, membersMax, withoutThreads },
-      note,
-    ) =>
-      write(function* () {
+    addMember: method(
+      write,
+      function* (
+        organizationId,
+        { candidateUserId, email, role, service, membersMax, withoutThreads },
+        note,
+      ) {
         if ((yield* count(lockForMember, { organizationId })) === 0)
           return { outcome: 'organization-missing' };
         if ((yield* count(findByEmail, { organizationId, email })) === 1)
@@ -123,31 +122,30 @@ export function members({ read, write }: Transactions): Members {
           return { outcome: 'already-member' };
         yield* writeNote(organizationId, { ...note, subject: userId });
         return { outcome: 'added', userId };
-      }),
+      },
+    ),
 
     // The invitation and the requests for keys are removed with the membership.
-    removeMember: (organizationId, email, keepAdmin, note) =>
-      write(function* () {
-        const member = yield* lockMember(organizationId, yield* findUserId(email));
-        if (member === undefined) return { outcome: 'missing' };
-        if (keepAdmin && member.isLastAdmin) return { outcome: 'last-admin' };
-        const { userId } = member;
-        yield* run(remove, { organizationId, userId });
-        const keysRevoked = yield* count(revokeKeys, { organizationId, userId });
-        yield* writeNote(organizationId, note);
-        return { outcome: 'removed', userId, keysRevoked };
-      }),
+    removeMember: method(write, function* (organizationId, email, keepAdmin, note) {
+      const member = yield* lockMember(organizationId, yield* findUserId(email));
+      if (member === undefined) return { outcome: 'missing' };
+      if (keepAdmin && member.isLastAdmin) return { outcome: 'last-admin' };
+      const { userId } = member;
+      yield* run(remove, { organizationId, userId });
+      const keysRevoked = yield* count(revokeKeys, { organizationId, userId });
+      yield* writeNote(organizationId, note);
+      return { outcome: 'removed', userId, keysRevoked };
+    }),
 
-    setMemberRole: (organizationId, userId, role, note) =>
-      write(function* () {
-        const member = yield* lockMember(organizationId, userId);
-        if (member === undefined) return 'missing';
-        if (member.role === role) return 'changed';
-        if (member.isLastAdmin) return 'last-admin';
-        yield* run(setRole, { organizationId, userId, role });
-        yield* writeNote(organizationId, note);
-        return 'changed';
-      }),
+    setMemberRole: method(write, function* (organizationId, userId, role, note) {
+      const member = yield* lockMember(organizationId, userId);
+      if (member === undefined) return 'missing';
+      if (member.role === role) return 'changed';
+      if (member.isLastAdmin) return 'last-admin';
+      yield* run(setRole, { organizationId, userId, role });
+      yield* writeNote(organizationId, note);
+      return 'changed';
+    }),
 
     findMember: (organizationId, email) => read(() => row<Member>(findByEmail, { organizationId, email })),
 

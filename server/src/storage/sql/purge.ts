@@ -8,7 +8,7 @@ import { findUserId } from './organizations.ts';
 import { isRunning } from './replies.ts';
 import { batchRows, deadline, type Removal, threadRemoval } from './retention.ts';
 import { identifier, type Sql, sql, statement, type Values } from './sql.ts';
-import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 interface PurgeRule {
   /**
@@ -218,28 +218,26 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       }
     },
 
-    purgePerson: (organizationId, person) =>
-      write(function* () {
-        const removed: Counts = {};
-        const values = { organizationId, userId: person.userId, limit: removal.rowsAtOnce };
-        const threads = yield* rows<{ id: ThreadId }>(findDeletedThreads, values);
-        if (threads.length === 0) {
-          yield* removeTraces(organizationId, person, removed);
-          return { removed, done: true };
-        }
-        const gone = yield* removeThreads(organizationId, threads, batchRows, deadline(removal));
-        add(removed, 'message', gone.messages);
-        add(removed, 'idempotency_key', gone.idempotencyKeys);
-        add(removed, 'thread', gone.threads);
-        return { removed, done: false };
-      }),
+    purgePerson: method(write, function* (organizationId, person) {
+      const removed: Counts = {};
+      const values = { organizationId, userId: person.userId, limit: removal.rowsAtOnce };
+      const threads = yield* rows<{ id: ThreadId }>(findDeletedThreads, values);
+      if (threads.length === 0) {
+        yield* removeTraces(organizationId, person, removed);
+        return { removed, done: true };
+      }
+      const gone = yield* removeThreads(organizationId, threads, batchRows, deadline(removal));
+      add(removed, 'message', gone.messages);
+      add(removed, 'idempotency_key', gone.idempotencyKeys);
+      add(removed, 'thread', gone.threads);
+      return { removed, done: false };
+    }),
 
-    anonymizeAudit: (organizationId, person, after) =>
-      write(function* () {
-        const { changes, next } = yield* auditOf(organizationId, person, after);
-        for (const change of changes) yield* run(rewriteAudit, { ...change, organizationId });
-        return { changed: changes.length, next };
-      }),
+    anonymizeAudit: method(write, function* (organizationId, person, after) {
+      const { changes, next } = yield* auditOf(organizationId, person, after);
+      for (const change of changes) yield* run(rewriteAudit, { ...change, organizationId });
+      return { changed: changes.length, next };
+    }),
   };
 }
 

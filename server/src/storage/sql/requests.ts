@@ -12,7 +12,7 @@ import type {
 } from '../store.ts';
 import { newest, searchMax } from './audit.ts';
 import { identifier, jsonRows, type Sql, sql, statement, type Values } from './sql.ts';
-import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A block has at most this many requests, so that a removal or a page does not take long. */
 const blockMax = 100;
@@ -186,11 +186,10 @@ export function requests({ runsLocally, read, write, writeUnsynced }: Transactio
 
     findOldRequest: (organizationId, keep) => read(() => row<LogPosition>(findOld, { organizationId, keep })),
 
-    removeRequests: (organizationId, position) =>
-      write(function* () {
-        const end = yield* row<LogPosition>(findRemovalEnd, { organizationId, ...position });
-        return yield* count(remove, { organizationId, ...(end ?? position) });
-      }),
+    removeRequests: method(write, function* (organizationId, position) {
+      const end = yield* row<LogPosition>(findRemovalEnd, { organizationId, ...position });
+      return yield* count(remove, { organizationId, ...(end ?? position) });
+    }),
 
     listTraffic: (organizationId, unit, first, last) =>
       read(() => rows<TrafficCount>(listTrafficOf[unit], { organizationId, first, last })),
@@ -265,12 +264,14 @@ export function usages({ read, writeUnsynced }: Transactions): Usages {
 
     readQuota: (organizationId, day) => read(() => row(readQuota, { organizationId, day })),
 
-    countPrompt: (organizationId, userId, { period, startedAt, personMax, organizationMax }) =>
-      writeUnsynced(function* () {
+    countPrompt: method(
+      writeUnsynced,
+      function* (organizationId, userId, { period, startedAt, personMax, organizationMax }) {
         const countFor = (user: string) => addUse({ organizationId, period, userId: user, startedAt });
         if (period === 'mail') yield* run(removeMailUses, { organizationId, startedAt });
         if ((yield* countFor(userId)) > personMax) return 'person-limit';
         return (yield* countFor(wholeOrganization)) > organizationMax ? 'organization-limit' : 'counted';
-      }),
+      },
+    ),
   };
 }

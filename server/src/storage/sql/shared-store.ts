@@ -7,7 +7,7 @@ import { members, organizations } from './organizations.ts';
 import { ratings } from './ratings.ts';
 import { requests, usages } from './requests.ts';
 import { statement } from './sql.ts';
-import { row, run, type Transactions } from './work.ts';
+import { method, row, run, type Transactions } from './work.ts';
 
 const keepSecret = statement('keep-secret')`
   INSERT INTO secret (name, value) VALUES (:name, :candidate) ON CONFLICT DO NOTHING`;
@@ -31,10 +31,9 @@ export function sharedStore(store: Transactions) {
     ...requests(store),
     ...usages(store),
 
-    secret: (name: string, candidate: Uint8Array) =>
-      store.write(function* () {
-        yield* run(keepSecret, { name, candidate });
-        return (yield* row<{ value: Buffer }>(readSecret, { name }))!.value;
-      }),
+    secret: method(store.write, function* (name: string, candidate: Uint8Array) {
+      yield* run(keepSecret, { name, candidate });
+      return (yield* row<{ value: Buffer }>(readSecret, { name }))!.value;
+    }),
   };
 }

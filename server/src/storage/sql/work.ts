@@ -25,6 +25,14 @@ export function* count(statement: Statement, values: Values = {}): Work<number> 
   return (yield* rows(statement, values)).length;
 }
 
+/** A method of a port that runs work with the values of each call. */
+export function method<Values extends unknown[], T>(
+  run: (work: () => Work<T>) => Promise<T>,
+  work: (...values: Values) => Work<T>,
+): (...values: Values) => Promise<T> {
+  return (...values) => run(() => work(...values));
+}
+
 /** How an adapter runs work. */
 export interface Transactions {
   /** Whether a statement takes no round trip, so that many small ones are cheaper than a large one. */
