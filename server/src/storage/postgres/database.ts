@@ -61,12 +61,6 @@ const takeRoom = statement('take-room')`CREATE TEMPORARY TABLE skein_room ON COM
 
 const commitUnsynced = statement('commit-unsynced')`SET LOCAL synchronous_commit = off`;
 
-interface Numbered {
-  readonly text: string;
-  /** The names of its values, in the order of their numbers. */
-  readonly names: readonly string[];
-}
-
 /** The query for the driver, which numbers values instead of naming them. */
 export function query(statement: Statement, values: Values = {}, time?: StoreTime): pg.QueryConfig {
   const { text, names } = numbered(statement);
@@ -78,7 +72,8 @@ export function query(statement: Statement, values: Values = {}, time?: StoreTim
   };
 }
 
-const numbered = memoized(({ sql }: Statement): Numbered => {
+/** The text with numbered values, and their names in the order of their numbers. */
+const numbered = memoized(({ sql }: Statement) => {
   const names: string[] = [];
   const withTime = sql.replace(/\bINDEXED BY \w+/g, '').replace(/(?<!:):now\b/g, now);
   const text = withTime.replace(valueNames, (_, name: string) => {

@@ -98,53 +98,51 @@ const endOthers = statement('end-other-sessions')`DELETE FROM session
   WHERE user_id = :userId AND token_hash <> :keptTokenHash
     AND (CAST(:covered AS text) IS NULL OR password_id = :covered)`;
 
-export function accounts({ read, write }: Transactions): Accounts {
-  return {
-    findPerson: (email) => read(() => person(findByEmail, { email })),
+export const accounts = ({ read, write }: Transactions): Accounts => ({
+  findPerson: (email) => read(() => person(findByEmail, { email })),
 
-    listMemberships: (userId, access) => read(() => membershipsOf(userId, access)),
+  listMemberships: (userId, access) => read(() => membershipsOf(userId, access)),
 
-    acceptMembership: method(write, function* (organizationId, userId, note) {
-      if ((yield* count(accept, { organizationId, userId })) === 0) return 'missing';
-      yield* run(removeInvitation, { organizationId, userId });
-      yield* writeNote(organizationId, note);
-      return 'accepted';
-    }),
+  acceptMembership: method(write, function* (organizationId, userId, note) {
+    if ((yield* count(accept, { organizationId, userId })) === 0) return 'missing';
+    yield* run(removeInvitation, { organizationId, userId });
+    yield* writeNote(organizationId, note);
+    return 'accepted';
+  }),
 
-    changePassword: method(write, function* (userId, { keptTokenHash, ...replacement }, note) {
-      yield* lockUser(userId);
-      const password = passwordToChange(yield* passwordsOf(userId), replacement);
-      if (password === undefined) return 'refused';
-      const { id: passwordId, proven } = password;
-      const access = { proof: 'password', passwordId, proven } as const;
-      yield* run(change, { next: replacement.next, passwordId });
-      yield* run(removeResets, { userId });
-      yield* run(endOthers, { userId, keptTokenHash, covered: coveredPassword(access) ?? null });
-      yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
-      return 'changed';
-    }),
+  changePassword: method(write, function* (userId, { keptTokenHash, ...replacement }, note) {
+    yield* lockUser(userId);
+    const password = passwordToChange(yield* passwordsOf(userId), replacement);
+    if (password === undefined) return 'refused';
+    const { id: passwordId, proven } = password;
+    const access = { proof: 'password', passwordId, proven } as const;
+    yield* run(change, { next: replacement.next, passwordId });
+    yield* run(removeResets, { userId });
+    yield* run(endOthers, { userId, keptTokenHash, covered: coveredPassword(access) ?? null });
+    yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
+    return 'changed';
+  }),
 
-    async bindIdentity(issuer, subject, email, note) {
-      const known = await read(() => person(findByIdentity, { issuer, subject }));
-      if (known !== undefined) return known;
-      return write(function* () {
-        const addressed = yield* row<PersonRow>(findByEmail, { email });
-        if (addressed !== undefined) {
-          yield* lockUser(addressed.userId);
-          // Waits for a concurrent binding of the same subject, which the next statement then finds.
-          yield* run(bind, { issuer, subject, userId: addressed.userId });
-        }
-        const bound = yield* row<PersonRow>(findByIdentity, { issuer, subject });
-        if (bound === undefined) return undefined;
-        const { userId } = bound;
-        const unproven = (yield* passwordsOf(userId)).filter(({ proven }) => !proven);
-        const voided: AuditNote = { ...note, actor: { kind: 'user', userId }, subject: userId };
-        yield* writeNotes(yield* voidPasswords(userId, unproven), voided);
-        return { ...bound, passwords: yield* passwordsOf(userId) };
-      });
-    },
-  };
-}
+  async bindIdentity(issuer, subject, email, note) {
+    const known = await read(() => person(findByIdentity, { issuer, subject }));
+    if (known !== undefined) return known;
+    return write(function* () {
+      const addressed = yield* row<PersonRow>(findByEmail, { email });
+      if (addressed !== undefined) {
+        yield* lockUser(addressed.userId);
+        // Waits for a concurrent binding of the same subject, which the next statement then finds.
+        yield* run(bind, { issuer, subject, userId: addressed.userId });
+      }
+      const bound = yield* row<PersonRow>(findByIdentity, { issuer, subject });
+      if (bound === undefined) return undefined;
+      const { userId } = bound;
+      const unproven = (yield* passwordsOf(userId)).filter(({ proven }) => !proven);
+      const voided: AuditNote = { ...note, actor: { kind: 'user', userId }, subject: userId };
+      yield* writeNotes(yield* voidPasswords(userId, unproven), voided);
+      return { ...bound, passwords: yield* passwordsOf(userId) };
+    });
+  },
+});
 
 function* person(find: typeof findByEmail, values: Record<string, string>): Work<Person | undefined> {
   const found = yield* row<PersonRow>(find, values);

@@ -75,52 +75,50 @@ function* mayAddKey(organizationId: OrganizationId, revokedNow = 0): Work<boolea
   return keys - revokedNow < defaultLimits.organizationKeysMax;
 }
 
-export function apiKeys({ read, write }: Transactions): ApiKeys {
-  return {
-    createApiKey: method(write, function* (organizationId, key, note) {
-      const enabled = yield* lockApiEnabled(organizationId);
-      if (enabled === undefined) return 'organization-missing';
-      if (!enabled) return 'api-disabled';
-      if (key.userId !== null && !(yield* isMember(organizationId, key.userId))) return 'not-a-member';
-      if (!(yield* mayAddKey(organizationId))) return 'too-many';
-      yield* insertKey(organizationId, key);
-      yield* writeNote(organizationId, note);
-      return 'created';
-    }),
+export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
+  createApiKey: method(write, function* (organizationId, key, note) {
+    const enabled = yield* lockApiEnabled(organizationId);
+    if (enabled === undefined) return 'organization-missing';
+    if (!enabled) return 'api-disabled';
+    if (key.userId !== null && !(yield* isMember(organizationId, key.userId))) return 'not-a-member';
+    if (!(yield* mayAddKey(organizationId))) return 'too-many';
+    yield* insertKey(organizationId, key);
+    yield* writeNote(organizationId, note);
+    return 'created';
+  }),
 
-    revokeApiKey: method(write, function* (organizationId, keyId, note) {
-      if ((yield* count(revoke, { organizationId, keyId })) === 0) {
-        return (yield* count(find, { organizationId, keyId })) === 1 ? 'revoked' : 'missing';
-      }
-      yield* writeNote(organizationId, note);
-      return 'revoked';
-    }),
+  revokeApiKey: method(write, function* (organizationId, keyId, note) {
+    if ((yield* count(revoke, { organizationId, keyId })) === 0) {
+      return (yield* count(find, { organizationId, keyId })) === 1 ? 'revoked' : 'missing';
+    }
+    yield* writeNote(organizationId, note);
+    return 'revoked';
+  }),
 
-    rotateApiKey: method(write, function* (organizationId, keyId, { next, createdBy, oldValidMs }, note) {
-      const old = yield* row<ApiKey>(find, { organizationId, keyId });
-      if (old === undefined) return 'missing';
-      if (!(yield* lockApiEnabled(organizationId))) return 'api-disabled';
-      const { userId, name } = old;
-      if (userId !== null && !(yield* isMember(organizationId, userId))) return 'missing';
-      if (!(yield* mayAddKey(organizationId, oldValidMs === 0 ? 1 : 0))) return 'too-many';
-      if ((yield* count(endLater, { organizationId, keyId, oldValidMs })) === 0) return 'revoked';
-      yield* insertKey(organizationId, { ...next, userId, name, createdBy });
-      yield* writeNote(organizationId, note);
-      return 'rotated';
-    }),
+  rotateApiKey: method(write, function* (organizationId, keyId, { next, createdBy, oldValidMs }, note) {
+    const old = yield* row<ApiKey>(find, { organizationId, keyId });
+    if (old === undefined) return 'missing';
+    if (!(yield* lockApiEnabled(organizationId))) return 'api-disabled';
+    const { userId, name } = old;
+    if (userId !== null && !(yield* isMember(organizationId, userId))) return 'missing';
+    if (!(yield* mayAddKey(organizationId, oldValidMs === 0 ? 1 : 0))) return 'too-many';
+    if ((yield* count(endLater, { organizationId, keyId, oldValidMs })) === 0) return 'revoked';
+    yield* insertKey(organizationId, { ...next, userId, name, createdBy });
+    yield* writeNote(organizationId, note);
+    return 'rotated';
+  }),
 
-    listApiKeys: (organizationId) => read(() => rows<ApiKey>(list, { organizationId })),
+  listApiKeys: (organizationId) => read(() => rows<ApiKey>(list, { organizationId })),
 
-    findApiKey: (organizationId, keyId) => read(() => row<ApiKey>(find, { organizationId, keyId })),
+  findApiKey: (organizationId, keyId) => read(() => row<ApiKey>(find, { organizationId, keyId })),
 
-    nameCredentials: (organizationId, ids) =>
-      read(() =>
-        rows<CredentialName>(nameCredentials, { organizationId, ids: jsonRows(ids.map((id) => ({ id }))) }),
-      ),
+  nameCredentials: (organizationId, ids) =>
+    read(() =>
+      rows<CredentialName>(nameCredentials, { organizationId, ids: jsonRows(ids.map((id) => ({ id }))) }),
+    ),
 
-    findKeyGrant: (hash) => read(() => findKeyGrant(hash)),
-  };
-}
+  findKeyGrant: (hash) => read(() => findKeyGrant(hash)),
+});
 
 const removeEnded = statement('remove-ended-key-requests')`DELETE FROM key_request
   WHERE organization_id = :organizationId AND user_id = :userId AND (expires_at <= :now OR state = 'declined')`;
@@ -142,43 +140,41 @@ const redeem = statement('redeem-key-request')`DELETE FROM key_request
     AND expires_at > :now
   RETURNING name, decided_by AS "decidedBy"`;
 
-export function keyRequests({ read, write }: Transactions): KeyRequests {
-  return {
-    createKeyRequest: method(
-      write,
-      function* (organizationId, { id: requestId, userId, name, keepMs, waitingMax }, note) {
-        const enabled = yield* lockApiEnabled(organizationId);
-        const member = yield* row<{ service: boolean }>(lockMember, { organizationId, userId });
-        if (member?.service !== false) return 'not-a-member';
-        if (!enabled) return 'api-disabled';
-        yield* run(removeEnded, { organizationId, userId });
-        if ((yield* count(findWaiting, { organizationId, userId })) >= waitingMax) return 'too-many';
-        yield* run(insertRequest, { organizationId, requestId, userId, name, keepMs });
-        yield* writeNote(organizationId, note);
-        return 'created';
-      },
-    ),
-
-    listKeyRequests: (organizationId) => read(() => rows<KeyRequest>(listRequests, { organizationId })),
-
-    decideKeyRequest: method(write, function* (organizationId, requestId, { state, by, keepMs }, note) {
-      const values = { organizationId, requestId, state, by, keepMs };
-      if ((yield* count(decide, values)) === 0) return 'missing';
-      yield* writeNote(organizationId, note);
-      return 'decided';
-    }),
-
-    redeemKeyRequest: method(write, function* (organizationId, requestId, userId, secret, note) {
-      if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
-      if (!(yield* isMember(organizationId, userId))) return 'missing';
-      if (!(yield* mayAddKey(organizationId))) return 'too-many';
-      type Request = { name: string; decidedBy: UserId | null };
-      const request = yield* row<Request>(redeem, { organizationId, requestId, userId });
-      if (request === undefined) return 'missing';
-      const { name, decidedBy: createdBy } = request;
-      yield* insertKey(organizationId, { ...secret, userId, name, createdBy });
+export const keyRequests = ({ read, write }: Transactions): KeyRequests => ({
+  createKeyRequest: method(
+    write,
+    function* (organizationId, { id: requestId, userId, name, keepMs, waitingMax }, note) {
+      const enabled = yield* lockApiEnabled(organizationId);
+      const member = yield* row<{ service: boolean }>(lockMember, { organizationId, userId });
+      if (member?.service !== false) return 'not-a-member';
+      if (!enabled) return 'api-disabled';
+      yield* run(removeEnded, { organizationId, userId });
+      if ((yield* count(findWaiting, { organizationId, userId })) >= waitingMax) return 'too-many';
+      yield* run(insertRequest, { organizationId, requestId, userId, name, keepMs });
       yield* writeNote(organizationId, note);
       return 'created';
-    }),
-  };
-}
+    },
+  ),
+
+  listKeyRequests: (organizationId) => read(() => rows<KeyRequest>(listRequests, { organizationId })),
+
+  decideKeyRequest: method(write, function* (organizationId, requestId, { state, by, keepMs }, note) {
+    const values = { organizationId, requestId, state, by, keepMs };
+    if ((yield* count(decide, values)) === 0) return 'missing';
+    yield* writeNote(organizationId, note);
+    return 'decided';
+  }),
+
+  redeemKeyRequest: method(write, function* (organizationId, requestId, userId, secret, note) {
+    if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
+    if (!(yield* isMember(organizationId, userId))) return 'missing';
+    if (!(yield* mayAddKey(organizationId))) return 'too-many';
+    type Request = { name: string; decidedBy: UserId | null };
+    const request = yield* row<Request>(redeem, { organizationId, requestId, userId });
+    if (request === undefined) return 'missing';
+    const { name, decidedBy: createdBy } = request;
+    yield* insertKey(organizationId, { ...secret, userId, name, createdBy });
+    yield* writeNote(organizationId, note);
+    return 'created';
+  }),
+});

@@ -35,41 +35,39 @@ const findGrant = statement('find-application-grant')`
 export const findApplicationGrant = (applicationId: string): Work<ApplicationGrant | undefined> =>
   row<ApplicationGrant>(findGrant, { applicationId });
 
-export function applications({ read, write }: Transactions): Applications {
-  return {
-    createApplication: method(write, function* (organizationId, application, note) {
-      const enabled = yield* lockApiEnabled(organizationId);
-      if (enabled === undefined) return 'organization-missing';
-      if (!enabled) return 'api-disabled';
-      const counted = (yield* row<{ applications: number }>(countLive, { organizationId }))!;
-      if (counted.applications >= defaultLimits.organizationApplicationsMax) return 'too-many';
-      yield* run(insert, { ...application, organizationId });
-      yield* writeNote(organizationId, note);
-      return 'created';
-    }),
+export const applications = ({ read, write }: Transactions): Applications => ({
+  createApplication: method(write, function* (organizationId, application, note) {
+    const enabled = yield* lockApiEnabled(organizationId);
+    if (enabled === undefined) return 'organization-missing';
+    if (!enabled) return 'api-disabled';
+    const counted = (yield* row<{ applications: number }>(countLive, { organizationId }))!;
+    if (counted.applications >= defaultLimits.organizationApplicationsMax) return 'too-many';
+    yield* run(insert, { ...application, organizationId });
+    yield* writeNote(organizationId, note);
+    return 'created';
+  }),
 
-    rotateApplication: method(write, function* (organizationId, applicationId, secretHash, note) {
-      if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
-      if ((yield* count(rotate, { organizationId, applicationId, secretHash })) === 0) return 'missing';
-      yield* writeNote(organizationId, note);
-      return 'rotated';
-    }),
+  rotateApplication: method(write, function* (organizationId, applicationId, secretHash, note) {
+    if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
+    if ((yield* count(rotate, { organizationId, applicationId, secretHash })) === 0) return 'missing';
+    yield* writeNote(organizationId, note);
+    return 'rotated';
+  }),
 
-    deleteApplication: method(write, function* (organizationId, applicationId, note) {
-      if ((yield* count(remove, { organizationId, applicationId })) === 0) return 'missing';
-      yield* run(removeUse, { organizationId, applicationId });
-      yield* writeNote(organizationId, note);
-      return 'deleted';
-    }),
+  deleteApplication: method(write, function* (organizationId, applicationId, note) {
+    if ((yield* count(remove, { organizationId, applicationId })) === 0) return 'missing';
+    yield* run(removeUse, { organizationId, applicationId });
+    yield* writeNote(organizationId, note);
+    return 'deleted';
+  }),
 
-    listApplications: (organizationId) => read(() => rows<Application>(list, { organizationId })),
+  listApplications: (organizationId) => read(() => rows<Application>(list, { organizationId })),
 
-    findApplication: (organizationId, applicationId) =>
-      read(() => row<Application>(find, { organizationId, applicationId })),
+  findApplication: (organizationId, applicationId) =>
+    read(() => row<Application>(find, { organizationId, applicationId })),
 
-    findApplicationGrant: (applicationId) => read(() => findApplicationGrant(applicationId)),
-  };
-}
+  findApplicationGrant: (applicationId) => read(() => findApplicationGrant(applicationId)),
+});
 
 const keyColumns = sql`id, private_jwk AS "privateJwk", retired_at AS "retiredAt"`;
 const findActive = statement('find-active-signing-key')`
@@ -88,28 +86,26 @@ const raiseEpoch = statement('raise-epoch')`
 const listKeys = statement('list-signing-keys')`SELECT ${keyColumns} FROM signing_key
   WHERE retired_at IS NULL OR retired_at > :now - CAST(:verifyMs AS bigint) ORDER BY created_at DESC, id DESC`;
 
-export function signingKeys({ read, write }: Transactions): SigningKeys {
-  return {
-    findActiveSigningKey: () => read(() => row<SigningKey>(findActive)),
+export const signingKeys = ({ read, write }: Transactions): SigningKeys => ({
+  findActiveSigningKey: () => read(() => row<SigningKey>(findActive)),
 
-    keepSigningKey: method(write, function* (candidate) {
-      yield* run(lockKeys);
-      if ((yield* count(findActive)) === 0) yield* run(insertKey, { ...candidate });
-      return (yield* row<SigningKey>(findActive))!;
-    }),
+  keepSigningKey: method(write, function* (candidate) {
+    yield* run(lockKeys);
+    if ((yield* count(findActive)) === 0) yield* run(insertKey, { ...candidate });
+    return (yield* row<SigningKey>(findActive))!;
+  }),
 
-    rotateSigningKey: method(write, function* (next, forget) {
-      yield* run(lockKeys);
-      yield* run(retire);
-      if (forget) {
-        yield* run(removeRetired);
-        // Random, so that the holder of the old key cannot have signed a token for the next epoch in advance.
-        for (const { id } of yield* rows<{ id: string }>(listIds))
-          yield* run(raiseEpoch, { id, by: randomInt(1, 2 ** 44) });
-      }
-      yield* run(insertKey, { ...next });
-    }),
+  rotateSigningKey: method(write, function* (next, forget) {
+    yield* run(lockKeys);
+    yield* run(retire);
+    if (forget) {
+      yield* run(removeRetired);
+      // Random, so that the holder of the old key cannot have signed a token for the next epoch in advance.
+      for (const { id } of yield* rows<{ id: string }>(listIds))
+        yield* run(raiseEpoch, { id, by: randomInt(1, 2 ** 44) });
+    }
+    yield* run(insertKey, { ...next });
+  }),
 
-    listSigningKeys: (verifyMs) => read(() => rows<SigningKey>(listKeys, { verifyMs })),
-  };
-}
+  listSigningKeys: (verifyMs) => read(() => rows<SigningKey>(listKeys, { verifyMs })),
+});

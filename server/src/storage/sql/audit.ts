@@ -11,17 +11,15 @@ export type AuditRow = Omit<AuditEvent, 'actor' | 'detail'> & {
   detail: string;
 };
 
-export function noteValues({ id, actor, action, subject, detail, traceId }: AuditNote): Values {
-  return {
-    noteId: id,
-    noteActorKind: actor.kind,
-    noteActorUserId: actor.kind === 'user' ? actor.userId : null,
-    noteAction: action,
-    noteSubject: subject,
-    noteDetail: JSON.stringify(detail),
-    noteTraceId: traceId,
-  };
-}
+export const noteValues = ({ id, actor, action, subject, detail, traceId }: AuditNote): Values => ({
+  noteId: id,
+  noteActorKind: actor.kind,
+  noteActorUserId: actor.kind === 'user' ? actor.userId : null,
+  noteAction: action,
+  noteSubject: subject,
+  noteDetail: JSON.stringify(detail),
+  noteTraceId: traceId,
+});
 
 const columns = sql`organization_id, at, id, actor_kind, actor_user_id, action, subject, detail, trace_id`;
 const given = sql`:noteId, :noteActorKind, :noteActorUserId, :noteAction, :noteSubject, :noteDetail, :noteTraceId`;
@@ -69,26 +67,24 @@ const searchAudit = statement('search-audit')`
 /** Later than every entry of a log. */
 export const newest = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
-export function audits({ read, write }: Transactions): Audits & AuditSearches {
-  return {
-    writeAudit: (organizationId, note) => write(() => writeNote(organizationId, note)),
+export const audits = ({ read, write }: Transactions): Audits & AuditSearches => ({
+  writeAudit: (organizationId, note) => write(() => writeNote(organizationId, note)),
 
-    async listAudit(organizationId, { before = newest, traceId, limit }) {
-      const values = { organizationId, beforeAt: before.at, beforeId: before.id, traceId, limit };
-      const list = traceId === undefined ? listAudit : listAuditOfTrace;
-      return (await read(() => rows<AuditRow>(list, values))).map(toAuditEvent);
-    },
+  async listAudit(organizationId, { before = newest, traceId, limit }) {
+    const values = { organizationId, beforeAt: before.at, beforeId: before.id, traceId, limit };
+    const list = traceId === undefined ? listAudit : listAuditOfTrace;
+    return (await read(() => rows<AuditRow>(list, values))).map(toAuditEvent);
+  },
 
-    searchAudit: method(read, function* (organizationId, { before, since, actor = '', action = '', limit }) {
-      const page = { organizationId, beforeAt: before.at, beforeId: before.id, since, limit };
-      const end = yield* row<LogPosition>(findSearchEnd, page);
-      const values = { ...page, actor, action, endAt: end?.at ?? since, endId: end?.id ?? '' };
-      const found = yield* rows<AuditRow>(searchAudit, values);
-      const last = found.length === limit ? found.at(-1) : end;
-      return { events: found.map(toAuditEvent), searched: last ? { at: last.at, id: last.id } : null };
-    }),
-  };
-}
+  searchAudit: method(read, function* (organizationId, { before, since, actor = '', action = '', limit }) {
+    const page = { organizationId, beforeAt: before.at, beforeId: before.id, since, limit };
+    const end = yield* row<LogPosition>(findSearchEnd, page);
+    const values = { ...page, actor, action, endAt: end?.at ?? since, endId: end?.id ?? '' };
+    const found = yield* rows<AuditRow>(searchAudit, values);
+    const last = found.length === limit ? found.at(-1) : end;
+    return { events: found.map(toAuditEvent), searched: last ? { at: last.at, id: last.id } : null };
+  }),
+});
 
 function toAuditEvent({ actorKind, actorUserId, detail, ...event }: AuditRow): AuditEvent {
   const actor: Actor = actorKind === 'user' ? { kind: actorKind, userId: actorUserId! } : { kind: actorKind };

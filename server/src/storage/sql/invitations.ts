@@ -68,72 +68,70 @@ function* read(tokenHash: string) {
   return { invitation, invitee };
 }
 
-export function invitations(store: Transactions): Invitations {
-  return {
-    createInvitation: method(store.write, function* (organizationId, { requested, ...invitation }, note) {
-      const { userId } = invitation;
-      // Concurrent requests wait here, and then find the link.
-      if (requested !== undefined) yield* lockUser(userId);
-      const member = yield* row<{ service: boolean }>(keepMember, { organizationId, userId });
-      if (member === undefined) return 'not-a-member';
-      if (member.service) return 'service-account';
-      if (requested !== undefined) {
-        if ((yield* count(findLive, { organizationId, userId })) > 0) return 'live';
-        const { person, startedAt, personMax } = requested;
-        const uses = yield* addUse({ organizationId, period: 'mail', userId: person, startedAt });
-        if (uses > personMax) return 'person-limit';
-      }
-      const mailState = invitation.sealedLink === null ? null : 'waiting';
-      yield* run(replace, { ...invitation, requested: requested !== undefined, organizationId, mailState });
-      yield* writeNote(organizationId, note);
-      return 'created';
-    }),
+export const invitations = (store: Transactions): Invitations => ({
+  createInvitation: method(store.write, function* (organizationId, { requested, ...invitation }, note) {
+    const { userId } = invitation;
+    // Concurrent requests wait here, and then find the link.
+    if (requested !== undefined) yield* lockUser(userId);
+    const member = yield* row<{ service: boolean }>(keepMember, { organizationId, userId });
+    if (member === undefined) return 'not-a-member';
+    if (member.service) return 'service-account';
+    if (requested !== undefined) {
+      if ((yield* count(findLive, { organizationId, userId })) > 0) return 'live';
+      const { person, startedAt, personMax } = requested;
+      const uses = yield* addUse({ organizationId, period: 'mail', userId: person, startedAt });
+      if (uses > personMax) return 'person-limit';
+    }
+    const mailState = invitation.sealedLink === null ? null : 'waiting';
+    yield* run(replace, { ...invitation, requested: requested !== undefined, organizationId, mailState });
+    yield* writeNote(organizationId, note);
+    return 'created';
+  }),
 
-    findInvitation: async (tokenHash) => (await store.read(() => read(tokenHash)))?.invitation,
+  findInvitation: async (tokenHash) => (await store.read(() => read(tokenHash)))?.invitation,
 
-    // The invitation is read again once the user is locked: of two concurrent acceptances, the second sees the first.
-    acceptInvitation: method(store.write, function* (tokenHash, acceptance, notes) {
-      const invited = yield* row<Invited>(findInvited, { tokenHash });
-      if (invited === undefined) return { outcome: 'missing' };
-      const { organizationId, userId } = invited;
-      yield* lockUser(userId);
-      // Before the invitation, which is the order of a member's removal.
-      yield* run(lockMember, { organizationId, userId });
-      const found = yield* read(tokenHash);
-      if (found === undefined) return { outcome: 'missing' };
-      const plan = planAcceptance(found.invitation, found.invitee, acceptance);
-      if (plan === undefined) return { outcome: 'refused' };
-      yield* run(use, { tokenHash });
-      yield* run(removeResets, { userId });
-      const settle = plan.keepsMemberships ? proveMemberships : closeMemberships;
-      const settled = yield* voidPasswords(userId, plan.voided, settle);
-      if (plan.endsSessions) yield* run(endSessions, { userId });
-      if (plan.closesOthers) settled.push(...(yield* rows<Invited>(closeOthers, { userId, organizationId })));
-      if (plan.nowProven !== undefined) {
-        yield* run(prove, { passwordId: plan.nowProven });
-        yield* run(proveMemberships, { passwordId: plan.nowProven });
-      }
-      if (plan.added !== undefined) yield* run(addPassword, { ...plan.added, userId });
-      yield* run(open, { organizationId, userId, passwordId: plan.openedWith });
-      yield* run(removeUnused, { userId });
-      const { entered } = yield* membershipsOf(userId, { proof: 'sso' });
-      const keysRevoked = new Map(settled.map((each) => [each.organizationId, each.keysRevoked]));
-      for (const { organizationId: id } of found.invitation.resets ? entered : [invited]) {
-        const detail = {
-          ...notes.accepted.detail,
-          ...(keysRevoked.get(id) && { keysRevoked: keysRevoked.get(id)! }),
-        };
-        yield* writeNote(id, { ...notes.accepted, detail });
-      }
-      const isOpen = new Set(entered.map((each) => each.organizationId));
-      yield* writeNotes(
-        settled.filter((each) => !isOpen.has(each.organizationId)),
-        notes.closed,
-      );
-      return { outcome: 'accepted', userId, organizationId };
-    }),
-  };
-}
+  // The invitation is read again once the user is locked: of two concurrent acceptances, the second sees the first.
+  acceptInvitation: method(store.write, function* (tokenHash, acceptance, notes) {
+    const invited = yield* row<Invited>(findInvited, { tokenHash });
+    if (invited === undefined) return { outcome: 'missing' };
+    const { organizationId, userId } = invited;
+    yield* lockUser(userId);
+    // Before the invitation, which is the order of a member's removal.
+    yield* run(lockMember, { organizationId, userId });
+    const found = yield* read(tokenHash);
+    if (found === undefined) return { outcome: 'missing' };
+    const plan = planAcceptance(found.invitation, found.invitee, acceptance);
+    if (plan === undefined) return { outcome: 'refused' };
+    yield* run(use, { tokenHash });
+    yield* run(removeResets, { userId });
+    const settle = plan.keepsMemberships ? proveMemberships : closeMemberships;
+    const settled = yield* voidPasswords(userId, plan.voided, settle);
+    if (plan.endsSessions) yield* run(endSessions, { userId });
+    if (plan.closesOthers) settled.push(...(yield* rows<Invited>(closeOthers, { userId, organizationId })));
+    if (plan.nowProven !== undefined) {
+      yield* run(prove, { passwordId: plan.nowProven });
+      yield* run(proveMemberships, { passwordId: plan.nowProven });
+    }
+    if (plan.added !== undefined) yield* run(addPassword, { ...plan.added, userId });
+    yield* run(open, { organizationId, userId, passwordId: plan.openedWith });
+    yield* run(removeUnused, { userId });
+    const { entered } = yield* membershipsOf(userId, { proof: 'sso' });
+    const keysRevoked = new Map(settled.map((each) => [each.organizationId, each.keysRevoked]));
+    for (const { organizationId: id } of found.invitation.resets ? entered : [invited]) {
+      const detail = {
+        ...notes.accepted.detail,
+        ...(keysRevoked.get(id) && { keysRevoked: keysRevoked.get(id)! }),
+      };
+      yield* writeNote(id, { ...notes.accepted, detail });
+    }
+    const isOpen = new Set(entered.map((each) => each.organizationId));
+    yield* writeNotes(
+      settled.filter((each) => !isOpen.has(each.organizationId)),
+      notes.closed,
+    );
+    return { outcome: 'accepted', userId, organizationId };
+  }),
+});
 
 const findDue = statement('find-due-mail')`
   SELECT token_hash AS "tokenHash" FROM invitation
@@ -156,21 +154,19 @@ const settle = statement('settle-mail')`
 
 type DueMail = Pick<ClaimedMail, 'tokenHash'>;
 
-export function mails(store: Transactions): Mails {
-  return {
-    claimMail: method(store.writeUnsynced, function* (after, leaseMs) {
-      let due = yield* row<DueMail>(findDue, { after });
-      if (due === undefined && after !== '') due = yield* row<DueMail>(findDue, { after: '' });
-      if (due === undefined) return undefined;
-      yield* run(claim, { ...due, leaseMs });
-      return yield* row<ClaimedMail>(readClaimed, { ...due });
-    }),
+export const mails = (store: Transactions): Mails => ({
+  claimMail: method(store.writeUnsynced, function* (after, leaseMs) {
+    let due = yield* row<DueMail>(findDue, { after });
+    if (due === undefined && after !== '') due = yield* row<DueMail>(findDue, { after: '' });
+    if (due === undefined) return undefined;
+    yield* run(claim, { ...due, leaseMs });
+    return yield* row<ClaimedMail>(readClaimed, { ...due });
+  }),
 
-    settleMail: method(store.write, function* ({ organizationId, tokenHash, attempts }, outcome) {
-      const { state } = outcome;
-      const retryMs = state === 'waiting' ? outcome.retryMs : 0;
-      const settled = yield* count(settle, { tokenHash, attempts, state, retryMs });
-      if (settled > 0 && state === 'failed') yield* writeNote(organizationId, outcome.note);
-    }),
-  };
-}
+  settleMail: method(store.write, function* ({ organizationId, tokenHash, attempts }, outcome) {
+    const { state } = outcome;
+    const retryMs = state === 'waiting' ? outcome.retryMs : 0;
+    const settled = yield* count(settle, { tokenHash, attempts, state, retryMs });
+    if (settled > 0 && state === 'failed') yield* writeNote(organizationId, outcome.note);
+  }),
+});

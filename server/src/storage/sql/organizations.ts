@@ -20,31 +20,29 @@ const findByIdOrName = statement('find-organization')`SELECT ${columns} FROM org
     SELECT ${columns} FROM organization WHERE name = :idOrName AND id <> :idOrName LIMIT 2) AS named`;
 const listAll = statement('list-organizations')`SELECT ${columns} FROM organization ORDER BY created_at, id`;
 
-export function organizations({ read, write }: Transactions): Organizations {
-  return {
-    createOrganization: method(write, function* (organization, note) {
-      yield* run(insertOrganization, { ...organization });
-      yield* writeNote(organization.id, note);
-    }),
+export const organizations = ({ read, write }: Transactions): Organizations => ({
+  createOrganization: method(write, function* (organization, note) {
+    yield* run(insertOrganization, { ...organization });
+    yield* writeNote(organization.id, note);
+  }),
 
-    updateOrganization: method(write, function* (organizationId, change, note) {
-      const known = yield* row<Organization>(lock, { organizationId });
-      if (known === undefined) return undefined;
-      const { apiEnabled = known.apiEnabled, dailyQuota = known.dailyQuota } = change;
-      if (apiEnabled === known.apiEnabled && dailyQuota === known.dailyQuota) return known;
-      yield* run(update, { organizationId, apiEnabled, dailyQuota });
-      yield* writeNote(organizationId, note);
-      return { ...known, apiEnabled, dailyQuota };
-    }),
+  updateOrganization: method(write, function* (organizationId, change, note) {
+    const known = yield* row<Organization>(lock, { organizationId });
+    if (known === undefined) return undefined;
+    const { apiEnabled = known.apiEnabled, dailyQuota = known.dailyQuota } = change;
+    if (apiEnabled === known.apiEnabled && dailyQuota === known.dailyQuota) return known;
+    yield* run(update, { organizationId, apiEnabled, dailyQuota });
+    yield* writeNote(organizationId, note);
+    return { ...known, apiEnabled, dailyQuota };
+  }),
 
-    async findOrganization(idOrName) {
-      const found = await read(() => rows<Organization>(findByIdOrName, { idOrName }));
-      return found.find(({ id }) => id === idOrName) ?? (found.length === 1 ? found[0] : undefined);
-    },
+  async findOrganization(idOrName) {
+    const found = await read(() => rows<Organization>(findByIdOrName, { idOrName }));
+    return found.find(({ id }) => id === idOrName) ?? (found.length === 1 ? found[0] : undefined);
+  },
 
-    listOrganizations: () => read(() => rows<Organization>(listAll)),
-  };
-}
+  listOrganizations: () => read(() => rows<Organization>(listAll)),
+});
 
 // `+ 0` keeps SQLite from the index on `expires_at`, with which it would read every live invitation for each member.
 const selectMember = sql`
@@ -101,58 +99,50 @@ function* lockMember(organizationId: OrganizationId, userId: UserId | undefined)
   return member && { ...member, isLastAdmin: isLastAdmin(member, locked) };
 }
 
-export function members({ read, write }: Transactions): Members {
-  return {
-    addMember: method(
-      write,
-      function* (
-        organizationId,
-        { candidateUserId, email, role, service, membersMax, withoutThreads },
-        note,
-      ) {
-        if ((yield* count(lockForMember, { organizationId })) === 0)
-          return { outcome: 'organization-missing' };
-        if ((yield* count(findByEmail, { organizationId, email })) === 1)
-          return { outcome: 'already-member' };
-        if ((yield* countMembers(organizationId)) >= membersMax) return { outcome: 'too-many' };
-        const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
-        if (withoutThreads && (yield* count(hasThreads, { organizationId, userId })) === 1)
-          return { outcome: 'has-threads' };
-        if ((yield* count(insert, { organizationId, userId, role, service })) === 0)
-          return { outcome: 'already-member' };
-        yield* writeNote(organizationId, { ...note, subject: userId });
-        return { outcome: 'added', userId };
-      },
-    ),
+export const members = ({ read, write }: Transactions): Members => ({
+  addMember: method(
+    write,
+    function* (organizationId, { candidateUserId, email, role, service, membersMax, withoutThreads }, note) {
+      if ((yield* count(lockForMember, { organizationId })) === 0) return { outcome: 'organization-missing' };
+      if ((yield* count(findByEmail, { organizationId, email })) === 1) return { outcome: 'already-member' };
+      if ((yield* countMembers(organizationId)) >= membersMax) return { outcome: 'too-many' };
+      const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
+      if (withoutThreads && (yield* count(hasThreads, { organizationId, userId })) === 1)
+        return { outcome: 'has-threads' };
+      if ((yield* count(insert, { organizationId, userId, role, service })) === 0)
+        return { outcome: 'already-member' };
+      yield* writeNote(organizationId, { ...note, subject: userId });
+      return { outcome: 'added', userId };
+    },
+  ),
 
-    // The invitation and the requests for keys are removed with the membership.
-    removeMember: method(write, function* (organizationId, email, keepAdmin, note) {
-      const member = yield* lockMember(organizationId, yield* findUserId(email));
-      if (member === undefined) return { outcome: 'missing' };
-      if (keepAdmin && member.isLastAdmin) return { outcome: 'last-admin' };
-      const { userId } = member;
-      yield* run(remove, { organizationId, userId });
-      const keysRevoked = yield* count(revokeKeys, { organizationId, userId });
-      yield* writeNote(organizationId, note);
-      return { outcome: 'removed', userId, keysRevoked };
-    }),
+  // The invitation and the requests for keys are removed with the membership.
+  removeMember: method(write, function* (organizationId, email, keepAdmin, note) {
+    const member = yield* lockMember(organizationId, yield* findUserId(email));
+    if (member === undefined) return { outcome: 'missing' };
+    if (keepAdmin && member.isLastAdmin) return { outcome: 'last-admin' };
+    const { userId } = member;
+    yield* run(remove, { organizationId, userId });
+    const keysRevoked = yield* count(revokeKeys, { organizationId, userId });
+    yield* writeNote(organizationId, note);
+    return { outcome: 'removed', userId, keysRevoked };
+  }),
 
-    setMemberRole: method(write, function* (organizationId, userId, role, note) {
-      const member = yield* lockMember(organizationId, userId);
-      if (member === undefined) return 'missing';
-      if (member.role === role) return 'changed';
-      if (member.isLastAdmin) return 'last-admin';
-      yield* run(setRole, { organizationId, userId, role });
-      yield* writeNote(organizationId, note);
-      return 'changed';
-    }),
+  setMemberRole: method(write, function* (organizationId, userId, role, note) {
+    const member = yield* lockMember(organizationId, userId);
+    if (member === undefined) return 'missing';
+    if (member.role === role) return 'changed';
+    if (member.isLastAdmin) return 'last-admin';
+    yield* run(setRole, { organizationId, userId, role });
+    yield* writeNote(organizationId, note);
+    return 'changed';
+  }),
 
-    findMember: (organizationId, email) => read(() => row<Member>(findByEmail, { organizationId, email })),
+  findMember: (organizationId, email) => read(() => row<Member>(findByEmail, { organizationId, email })),
 
-    findMemberById: (organizationId, userId) => read(() => row<Member>(findById, { organizationId, userId })),
+  findMemberById: (organizationId, userId) => read(() => row<Member>(findById, { organizationId, userId })),
 
-    countMembers: (organizationId) => read(() => countMembers(organizationId)),
+  countMembers: (organizationId) => read(() => countMembers(organizationId)),
 
-    listMembers: (organizationId) => read(() => rows<Member>(listMembers, { organizationId })),
-  };
-}
+  listMembers: (organizationId) => read(() => rows<Member>(listMembers, { organizationId })),
+});

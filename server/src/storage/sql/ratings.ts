@@ -63,33 +63,31 @@ const listComplaints = statement('list-complaints')`
 
 type ScannedRow = Pick<UnansweredReply, 'threadId' | 'messageId'> & { at: number; readable: number };
 
-export function ratings({ read, write }: Transactions): Ratings {
-  return {
-    rateReply: method(write, function* (organizationId, threadId, messageId, userId, rating) {
-      const values = { organizationId, threadId, messageId, userId };
-      if ((yield* count(lockReply, values)) === 0) return 'missing';
-      yield* rating === null ? run(removeRating, values) : run(setRating, { ...values, ...rating });
-      yield* run(setUnanswered, values);
-      return 'done';
-    }),
+export const ratings = ({ read, write }: Transactions): Ratings => ({
+  rateReply: method(write, function* (organizationId, threadId, messageId, userId, rating) {
+    const values = { organizationId, threadId, messageId, userId };
+    if ((yield* count(lockReply, values)) === 0) return 'missing';
+    yield* rating === null ? run(removeRating, values) : run(setRating, { ...values, ...rating });
+    yield* run(setUnanswered, values);
+    return 'done';
+  }),
 
-    listRatings: (organizationId, threadId, userId) =>
-      read(() => rows<Rating>(listRatings, { organizationId, threadId, userId })),
+  listRatings: (organizationId, threadId, userId) =>
+    read(() => rows<Rating>(listRatings, { organizationId, threadId, userId })),
 
-    listUnanswered: method(read, function* (organizationId, userId, { before = newest, limit }) {
-      const values = { organizationId, userId, beforeAt: before.at, beforeId: before.id };
-      const scanned = yield* rows<ScannedRow>(scan, values);
-      const shown = scanned.filter(({ readable }) => readable === 1).slice(0, limit);
-      const found: UnansweredReply[] = [];
-      for (const { threadId, messageId } of shown) {
-        const ids = { organizationId, threadId, messageId, userId };
-        const unanswered = yield* row<Omit<UnansweredReply, 'complaints'>>(readUnanswered, ids);
-        if (unanswered === undefined) continue;
-        found.push({ ...unanswered, complaints: yield* rows<Complaint>(listComplaints, ids) });
-      }
-      const last = shown.length === limit ? shown.at(-1) : scanned.at(-1);
-      const isEnd = last === undefined || (last === scanned.at(-1) && scanned.length < scannedMax);
-      return { rows: found, next: isEnd ? null : { at: last.at, id: last.messageId } };
-    }),
-  };
-}
+  listUnanswered: method(read, function* (organizationId, userId, { before = newest, limit }) {
+    const values = { organizationId, userId, beforeAt: before.at, beforeId: before.id };
+    const scanned = yield* rows<ScannedRow>(scan, values);
+    const shown = scanned.filter(({ readable }) => readable === 1).slice(0, limit);
+    const found: UnansweredReply[] = [];
+    for (const { threadId, messageId } of shown) {
+      const ids = { organizationId, threadId, messageId, userId };
+      const unanswered = yield* row<Omit<UnansweredReply, 'complaints'>>(readUnanswered, ids);
+      if (unanswered === undefined) continue;
+      found.push({ ...unanswered, complaints: yield* rows<Complaint>(listComplaints, ids) });
+    }
+    const last = shown.length === limit ? shown.at(-1) : scanned.at(-1);
+    const isEnd = last === undefined || (last === scanned.at(-1) && scanned.length < scannedMax);
+    return { rows: found, next: isEnd ? null : { at: last.at, id: last.messageId } };
+  }),
+});

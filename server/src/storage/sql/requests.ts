@@ -151,50 +151,48 @@ function rejectsValues(error: unknown): boolean {
   return /^(2[23]|54|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG))/.test((error as { code?: string }).code ?? '');
 }
 
-export function requests({ runsLocally, read, write, writeUnsynced }: Transactions): Requests {
-  return {
-    addRequests: (entries, traffic) =>
-      writeUnsynced(function* () {
-        const blocks = blocksOf(entries);
-        if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });
-        else if (blocks.length > 0) yield* run(addBlocks, { blocks: jsonRows(blocks) });
-        for (const unit of ['hour', 'day'] as const) {
-          const counts = traffic.filter((count) => count.unit === unit);
-          if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: jsonRows(counts) });
-        }
-        return true;
-      }).catch((error) => {
-        if (rejectsValues(error)) return false;
-        throw error;
-      }),
-
-    listRequests: (organizationId, query) => read(() => search(organizationId, query)),
-
-    async findRequest(organizationId, traceId) {
-      const startedAt = traceStart(traceId);
-      if (startedAt === undefined) return undefined;
-      const values = {
-        first: startedAt - clockStepMsMax,
-        last: startedAt + requestMsMax + blockMs,
-        // Blocks of earlier releases have the trace id of any of their requests.
-        idEnd: traceIdStart(startedAt + clockStepMsMax),
-        traceId,
-      };
-      const block = await read(() => row<Block>(find, { organizationId, ...values }));
-      return block && parse(block).find((request) => request.traceId === traceId);
-    },
-
-    findOldRequest: (organizationId, keep) => read(() => row<LogPosition>(findOld, { organizationId, keep })),
-
-    removeRequests: method(write, function* (organizationId, position) {
-      const end = yield* row<LogPosition>(findRemovalEnd, { organizationId, ...position });
-      return yield* count(remove, { organizationId, ...(end ?? position) });
+export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactions): Requests => ({
+  addRequests: (entries, traffic) =>
+    writeUnsynced(function* () {
+      const blocks = blocksOf(entries);
+      if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });
+      else if (blocks.length > 0) yield* run(addBlocks, { blocks: jsonRows(blocks) });
+      for (const unit of ['hour', 'day'] as const) {
+        const counts = traffic.filter((count) => count.unit === unit);
+        if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: jsonRows(counts) });
+      }
+      return true;
+    }).catch((error) => {
+      if (rejectsValues(error)) return false;
+      throw error;
     }),
 
-    listTraffic: (organizationId, unit, first, last) =>
-      read(() => rows<TrafficCount>(listTrafficOf[unit], { organizationId, first, last })),
-  };
-}
+  listRequests: (organizationId, query) => read(() => search(organizationId, query)),
+
+  async findRequest(organizationId, traceId) {
+    const startedAt = traceStart(traceId);
+    if (startedAt === undefined) return undefined;
+    const values = {
+      first: startedAt - clockStepMsMax,
+      last: startedAt + requestMsMax + blockMs,
+      // Blocks of earlier releases have the trace id of any of their requests.
+      idEnd: traceIdStart(startedAt + clockStepMsMax),
+      traceId,
+    };
+    const block = await read(() => row<Block>(find, { organizationId, ...values }));
+    return block && parse(block).find((request) => request.traceId === traceId);
+  },
+
+  findOldRequest: (organizationId, keep) => read(() => row<LogPosition>(findOld, { organizationId, keep })),
+
+  removeRequests: method(write, function* (organizationId, position) {
+    const end = yield* row<LogPosition>(findRemovalEnd, { organizationId, ...position });
+    return yield* count(remove, { organizationId, ...(end ?? position) });
+  }),
+
+  listTraffic: (organizationId, unit, first, last) =>
+    read(() => rows<TrafficCount>(listTrafficOf[unit], { organizationId, first, last })),
+});
 
 // Counts of an organization that was purged are dropped, without losing those of the others. Rows are written in the order
 // of their keys, so that two nodes that add to the same rows cannot deadlock.
@@ -246,32 +244,30 @@ export function* addUse(values: Values): Work<number> {
   return (yield* row<{ prompts: number }>(addPrompt, values))!.prompts;
 }
 
-export function usages({ read, writeUnsynced }: Transactions): Usages {
-  return {
-    async addUsage(reports) {
-      if (reports.length === 0) return;
-      const values = { reports: jsonRows(reports) };
-      await writeUnsynced(function* () {
-        yield* run(addCounts, values);
-        yield* run(keepLatest, values);
-      });
+export const usages = ({ read, writeUnsynced }: Transactions): Usages => ({
+  async addUsage(reports) {
+    if (reports.length === 0) return;
+    const values = { reports: jsonRows(reports) };
+    await writeUnsynced(function* () {
+      yield* run(addCounts, values);
+      yield* run(keepLatest, values);
+    });
+  },
+
+  listUsage(organizationId, firstDay, lastDay, limit, userId) {
+    const wanted = userId === undefined ? listUsage : listUsageOfOwner;
+    return read(() => rows<UsageCount>(wanted, { organizationId, firstDay, lastDay, limit, userId }));
+  },
+
+  readQuota: (organizationId, day) => read(() => row(readQuota, { organizationId, day })),
+
+  countPrompt: method(
+    writeUnsynced,
+    function* (organizationId, userId, { period, startedAt, personMax, organizationMax }) {
+      const countFor = (user: string) => addUse({ organizationId, period, userId: user, startedAt });
+      if (period === 'mail') yield* run(removeMailUses, { organizationId, startedAt });
+      if ((yield* countFor(userId)) > personMax) return 'person-limit';
+      return (yield* countFor(wholeOrganization)) > organizationMax ? 'organization-limit' : 'counted';
     },
-
-    listUsage(organizationId, firstDay, lastDay, limit, userId) {
-      const wanted = userId === undefined ? listUsage : listUsageOfOwner;
-      return read(() => rows<UsageCount>(wanted, { organizationId, firstDay, lastDay, limit, userId }));
-    },
-
-    readQuota: (organizationId, day) => read(() => row(readQuota, { organizationId, day })),
-
-    countPrompt: method(
-      writeUnsynced,
-      function* (organizationId, userId, { period, startedAt, personMax, organizationMax }) {
-        const countFor = (user: string) => addUse({ organizationId, period, userId: user, startedAt });
-        if (period === 'mail') yield* run(removeMailUses, { organizationId, startedAt });
-        if ((yield* countFor(userId)) > personMax) return 'person-limit';
-        return (yield* countFor(wholeOrganization)) > organizationMax ? 'organization-limit' : 'counted';
-      },
-    ),
-  };
-}
+  ),
+});

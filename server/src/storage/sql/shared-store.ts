@@ -14,26 +14,24 @@ const keepSecret = statement('keep-secret')`
 const readSecret = statement('read-secret')`SELECT value FROM secret WHERE name = :name`;
 
 /** The methods of a store that are written once for both databases: those that no request of the public API waits for. */
-export function sharedStore(store: Transactions) {
-  return {
-    ...organizations(store),
-    ...members(store),
-    ...accounts(store),
-    ...invitations(store),
-    ...mails(store),
-    ...sessions(store),
-    ...apiKeys(store),
-    ...keyRequests(store),
-    ...applications(store),
-    ...signingKeys(store),
-    ...audits(store),
-    ...ratings(store),
-    ...requests(store),
-    ...usages(store),
+export const sharedStore = (store: Transactions) => ({
+  ...organizations(store),
+  ...members(store),
+  ...accounts(store),
+  ...invitations(store),
+  ...mails(store),
+  ...sessions(store),
+  ...apiKeys(store),
+  ...keyRequests(store),
+  ...applications(store),
+  ...signingKeys(store),
+  ...audits(store),
+  ...ratings(store),
+  ...requests(store),
+  ...usages(store),
 
-    secret: method(store.write, function* (name: string, candidate: Uint8Array) {
-      yield* run(keepSecret, { name, candidate });
-      return (yield* row<{ value: Buffer }>(readSecret, { name }))!.value;
-    }),
-  };
-}
+  secret: method(store.write, function* (name: string, candidate: Uint8Array) {
+    yield* run(keepSecret, { name, candidate });
+    return (yield* row<{ value: Buffer }>(readSecret, { name }))!.value;
+  }),
+});

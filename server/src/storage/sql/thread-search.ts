@@ -94,15 +94,13 @@ export const isFound = sql`thread.organization_id = :organizationId AND thread.d
   AND (thread.account_id = :accountId OR NOT :inAccount)`;
 
 /** The values of `isFound`. */
-export function foundValues(organizationId: OrganizationId, { userId, scope, accountId }: ThreadQuery) {
-  return {
-    organizationId,
-    owner: scope === 'published' ? '' : userId,
-    withPublished: scope !== 'mine',
-    accountId: accountId ?? '',
-    inAccount: accountId !== undefined,
-  };
-}
+export const foundValues = (organizationId: OrganizationId, { userId, scope, accountId }: ThreadQuery) => ({
+  organizationId,
+  owner: scope === 'published' ? '' : userId,
+  withPublished: scope !== 'mine',
+  accountId: accountId ?? '',
+  inAccount: accountId !== undefined,
+});
 
 /**
  * Starts each batch after the last organization of the one before, so that an organization whose threads change all the
@@ -137,11 +135,9 @@ const summarize = statement('summarize-threads')`SELECT thread.id, "user".email 
   WHERE thread.organization_id = :organizationId AND thread.id IN (
     SELECT entry.value ->> 'id' FROM json_each(:threads) AS entry)`;
 
-export function threadSummaries({ read }: Transactions): Pick<ThreadSearch, 'summarizeThreads'> {
-  return {
-    summarizeThreads: (organizationId, threadIds) => {
-      const threads = jsonRows(threadIds.map((id) => ({ id })));
-      return read(() => rows<ThreadSummary>(summarize, { organizationId, threads }));
-    },
-  };
-}
+export const threadSummaries = ({ read }: Transactions): Pick<ThreadSearch, 'summarizeThreads'> => ({
+  summarizeThreads: (organizationId, threadIds) => {
+    const threads = jsonRows(threadIds.map((id) => ({ id })));
+    return read(() => rows<ThreadSummary>(summarize, { organizationId, threads }));
+  },
+});

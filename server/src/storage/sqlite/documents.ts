@@ -13,16 +13,14 @@ import { workRunner } from './transactions.ts';
 
 type Passages = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
-export function sqliteDocuments(
+export const sqliteDocuments = (
   database: Database,
   commits: CommitQueue,
   transactions: Transactions,
-): Documents {
-  return {
-    ...documents(transactions, sqlitePassageIndex(database, commits)),
-    ...sqlitePassages(database),
-  };
-}
+): Documents => ({
+  ...documents(transactions, sqlitePassageIndex(database, commits)),
+  ...sqlitePassages(database),
+});
 
 /** Opens a read-only connection, for a thread that searches outside of the event loop. The store must be open. */
 export function openPassages(file: string): Passages {

@@ -37,20 +37,18 @@ export type ThreadRow = [
 
 export const threadColumnCount = 10;
 
-export function toThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
-  return {
-    organizationId: row[0],
-    id: row[1],
-    userId: row[2],
-    title: row[3],
-    accountId: row[4],
-    secondaryId: row[5],
-    createdAt: row[6],
-    updatedAt: row[7],
-    published: row[8] === 1,
-    deletedAt: row[9],
-  };
-}
+export const toThread = (row: readonly [...ThreadRow, ...unknown[]]): Thread => ({
+  organizationId: row[0],
+  id: row[1],
+  userId: row[2],
+  title: row[3],
+  accountId: row[4],
+  secondaryId: row[5],
+  createdAt: row[6],
+  updatedAt: row[7],
+  published: row[8] === 1,
+  deletedAt: row[9],
+});
 
 /** `activityAt` is the position of the thread when the walk started. */
 type ListedRow = [...ThreadRow, activityAt: number];
