@@ -65,8 +65,6 @@ const dialect = {
   lowest: sql`((SELECT activity_at FROM lowest), (SELECT id FROM lowest))`,
 };
 
-const queries = forEachListing(dialect, queriesOf);
-
 /** Small batches: a page has many rows, and every caller waits for the pages of its whole batch. */
 const batchLimits = { batchesMax: 2, callsMax: 16 };
 
@@ -75,23 +73,19 @@ const batchLimits = { batchesMax: 2, callsMax: 16 };
  * Threads with a higher number are left out. Threads that have moved since are found at the position that they left.
  */
 export function postgresWalks(database: Database): Walks {
-  const pages = new Map(
-    Object.entries(queries).map(([kind, { firstPage, laterPage }]) => [
-      kind,
-      {
-        first: database.batched<FirstPageRow>(firstPage, pageColumns, batchLimits),
-        // A later page also reads the moves in its range, and an organization may have very many.
-        later: database.batched<LaterPageRow>(laterPage, laterColumns, {
-          ...batchLimits,
-          apart: 'organizationId',
-        }),
-      },
-    ]),
-  );
+  // A later page also reads the moves in its range, and an organization may have very many.
+  const laterLimits = { ...batchLimits, apart: 'organizationId' };
+  const pages = forEachListing(dialect, (query) => {
+    const { firstPage, laterPage } = queriesOf(query);
+    return {
+      first: database.batched<FirstPageRow>(firstPage, pageColumns, batchLimits),
+      later: database.batched<LaterPageRow>(laterPage, laterColumns, laterLimits),
+    };
+  });
   // One statement each, so that the page, the start of the walk and the moves are of the same moment.
   return {
     async beginWalk(organizationId, listing, limit) {
-      const { first } = pages.get(kindOf(listing))!;
+      const { first } = pages[kindOf(listing)];
       const rows = await first(pageValues(organizationId, listing, limit));
       const threads = rows.map((row) => toListedThread(organizationId, row));
       // An empty listing has no second page, so its start is never used.
@@ -100,7 +94,7 @@ export function postgresWalks(database: Database): Walks {
     },
 
     async continueWalk(organizationId, listing, limit, walk) {
-      const { later } = pages.get(kindOf(listing))!;
+      const { later } = pages[kindOf(listing)];
       const start = readStart(walk.start);
       const rows = await later({
         ...pageValues(organizationId, listing, limit),
