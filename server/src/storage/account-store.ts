@@ -41,15 +41,9 @@ export interface LinkRequest {
 }
 
 /** An invitation that a worker has claimed to send it by mail. */
-export interface ClaimedMail {
-  readonly organizationId: OrganizationId;
-  readonly organizationName: string;
-  readonly userId: UserId;
-  readonly email: string;
+export interface ClaimedMail extends Omit<Invitation, 'terms' | 'passwords'> {
   readonly tokenHash: string;
   readonly sealedLink: string;
-  readonly byOperator: boolean;
-  readonly resets: boolean;
   readonly expiresAt: number;
   /** Including this one. */
   readonly attempts: number;

@@ -9,16 +9,11 @@ import type {
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
 import type { AuditNote, Change, InOrganization } from './log-store.ts';
 
-export interface NewDocument {
-  readonly id: DocumentId;
-  readonly accountId: string | null;
-  readonly name: string;
+export interface NewDocument extends Pick<Document, 'id' | 'accountId' | 'name' | 'bytes'> {
   /** Cut by `storableTitle`. */
   readonly title: string;
   /** Stored as null if `storableUrl` finds it too long. */
   readonly url: string | null;
-  /** Its share of the organization's budget. */
-  readonly bytes: number;
   readonly passages: readonly IndexedPassage[];
 }
 

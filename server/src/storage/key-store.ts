@@ -54,11 +54,7 @@ export interface ApiKeys {
   rotateApiKey: Change<
     [
       keyId: KeyId,
-      rotation: {
-        readonly next: KeySecret;
-        readonly createdBy: UserId | null;
-        readonly oldValidMs: number;
-      },
+      rotation: Pick<NewApiKey, 'createdBy'> & { readonly next: KeySecret; readonly oldValidMs: number },
     ],
     'rotated' | 'missing' | 'revoked' | 'api-disabled' | 'too-many'
   >;
@@ -79,15 +75,7 @@ export interface KeyRequests {
    * are pending or approved. Refused without the public API.
    */
   createKeyRequest: Change<
-    [
-      request: {
-        readonly id: KeyRequestId;
-        readonly userId: UserId;
-        readonly name: string;
-        readonly keepMs: number;
-        readonly waitingMax: number;
-      },
-    ],
+    [request: Pick<KeyRequest, 'id' | 'userId' | 'name'> & Readonly<Record<'keepMs' | 'waitingMax', number>>],
     'created' | 'not-a-member' | 'api-disabled' | 'too-many'
   >;
   /** In order of creation, without expired ones. */

@@ -1,4 +1,4 @@
-import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../domain/audit.ts';
+import type { AuditEvent, Initiator } from '../domain/audit.ts';
 import type { LogPosition } from '../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 
@@ -6,12 +6,9 @@ import type { OrganizationId, UserId } from '../domain/id.ts';
  * An entry of the audit log. It is written in the transaction of the change that it describes, and only if that changes
  * something: the log has no gap and no change that did not happen.
  */
-export interface AuditNote extends Initiator {
+export interface AuditNote extends Initiator, Pick<AuditEvent, 'action' | 'subject' | 'detail'> {
   /** `evt_` and a time-ordered value. */
   readonly id: string;
-  readonly action: AuditAction;
-  readonly subject: string;
-  readonly detail: AuditDetail;
 }
 
 /** A method about one organization, which it names first. */
@@ -26,15 +23,19 @@ export type Change<Values extends readonly unknown[], Result> = InOrganization<
   Result
 >;
 
-export interface AuditQuery {
+/** A page of a log. */
+interface LogQuery {
   /** Only older entries. */
   readonly before: LogPosition;
   /** Only entries of this time or later. */
   readonly since: number;
+  readonly limit: number;
+}
+
+export interface AuditQuery extends LogQuery {
   /** A user's id, `operator` or `skein`. */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
-  readonly limit: number;
 }
 
 /** What only the console reads. */
@@ -84,13 +85,7 @@ export interface RequestFilter {
   readonly code?: string | undefined;
 }
 
-export interface RequestQuery extends RequestFilter {
-  /** Only older entries. */
-  readonly before: LogPosition;
-  /** Only entries of this time or later. */
-  readonly since: number;
-  readonly limit: number;
-}
+export interface RequestQuery extends RequestFilter, LogQuery {}
 
 /**
  * Newest first. A filter searches about 5,000 entries, so the cost of a page does not grow with the log: `searched` is where

@@ -4,19 +4,12 @@ import type { AssistantMessage, Message, ThreadState, Verdict } from '../domain/
 import type { Thread } from '../domain/thread.ts';
 import type { Change, InOrganization } from './log-store.ts';
 
-export interface NewThread {
-  readonly id: ThreadId;
-  readonly userId: UserId;
-  /** As in `Writer`. */
-  readonly keyHash: string | null;
-  readonly title: string;
-  readonly accountId: string | null;
-  readonly secondaryId: string | null;
+export interface NewThread
+  extends Writer,
+    Pick<Thread, 'id' | 'title' | 'accountId' | 'secondaryId'>,
+    Pick<NewReply, 'replyId' | 'replyDeadlineMs' | 'traceId'> {
   readonly prompt: string;
   readonly messageId: MessageId;
-  readonly replyId: MessageId;
-  readonly replyDeadlineMs: number;
-  readonly traceId: string;
   /** Claims the reply in the same commit for a worker of this process, which draws a random token. */
   readonly claim?: { readonly token: number; readonly leaseMs: number } | undefined;
   readonly idempotency?: { readonly key: string; readonly bodyHash: string; readonly keepMs: number };
@@ -86,9 +79,7 @@ export interface WholeThread {
 }
 
 /** A thread and its latest reply, which is its last message, of one moment. */
-export interface ThreadHead {
-  readonly thread: Thread;
-  readonly version: number;
+export interface ThreadHead extends Omit<WholeThread, 'messages'> {
   readonly messageCount: number;
   readonly latest: AssistantMessage;
 }
