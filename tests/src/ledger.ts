@@ -19,7 +19,8 @@ interface Unanswered {
   readonly reply: string;
 }
 
-const pauseAfterFailureMs = 25;
+/** Every failed create is tried again later and read several times, so there should not be too many. */
+const pauseAfterFailureMs = 100;
 
 /** Records the responses that writers got, to compare them with the data after a failure. */
 export class Ledger {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Ledger } from '../ledger.ts';
 import { Observations } from '../replies/observations.ts';
@@ -8,6 +9,8 @@ import { Nodes } from './nodes.ts';
 const writers = 6;
 const writesMin = 150;
 const cutsMin = 12;
+/** Long enough for writes to succeed between two cuts. */
+const cutEveryMs = 200;
 
 describe('Connections that break one by one under load, while the database stays up', () => {
   let nodes: Nodes | undefined;
@@ -36,7 +39,7 @@ describe('Connections that break one by one under load, while the database stays
           AND application_name = 'skein' ORDER BY state = 'active' DESC, query LIKE 'UPDATE message%' DESC, random() LIMIT 2`,
       );
       if (rows.length > 0) cuts += 1;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await pause(cutEveryMs);
     }
     await writing;
     await ledger.retryUnanswered(api);
