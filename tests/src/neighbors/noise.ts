@@ -1,5 +1,7 @@
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Api } from '../api.ts';
+import type { Answer } from '../conformance.ts';
 import type { ConsoleAnswer } from '../console/console-client.ts';
 import { keptDocuments, type Neighborhood, sessionHeaders, type Tenant } from './neighborhood.ts';
 
@@ -79,10 +81,15 @@ export async function removeDocuments({ admin, organizationId }: Tenant): Promis
 export async function ask({ api }: Tenant, prompt: string): Promise<string> {
   const { status, body } = await api.create({ prompt });
   if (status !== 201) return String(status);
+  const read = await untilEnded(api, body.thread.id);
+  return read.status === 200 ? read.body.messages[1].status : String(read.status);
+}
+
+/** Waits for the end of a reply without polling: each read of a large thread takes processor time. */
+export async function untilEnded(api: Api, id: string): Promise<Answer> {
   for (;;) {
-    const read = await api.get(body.thread.id, { prefer: 'wait=20' });
-    if (read.status !== 200) return String(read.status);
-    if (read.body.status.state !== 'in_progress') return read.body.messages[1].status;
+    const read = await api.get(id, { prefer: 'wait=20' });
+    if (read.status !== 200 || read.body.status.state !== 'in_progress') return read;
   }
 }
 

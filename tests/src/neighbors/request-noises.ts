@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ConsoleClient, testPassword } from '../console/console-client.ts';
 import { sendMany } from '../load.ts';
 import type { Neighborhood } from './neighborhood.ts';
-import { ask, type Noise, sessionRequest, usualGrownMbMax } from './noise.ts';
+import { ask, type Noise, sessionRequest, untilEnded, usualGrownMbMax } from './noise.ts';
 
 /** Questions about the noisy tenant's documents. */
 const questions = [
@@ -56,11 +56,11 @@ async function createLargeThread({ noisy: { api, admin, organizationId } }: Neig
   const prompt = '長'.repeat(100_000);
   const { id } = (await api.create({ prompt })).body.thread;
   for (let count = 1; count < 10; count += 1) {
-    await api.untilDone(id, 60_000);
+    assert.equal((await untilEnded(api, id)).status, 200);
     const { status } = await admin.post(admin.at(`/threads/${id}/messages`, organizationId), { prompt });
     assert.equal(status, 201);
   }
-  await api.untilDone(id, 60_000);
+  assert.equal((await untilEnded(api, id)).status, 200);
   return id;
 }
 
