@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { eventually } from './eventually.ts';
 import { operate, runCommand, runSkein, type Service, temporaryFolder } from './service.ts';
 import { sharedService } from './shared-service.ts';
 
@@ -89,8 +90,7 @@ describe('The contract of the commands', () => {
     await run('doc remove {org} {document}', ids);
     await run('doc add Acme missing.md');
     // Counts of requests are saved once a second.
-    for (let saved = 0; saved === 0; )
-      saved = (await operate(service.folder, ['usage', org])).requests.length;
+    await eventually(async () => (await operate(service.folder, ['usage', org])).requests.length > 0);
     await run('usage {org} --days 1', ids);
     await run('audit {org} --limit 1', ids);
     await run('audit {org} --trace none', ids);
