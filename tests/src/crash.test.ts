@@ -4,6 +4,7 @@ import { Api } from './api.ts';
 import { Ledger } from './ledger.ts';
 import { Observations } from './replies/observations.ts';
 import { Service } from './service.ts';
+import { hire, makeOrganization } from './tenants.ts';
 
 const rounds = 5;
 const writers = 6;
@@ -20,9 +21,7 @@ describe('A service that is killed in the middle of writes', () => {
   }, async (t) => {
     service = await Service.start({ environment });
     const { folder } = service;
-    await service.skein('org', 'create', 'Acme', '--quota', '1000000');
-    await service.skein('member', 'add', 'Acme', 'ada@acme.example');
-    const { key } = await service.skein('key', 'create', 'Acme', '--user', 'ada@acme.example');
+    const { key } = await hire(service, await makeOrganization(service, 'Acme'), 'ada@acme.example');
     const ledger = new Ledger();
     let cutOff = 0;
     for (let round = 0; round < rounds; round += 1) {

@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { Api } from './api.ts';
+import type { Api } from './api.ts';
 import { runCommand, runSkein, type Service } from './service.ts';
 import { sharedService } from './shared-service.ts';
+import { makeMember, makeOrganization } from './tenants.ts';
 
 const docId = /^doc_[0-9a-hjkmnp-tv-z]{26}$/;
 
@@ -19,10 +20,8 @@ describe('skein doc, with a running service', () => {
   });
 
   async function found(name: string) {
-    const made = (await service.skein('org', 'create', name)).id;
-    await service.skein('member', 'add', made, 'ada@example.com');
-    const { key } = await service.skein('key', 'create', made, '--user', 'ada@example.com');
-    return { org: made as string, api: new Api(service.baseUrl, key) };
+    const made = await makeOrganization(service, name);
+    return { org: made, api: (await makeMember(service, made, 'ada@example.com')).api };
   }
   function file(name: string, content: string | Uint8Array): string {
     const path = join(service.folder, name);

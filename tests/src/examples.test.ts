@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { Api } from './api.ts';
 import { type Block, blocksOf, sectionOf } from './markdown.ts';
 import { type CommandOutcome, cleanEnvironment, root, Service } from './service.ts';
+import { makeMember } from './tenants.ts';
 
 const examples = readdirSync(join(root, 'examples'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -105,9 +106,7 @@ describe('An example', { concurrency: 3 }, () => {
 
   it('the bulk export resumes after it was killed, and contains each thread once', async () => {
     const org = (await service.skein('org', 'create', 'Exported')).id;
-    await service.skein('member', 'add', org, 'ada@example.com');
-    const { key } = await service.skein('key', 'create', org, '--user', 'ada@example.com');
-    const mine = new Api(service.baseUrl, key);
+    const { key, api: mine } = await makeMember(service, org, 'ada@example.com');
     for (let count = 1; count <= 7; count += 1) await mine.create({ prompt: `Number ${count}` });
     const wanted = [];
     for (const { id } of await mine.walk()) wanted.push(await mine.untilDone(id));

@@ -6,6 +6,7 @@ import { Api } from './api.ts';
 import { findProgram } from './machine.ts';
 import { RawConnection } from './raw-http.ts';
 import { cleanEnvironment, launcher, operate, Service, temporaryFolder } from './service.ts';
+import { hire, makeOrganization } from './tenants.ts';
 
 /** Values that nothing else sends, so that one in the log means that it leaked. */
 const secret = {
@@ -24,10 +25,8 @@ const secret = {
 describe('The log', () => {
   it('is JSON, has the trace id of every response, and contains neither keys nor text from callers', async () => {
     const folder = temporaryFolder();
-    const skein = (...words: string[]) => operate(folder, words);
-    await skein('org', 'create', 'Acme');
-    await skein('member', 'add', 'Acme', 'ada@acme.example');
-    const { key } = await skein('key', 'create', 'Acme', '--user', 'ada@acme.example');
+    const operator = { skein: (...words: string[]) => operate(folder, words) };
+    const { key } = await hire(operator, await makeOrganization(operator, 'Acme'), 'ada@acme.example');
     const service = await Service.start({
       folder,
       environment: { SKEIN_LOG_LEVEL: 'trace', SKEIN_MODEL: 'scripted' },

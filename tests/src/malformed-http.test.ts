@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Api } from './api.ts';
+import type { Api } from './api.ts';
 import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
 import { metricsUrlOf } from './scrape.ts';
 import { Service } from './service.ts';
+import { makeMember, makeOrganization } from './tenants.ts';
 
 const requestTimeoutMs = 1500;
 
@@ -15,10 +16,7 @@ describe('Malformed HTTP', () => {
     service = await Service.start({
       environment: { SKEIN_REQUEST_TIMEOUT_MS: String(requestTimeoutMs), SKEIN_METRICS_PORT: '0' },
     });
-    await service.skein('org', 'create', 'Acme', '--quota', '1000000');
-    await service.skein('member', 'add', 'Acme', 'ada@acme.example');
-    key = (await service.skein('key', 'create', 'Acme', '--user', 'ada@acme.example')).key;
-    api = new Api(service.baseUrl, key);
+    ({ key, api } = await makeMember(service, await makeOrganization(service, 'Acme'), 'ada@acme.example'));
   });
   after(() => service?.end());
 

@@ -10,6 +10,7 @@ import { Api } from './api.ts';
 import { blocksOf, tableRows } from './markdown.ts';
 import { cleanEnvironment, launcher, root, type Service, temporaryFolder } from './service.ts';
 import { sharedService } from './shared-service.ts';
+import { hire } from './tenants.ts';
 
 describe('skein mcp', () => {
   let service: Service;
@@ -29,8 +30,7 @@ describe('skein mcp', () => {
 
   async function keyOf(name: string, ...settings: string[]): Promise<Record<string, string>> {
     const { id } = await service.skein('org', 'create', name, ...settings);
-    await service.skein('member', 'add', id, 'ada@example.com');
-    const { key } = await service.skein('key', 'create', id, '--user', 'ada@example.com');
+    const { key } = await hire(service, id, 'ada@example.com');
     return { SKEIN_BASE_URL: service.baseUrl, SKEIN_API_KEY: key };
   }
 

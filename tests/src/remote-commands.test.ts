@@ -24,6 +24,7 @@ import {
   temporaryFolder,
 } from './service.ts';
 import { sharedService } from './shared-service.ts';
+import { hire } from './tenants.ts';
 
 type Environment = Record<string, string>;
 
@@ -48,8 +49,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
   });
 
   async function memberOf(org: string, email: string): Promise<Environment> {
-    await service.skein('member', 'add', org, email);
-    const { key } = await service.skein('key', 'create', org, '--user', email);
+    const { key } = await hire(service, org, email);
     return { SKEIN_BASE_URL: service.baseUrl, SKEIN_API_KEY: key };
   }
   /** Without threads of other people. */

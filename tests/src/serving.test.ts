@@ -9,6 +9,7 @@ import { eventually } from './eventually.ts';
 import { serveInVain } from './failing-start.ts';
 import { RawConnection } from './raw-http.ts';
 import { cleanEnvironment, operate, root, Service, temporaryFolder } from './service.ts';
+import { hire, makeOrganization } from './tenants.ts';
 
 const certificateFile = join(root, 'tests/stand-ins/localhost-certificate.pem');
 const keyFile = join(root, 'tests/stand-ins/localhost-key.pem');
@@ -22,10 +23,8 @@ async function startWithKey(
   environment: Record<string, string> = {},
 ): Promise<{ service: Service; key: string }> {
   const folder = newFolder();
-  const skein = (...words: string[]) => operate(folder, words);
-  await skein('org', 'create', 'Acme', '--quota', '1000000');
-  await skein('member', 'add', 'Acme', 'ada@acme.example');
-  const { key } = await skein('key', 'create', 'Acme', '--user', 'ada@acme.example');
+  const operator = { skein: (...words: string[]) => operate(folder, words) };
+  const { key } = await hire(operator, await makeOrganization(operator, 'Acme'), 'ada@acme.example');
   return { service: await start(folder, environment), key };
 }
 

@@ -1,25 +1,41 @@
 import { Api } from './api.ts';
 import type { Service } from './service.ts';
 
-/** A credential as the `skein` command shows it once, and the public API with that credential. */
-export interface IssuedKey {
+/** Runs the operator's commands on a store. Every command must succeed. */
+export type Operator = Pick<Service, 'skein'>;
+
+/** A credential as the `skein` command shows it once. */
+export interface Key {
   readonly id: string;
   readonly key: string;
+}
+
+/** A credential, and the public API with it. */
+export interface IssuedKey extends Key {
   readonly api: Api;
 }
 
 /** Far more than any test uses, so that only tests of the quota reach it. */
 const ampleQuota = 10_000_000;
 
-export async function makeOrganization(service: Service, name: string, quota = ampleQuota): Promise<string> {
-  const { id } = await service.skein('org', 'create', name, '--quota', String(quota));
+export async function makeOrganization(
+  operator: Operator,
+  name: string,
+  quota = ampleQuota,
+): Promise<string> {
+  const { id } = await operator.skein('org', 'create', name, '--quota', String(quota));
   return id;
+}
+
+/** Adds a member and creates their personal key. No service has to run. */
+export async function hire(operator: Operator, organization: string, email: string): Promise<Key> {
+  await operator.skein('member', 'add', organization, email);
+  return operator.skein('key', 'create', organization, '--user', email);
 }
 
 /** A new member with a personal key. */
 export async function makeMember(service: Service, organization: string, email: string): Promise<IssuedKey> {
-  await service.skein('member', 'add', organization, email);
-  return makePersonalKey(service, organization, email);
+  return issued(service, await hire(service, organization, email));
 }
 
 export async function makePersonalKey(
@@ -34,6 +50,6 @@ export async function makeOrgWideKey(service: Service, organization: string): Pr
   return issued(service, await service.skein('key', 'create', organization, '--org-wide'));
 }
 
-function issued(service: Service, { id, key }: { id: string; key: string }): IssuedKey {
+function issued(service: Service, { id, key }: Key): IssuedKey {
   return { id, key, api: new Api(service.baseUrl, key) };
 }

@@ -16,11 +16,7 @@ import { Api } from './api.ts';
 import { type Answer, statusOfCode } from './conformance.ts';
 import { operate, root, Service, temporaryFolder } from './service.ts';
 import { sharedService } from './shared-service.ts';
-
-interface Key {
-  readonly id: string;
-  readonly key: string;
-}
+import { hire, type Key, type Operator } from './tenants.ts';
 
 /** What the operator has created: Ada and Ben work at Acme, Eve at Globex. Acme also has an org-wide key. */
 export interface Made {
@@ -61,7 +57,7 @@ export async function prepareStore(): Promise<Made & { folder: string }> {
 /** Two new organizations on the service that the test files of this process share. */
 export async function sharedWorld(): Promise<World> {
   const service = await sharedService();
-  const made = await makeCallers((...words) => service.skein(...words));
+  const made = await makeCallers(service);
   return worldOn(service, made);
 }
 
@@ -101,7 +97,7 @@ async function makeTemplate(): Promise<string> {
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     join(folder, 'made.json'),
-    JSON.stringify(await makeCallers((...words) => operate(folder, words))),
+    JSON.stringify(await makeCallers({ skein: (...words) => operate(folder, words) })),
   );
   try {
     renameSync(folder, template);
@@ -122,18 +118,14 @@ function sourceHash(): string {
   return hash.digest('hex');
 }
 
-async function makeCallers(skein: (...words: string[]) => Promise<any>): Promise<Made> {
-  const hire = async (organization: string, email: string): Promise<Key> => {
-    await skein('member', 'add', organization, email);
-    return skein('key', 'create', organization, '--user', email);
-  };
-  const { id: acme } = await skein('org', 'create', 'Acme');
-  const { id: globex } = await skein('org', 'create', 'Globex');
+async function makeCallers(operator: Operator): Promise<Made> {
+  const { id: acme } = await operator.skein('org', 'create', 'Acme');
+  const { id: globex } = await operator.skein('org', 'create', 'Globex');
   const [adaKey, benKey, eveKey, wideKey] = await Promise.all([
-    hire(acme, 'ada@acme.example'),
-    hire(acme, 'ben@acme.example'),
-    hire(globex, 'eve@globex.example'),
-    skein('key', 'create', acme, '--org-wide'),
+    hire(operator, acme, 'ada@acme.example'),
+    hire(operator, acme, 'ben@acme.example'),
+    hire(operator, globex, 'eve@globex.example'),
+    operator.skein('key', 'create', acme, '--org-wide'),
   ]);
   return { acme, globex, adaKey, benKey, eveKey, wideKey };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Api } from '../api.ts';
+import type { Api } from '../api.ts';
 import { type ConsoleClient, signedInMember } from '../console/console-client.ts';
 import { root, Service } from '../service.ts';
-import { makeOrganization } from '../tenants.ts';
+import { makeOrganization, makePersonalKey } from '../tenants.ts';
 
 /** A signed-in admin of an organization, with a personal key. */
 export interface Tenant {
@@ -46,8 +46,8 @@ async function makeTenant(service: Service, name: string): Promise<Tenant> {
   const organizationId = await makeOrganization(service, name);
   const email = `admin@${name}.example`;
   const admin = await signedInMember(service, organizationId, email, 'admin');
-  const { key } = await service.skein('key', 'create', organizationId, '--user', email);
-  return { organizationId, email, admin, key, api: new Api(service.baseUrl, key) };
+  const { key, api } = await makePersonalKey(service, organizationId, email);
+  return { organizationId, email, admin, key, api };
 }
 
 /** The headers that a browser sends with a change: the session's cookies and its proof. */

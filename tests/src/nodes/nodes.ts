@@ -4,10 +4,9 @@ import { startAddressed } from '../oauth/addressed-service.ts';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
 import { type CommandOutcome, operate, runSkein, Service, temporaryFolder } from '../service.ts';
 
-type Environment = Record<string, string>;
+import { hire, makeOrganization } from '../tenants.ts';
 
-/** Far more than any test uses. */
-const ampleQuota = '10000000';
+type Environment = Record<string, string>;
 
 /** One PostgreSQL database, the nodes that share it, and Ada of Acme, who calls them. */
 export class Nodes {
@@ -31,11 +30,8 @@ export class Nodes {
   }
 
   async hireAda(): Promise<void> {
-    const { id } = await this.skein('org', 'create', 'Acme', '--quota', ampleQuota);
-    await this.skein('member', 'add', id, 'ada@acme.example');
-    const { key } = await this.skein('key', 'create', id, '--user', 'ada@acme.example');
-    this.#organization = id;
-    this.#key = key;
+    this.#organization = await makeOrganization(this, 'Acme');
+    this.#key = (await hire(this, this.#organization, 'ada@acme.example')).key;
   }
 
   get organization(): string {

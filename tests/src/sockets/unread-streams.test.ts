@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Api } from '../api.ts';
 import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
 import { ask, at, untilEnded } from '../console/thread-calls.ts';
 import { ThreadStream } from '../console/thread-stream.ts';
 import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../eventually.ts';
 import { scrape } from '../scrape.ts';
+import { makePersonalKey } from '../tenants.ts';
 
 const pauseMs = 100;
 const growthBytesMax = 50 * 2 ** 20;
@@ -204,10 +204,7 @@ describe('A stream without a reader', () => {
 
   it('does not affect reads of the thread, and unread responses hold little memory', async () => {
     const { service, acme, email, ada } = thread.world;
-    const keyOf = async (name: string) =>
-      (await service.skein('key', 'create', acme, '--user', email(name))).key as string;
-    const key = await keyOf('ada');
-    const api = new Api(service.baseUrl, key);
+    const { key, api } = await makePersonalKey(service, acme, email('ada'));
     const { status, body, headers } = await api.get(thread.id);
     assert.equal(status, 200);
     const contents = (messages: any[]) => messages.map(({ content }) => content);
@@ -219,7 +216,8 @@ describe('A stream without a reader', () => {
     const etag = headers.get('etag')!;
     assert.equal((await api.get(thread.id, { 'if-none-match': etag })).status, 304);
     assert.equal((await api.call('HEAD', `/threads/${thread.id}`)).headers.get('etag'), etag);
-    const { body: own } = await new Api(service.baseUrl, await keyOf('ben')).create({ prompt: longText });
+    const { api: bens } = await makePersonalKey(service, acme, email('ben'));
+    const { body: own } = await bens.create({ prompt: longText });
     assert.equal((await api.get(own.thread.id)).status, 404, "a colleague's large thread is not found");
 
     const before = (await scrape(service)).value('process_resident_memory_bytes');
