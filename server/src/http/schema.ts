@@ -1,4 +1,5 @@
-import type { Static, TProperties, TSchema, Type as TypeBox } from 'typebox';
+import type { Static, TNull, TObject, TProperties, TSchema, TString, TUnion, Type as TypeBox } from 'typebox';
+import { iso } from '../domain/time.ts';
 
 const ofType = (type: string) => (options?: object) => ({ type, ...options });
 const optional = new WeakSet<object>();
@@ -52,10 +53,37 @@ export const object = <P extends TProperties>(properties: P) =>
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
-/** ISO 8601, in UTC. */
-export const time = Type.String({ format: 'date-time' });
-
+export const string = Type.String();
+export const number = Type.Number();
+export const integer = Type.Integer();
+export const boolean = Type.Boolean();
 export const count = Type.Integer({ minimum: 0 });
+
+type Time = TString & { readonly format: 'date-time' };
+
+/** ISO 8601, in UTC. */
+export const time = Type.String({ format: 'date-time' }) as Time;
+
+/** What a field is presented from: a time is in milliseconds. */
+type Source<S extends TSchema> = S extends Time
+  ? number
+  : S extends TUnion<[Time, TNull]>
+    ? number | null
+    : Json<S>;
+
+/** The fields of the schema, and no others of the source. */
+export function present<P extends TProperties>(
+  { properties }: TObject<P>,
+  source: { readonly [Name in keyof P]: Source<P[Name]> },
+): Json<TObject<P>> {
+  const fields = Object.keys(properties).map((name) => {
+    const value = source[name] as unknown;
+    const { format, anyOf } = properties[name] as { format?: string; anyOf?: readonly { format?: string }[] };
+    const isTime = format === time.format || anyOf?.[0]?.format === time.format;
+    return [name, isTime && typeof value === 'number' ? iso(value) : value];
+  });
+  return Object.fromEntries(fields) as Json<TObject<P>>;
+}
 
 /** The response of a change that has nothing to report. */
 export const nothing = object({});

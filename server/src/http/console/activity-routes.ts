@@ -10,16 +10,9 @@ import {
 } from '../../usecases/organization/requests.ts';
 import { isSessionValid } from '../../usecases/people/sessions.ts';
 import { streamOf } from '../long-responses.ts';
-import { pageQuery, Type } from '../schema.ts';
+import { pageQuery, present, Type } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import {
-  auditQuery,
-  auditSchema,
-  requestQuery,
-  requestsSchema,
-  usageRange,
-  usageSchema,
-} from './setting-schemas.ts';
+import * as schemas from './setting-schemas.ts';
 
 /** What happened in an organization: API requests, statistics of them, and the audit log. */
 export function activityRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
@@ -29,10 +22,10 @@ export function activityRoutes(options: ConsoleOptions): readonly ConsoleRoute[]
 const requests = ({ limits }: ConsoleOptions) =>
   defineConsoleRoute('GET /requests', 'admin', {
     query: Type.Object({
-      ...requestQuery,
+      ...schemas.requestQuery,
       ...pageQuery(limits),
     }),
-    response: requestsSchema,
+    response: schemas.requestsSchema,
     async handle({ context, organizationId, query: { limit = 50, status, from, to, ...query } }) {
       const page = await listRequests(context, organizationId, {
         ...query,
@@ -42,19 +35,10 @@ const requests = ({ limits }: ConsoleOptions) =>
       });
       const keptMs = context.kept.requests;
       return {
-        requests: page.requests.map(({ traceId, at, latencyUs, code, message, ...request }) => {
-          const { method, operation, status, credential } = request;
+        requests: page.requests.map((request) => {
+          const { traceId: id, latencyUs, code, message } = request;
           const error = code === null ? null : { code, message: message ?? '' };
-          return {
-            id: traceId,
-            at: iso(at),
-            method,
-            operation,
-            status,
-            ms: latencyUs / 1000,
-            credential,
-            error,
-          };
+          return present(schemas.requestSchema, { ...request, id, ms: latencyUs / 1000, error });
         }),
         nextCursor: page.nextCursor,
         searchedTo: isoOrNull(page.searchedTo),
@@ -70,8 +54,8 @@ const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
  * hour, and if there are too many counts, they are not split by credential.
  */
 const usage = defineConsoleRoute('GET /usage', 'member', {
-  query: Type.Object({ range: Type.Optional(usageRange) }),
-  response: usageSchema,
+  query: Type.Object({ range: Type.Optional(schemas.usageRange) }),
+  response: schemas.usageSchema,
   async handle({ context, session, organizationId, query: { range = '30d' } }) {
     const owners = keyOwnersFor(session);
     const byHour = range === '24h' && owners === 'all';
@@ -110,25 +94,27 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /audit', 'admin', {
       query: Type.Object({
-        ...auditQuery,
+        ...schemas.auditQuery,
         ...pageQuery(limits),
       }),
-      response: auditSchema,
+      response: schemas.auditSchema,
       async handle({ context, organizationId, query: { limit = 50, from, to, ...query } }) {
         const search = { ...query, limit, ...timesOf({ from, to }) };
         const { events, nextCursor } = await listAudit(context, organizationId, search);
         const logged = await findLoggedRequests(context, organizationId, events);
         const shown = events.map((event) => {
-          const { id, at, action, subject, detail, traceId } = event;
           const names = { actor: actorName(event), target: targetName(event) };
-          const isLogged = logged.has(traceId);
-          return { id, at: iso(at), ...names, action, subject, detail, traceId, isLogged };
+          return present(schemas.auditEventSchema, {
+            ...event,
+            ...names,
+            isLogged: logged.has(event.traceId),
+          });
         });
         return { events: shown, nextCursor };
       },
     }),
     defineConsoleRoute('GET /audit/export', 'admin', {
-      query: Type.Object(auditQuery),
+      query: Type.Object(schemas.auditQuery),
       response: null,
       async handle({ context, session, organizationId, query: { from, to, ...query }, reply }) {
         const mayRead = () => isSessionValid(context, session, 'admin');

@@ -1,9 +1,6 @@
-import type { Application } from '../../domain/credential.ts';
 import { invalid } from '../../domain/errors.ts';
-import { iso, isoOrNull } from '../../domain/time.ts';
 import {
   type AddressedApiKey,
-  type AddressedKeyRequest,
   createApiKey,
   decideKeyRequest,
   keyOwnersFor,
@@ -20,30 +17,18 @@ import {
   listApplications,
   rotateApplication,
 } from '../../usecases/credentials/applications.ts';
+import { present } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import {
-  type ApplicationJson,
-  applicationsSchema,
-  clientSecretSchema,
-  type KeyJson,
-  type KeyRequestJson,
-  keyRequestedSchema,
-  keysSchema,
-  type NewKeyJson,
-  nameBody,
-  newKeyBody,
-  newKeySchema,
-  rotateKeyBody,
-} from './setting-schemas.ts';
+import * as schemas from './setting-schemas.ts';
 
 export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly ConsoleRoute[] {
-  const shownOnce = (id: string, key: string, userId: string | null): NewKeyJson => {
+  const shownOnce = (id: string, key: string, userId: string | null): schemas.NewKeyJson => {
     return { id, key, curl: userId === null ? listingCurl(baseUrl(), key) : askingCurl(baseUrl(), key) };
   };
 
   return [
     defineConsoleRoute('GET /keys', 'member', {
-      response: keysSchema,
+      response: schemas.keysSchema,
       async handle({ context, session, organizationId, principal: { userId } }) {
         const owners = keyOwnersFor(session);
         const [keys, requests] = await Promise.all([
@@ -52,14 +37,16 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
         ]);
         return {
           keys: keys.map((key) => presentKey(key, userId)),
-          requests: requests.map((request) => presentRequest(request, userId)),
+          requests: requests.map((request) =>
+            present(schemas.keyRequestSchema, { ...request, mine: request.userId === userId }),
+          ),
         };
       },
     }),
     defineConsoleRoute('POST /keys', 'admin', {
-      body: newKeyBody,
+      body: schemas.newKeyBody,
       status: 201,
-      response: newKeySchema,
+      response: schemas.newKeySchema,
       async handle(call) {
         const { name, scope, ownerId } = call.body;
         if (scope === 'org-wide' && ownerId !== undefined) {
@@ -74,9 +61,9 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
       handle: (call) => revokeApiKey(call, call.path.id, keyOwnersFor(call.session)),
     }),
     defineConsoleRoute('POST /keys/:id/rotate', 'member', {
-      body: rotateKeyBody,
+      body: schemas.rotateKeyBody,
       status: 201,
-      response: newKeySchema,
+      response: schemas.newKeySchema,
       async handle(call) {
         const options = { owners: keyOwnersFor(call.session), oldValidFor: call.body.oldValidFor };
         const rotated = await rotateApiKey(call, call.path.id, options);
@@ -84,9 +71,9 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
       },
     }),
     defineConsoleRoute('POST /key-requests', 'member', {
-      body: nameBody,
+      body: schemas.nameBody,
       status: 201,
-      response: keyRequestedSchema,
+      response: schemas.keyRequestedSchema,
       handle: async (call) => ({ id: await requestApiKey(call, call.body.name) }),
     }),
     defineConsoleRoute('POST /key-requests/:id/approve', 'admin', {
@@ -97,28 +84,29 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
     }),
     defineConsoleRoute('POST /key-requests/:id/reveal', 'member', {
       status: 201,
-      response: newKeySchema,
+      response: schemas.newKeySchema,
       async handle(call) {
         const { id, key } = await revealApiKey(call, call.path.id);
         return shownOnce(id, key, call.principal.userId);
       },
     }),
     defineConsoleRoute('GET /applications', 'admin', {
-      response: applicationsSchema,
+      response: schemas.applicationsSchema,
       async handle({ context, organizationId }) {
-        const applications = await listApplications(context, organizationId);
-        return { applications: applications.map(presentApplication), tokenUrl: `${authUrl()}/oauth2/token` };
+        const found = await listApplications(context, organizationId);
+        const applications = found.map((application) => present(schemas.applicationSchema, application));
+        return { applications, tokenUrl: `${authUrl()}/oauth2/token` };
       },
     }),
     defineConsoleRoute('POST /applications', 'admin', {
-      body: nameBody,
+      body: schemas.nameBody,
       status: 201,
-      response: clientSecretSchema,
+      response: schemas.clientSecretSchema,
       handle: (call) => createApplication(call, call.body.name),
     }),
     defineConsoleRoute('POST /applications/:id/rotate', 'admin', {
       status: 201,
-      response: clientSecretSchema,
+      response: schemas.clientSecretSchema,
       handle: (call) => rotateApplication(call, call.path.id),
     }),
     defineConsoleRoute('DELETE /applications/:id', 'admin', {
@@ -127,32 +115,11 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
   ];
 }
 
-function presentRequest(
-  { id, name, owner, userId, state, requestedAt, expiresAt }: AddressedKeyRequest,
-  viewer: string,
-): KeyRequestJson {
-  const times = { requestedAt: iso(requestedAt), expiresAt: iso(expiresAt) };
-  return { id, name, owner, mine: userId === viewer, state, ...times };
-}
-
-function presentKey(key: AddressedApiKey, viewer: string): KeyJson {
-  return {
-    id: key.id,
-    name: key.name,
-    hint: key.hint,
-    scope: key.userId === null ? 'org-wide' : 'personal',
-    owner: key.owner,
-    createdBy: key.creator,
-    createdAt: iso(key.createdAt),
-    lastUsedAt: isoOrNull(key.lastUsedAt),
-    revokedAt: isoOrNull(key.revokedAt),
-    rotatable: key.revokedAt === null && (key.userId === null || key.userId === viewer || key.ownedByService),
-  };
-}
-
-function presentApplication({ id, name, createdAt, rotatedAt, lastUsedAt }: Application): ApplicationJson {
-  const used = { rotatedAt: isoOrNull(rotatedAt), lastUsedAt: isoOrNull(lastUsedAt) };
-  return { id, name, createdAt: iso(createdAt), ...used };
+function presentKey(key: AddressedApiKey, viewer: string) {
+  const { userId, creator: createdBy, revokedAt, ownedByService } = key;
+  const scope = userId === null ? 'org-wide' : 'personal';
+  const rotatable = revokedAt === null && (userId === null || userId === viewer || ownedByService);
+  return present(schemas.keySchema, { ...key, scope, createdBy, rotatable });
 }
 
 /** For an org-wide key, which can only read. */

@@ -1,7 +1,7 @@
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { iso, isoOrNull } from '../../domain/time.ts';
+import { iso } from '../../domain/time.ts';
 import {
   addDocument,
   documentPages,
@@ -19,43 +19,22 @@ import {
   changeMemberRole,
   findMemberById,
   inviteMember,
-  type ListedMember,
   listMembers,
   removeMember,
 } from '../../usecases/people/members.ts';
 import { modelTests } from '../../usecases/replies/model-trial.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { Piece } from '../long-responses.ts';
-import { Type, text, textFormat } from '../schema.ts';
+import { present, Type, text, textFormat } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import {
-  addedDocumentSchema,
-  type DocumentJson,
-  documentsSchema,
-  examplesSchema,
-  firstStepsSchema,
-  foundPassagesSchema,
-  type InvitedJson,
-  invitedSchema,
-  type MemberJson,
-  memberRoleBody,
-  membersSchema,
-  modelSchema,
-  modelTestSchema,
-  newMemberBody,
-  openedDocumentSchema,
-  passagesSchema,
-  questionBody,
-  removedDocumentsBody,
-  removedDocumentsSchema,
-} from './setting-schemas.ts';
+import * as schemas from './setting-schemas.ts';
 
 export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [...memberRoutes(), ...documentRoutes(options), ...newcomerRoutes(options), ...modelRoutes(options)];
 }
 
 function memberRoutes(): readonly ConsoleRoute[] {
-  const invited = ({ userId, invitation }: AddedMember): InvitedJson => ({
+  const invited = ({ userId, invitation }: AddedMember): schemas.InvitedJson => ({
     id: userId,
     link: invitation?.link ?? null,
     mailed: invitation?.mailed === true,
@@ -63,21 +42,24 @@ function memberRoutes(): readonly ConsoleRoute[] {
   });
   return [
     defineConsoleRoute('GET /members', 'admin', {
-      response: membersSchema,
+      response: schemas.membersSchema,
       async handle({ context, organizationId }) {
-        const members = (await listMembers(context, organizationId)).map(presentMember);
+        const members = (await listMembers(context, organizationId)).map((member) => {
+          const keys = member.keys.map((key) => present(schemas.memberKeySchema, key));
+          return present(schemas.memberSchema, { ...member, id: member.userId, keys });
+        });
         return { members, sendsMail: context.mailer !== undefined };
       },
     }),
     defineConsoleRoute('POST /members', 'admin', {
-      body: newMemberBody,
+      body: schemas.newMemberBody,
       status: 201,
-      response: invitedSchema,
+      response: schemas.invitedSchema,
       handle: async (call) => invited(await addMember(call, call.body)),
     }),
     defineConsoleRoute('POST /members/:id/invitation', 'admin', {
       status: 201,
-      response: invitedSchema,
+      response: schemas.invitedSchema,
       async handle(call) {
         const { userId } = await findMemberById(call.context, call.organizationId, call.path.id);
         const invitation = await inviteMember(call, userId);
@@ -85,7 +67,7 @@ function memberRoutes(): readonly ConsoleRoute[] {
       },
     }),
     defineConsoleRoute('PATCH /members/:id', 'admin', {
-      body: memberRoleBody,
+      body: schemas.memberRoleBody,
       handle: (call) => changeMemberRole(call, call.path.id, call.body.role),
     }),
     defineConsoleRoute('DELETE /members/:id', 'admin', {
@@ -100,7 +82,7 @@ function memberRoutes(): readonly ConsoleRoute[] {
 function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /documents', 'member', {
-      response: documentsSchema,
+      response: schemas.documentsSchema,
       handle: async ({ context, organizationId }) => documentPieces(context, organizationId),
     }),
     defineConsoleRoute('GET /documents/:id', 'member', {
@@ -108,7 +90,7 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
         cited: Type.Optional(text(1, citedLengthMax)),
         snippet: Type.Optional(text(1, citedLengthMax)),
       }),
-      response: openedDocumentSchema,
+      response: schemas.openedDocumentSchema,
       async handle({ context, organizationId, path, query: { cited, snippet } }) {
         const texts = [cited, snippet].filter((one) => one !== undefined);
         const { document, ...rest } = await openDocument(context, organizationId, path.id, texts);
@@ -120,10 +102,10 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
         skip: Type.Integer({ minimum: 0, maximum: limits.documentPassagesMax }),
         limit: Type.Integer({ minimum: 1, maximum: limits.pageSizeMax }),
       }),
-      response: passagesSchema,
+      response: schemas.passagesSchema,
       async handle({ context, organizationId, path, query }) {
         const passages = await readPassages(context, organizationId, path.id, query);
-        return { passages: passages.map(({ heading, text }) => ({ heading, text })) };
+        return { passages: passages.map((passage) => present(schemas.passageSchema, passage)) };
       },
     }),
     defineConsoleRoute('POST /documents', 'admin', {
@@ -133,7 +115,7 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
       }),
       takesFile: true,
       status: 201,
-      response: addedDocumentSchema,
+      response: schemas.addedDocumentSchema,
       async handle(call) {
         const { name, accountId = null } = call.query;
         const path = call.body as unknown as string | undefined;
@@ -144,18 +126,17 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
           if (!(error instanceof UnreadableDocument)) throw error;
           throw invalid(`${name} ${error.message}.`, { cause: error });
         });
-        const { id, title, passageCount, replaced } = added;
-        return { id, title, passages: passageCount, replaced };
+        return present(schemas.addedDocumentSchema, { ...added, passages: added.passageCount });
       },
     }),
     defineConsoleRoute('POST /documents/search', 'admin', {
-      body: questionBody,
-      response: foundPassagesSchema,
+      body: schemas.questionBody,
+      response: schemas.foundPassagesSchema,
       handle: ({ context, principal, body }) => testQuestion(context, principal, searchPassages, body),
     }),
     defineConsoleRoute('POST /documents/remove', 'admin', {
-      body: removedDocumentsBody,
-      response: removedDocumentsSchema,
+      body: schemas.removedDocumentsBody,
+      response: schemas.removedDocumentsSchema,
       handle: (call) => removeDocuments(call, call.body.ids, call.recheck),
     }),
   ];
@@ -166,13 +147,13 @@ function newcomerRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /examples', 'member', {
       query: Type.Object({ accountId: Type.Optional(text(1, limits.linkLengthMax)) }),
-      response: examplesSchema,
+      response: schemas.examplesSchema,
       async handle({ context, organizationId, query: { accountId = null } }) {
         return { questions: await listExampleQuestions(context, organizationId, accountId) };
       },
     }),
     defineConsoleRoute('GET /first-steps', 'admin', {
-      response: firstStepsSchema,
+      response: schemas.firstStepsSchema,
       handle: ({ context, principal }) => readFirstSteps(context, principal),
     }),
   ];
@@ -198,34 +179,20 @@ async function* documentPieces(
   yield `],${JSON.stringify({ storage, endings: documentEndings }).slice(1)}`;
 }
 
-function presentDocument({ id, name, title, accountId, passageCount, addedAt }: Document): DocumentJson {
-  return { id, name, title, accountId, passages: passageCount, addedAt: iso(addedAt) };
+function presentDocument(document: Document) {
+  return present(schemas.documentSchema, { ...document, passages: document.passageCount });
 }
 
 function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {
   const testModel = modelTests(model);
   return [
     defineConsoleRoute('GET /model', 'admin', {
-      response: modelSchema,
+      response: schemas.modelSchema,
       handle: async () => ({ name: model.name, provider: model.provider }),
     }),
     defineConsoleRoute('POST /model/test', 'admin', {
-      response: modelTestSchema,
+      response: schemas.modelTestSchema,
       handle: async ({ context, principal }) => ({ result: await testModel(context, principal) }),
     }),
   ];
-}
-
-function presentMember(member: ListedMember): MemberJson {
-  return {
-    id: member.userId,
-    email: member.email,
-    role: member.role,
-    service: member.service,
-    joinedAt: iso(member.joinedAt),
-    state: member.state,
-    invitedUntil: isoOrNull(member.invitedUntil),
-    mailState: member.mailState,
-    keys: member.keys.map(({ id, name, hint }) => ({ id, name, hint })),
-  };
 }

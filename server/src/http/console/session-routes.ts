@@ -30,7 +30,7 @@ import {
   ssoTimeoutMs,
 } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { Type, text } from '../schema.ts';
+import { present, Type, text } from '../schema.ts';
 import {
   clearCookie,
   csrfTokenOf,
@@ -40,20 +40,7 @@ import {
   setCookie,
 } from './check-caller.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import {
-  acceptInvitationBody,
-  invitationBody,
-  invitationSchema,
-  type LimitsJson,
-  limitNames,
-  passwordBody,
-  passwordLinkBody,
-  type SessionJson,
-  type SignInProblem,
-  sessionSchema,
-  signInBody,
-  signInOfferSchema,
-} from './session-schemas.ts';
+import * as schemas from './session-schemas.ts';
 
 /** Not removed when the person signs out. */
 const deviceCookie = 'skein-device';
@@ -63,15 +50,15 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
   const ownToken = ({ request }: FastifyReply) => sessionToken(request, options) as string;
   return [
     defineConsoleRoute('GET /sign-in', 'anyone', {
-      response: signInOfferSchema,
+      response: schemas.signInOfferSchema,
       async handle({ context: { identityProvider, mailer } }) {
         const sso = identityProvider ? { name: identityProvider.name } : null;
         return { sso, passwordLinks: mailer !== undefined };
       },
     }),
     defineConsoleRoute('POST /sign-in', 'anyone', {
-      body: signInBody,
-      response: sessionSchema,
+      body: schemas.signInBody,
+      response: schemas.sessionSchema,
       async handle({ context, body, address, traceId, reply }) {
         const device = knownDevice(context, options, reply);
         const started = await signIn(context, { ...body, address, device }, traceId);
@@ -79,7 +66,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       },
     }),
     defineConsoleRoute('GET /session', 'person', {
-      response: sessionSchema,
+      response: schemas.sessionSchema,
       handle: ({ context, session, reply }) => presentSession(context, session, ownToken(reply)),
     }),
     defineConsoleRoute('POST /sign-out', 'person', {
@@ -95,14 +82,14 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       },
     }),
     defineConsoleRoute('POST /password', 'person', {
-      body: passwordBody,
+      body: schemas.passwordBody,
       handle({ context, session, body, address, initiator, reply }) {
         const input = { ...body, address, device: knownDevice(context, options, reply) };
         return changePassword(context, session, input, initiator);
       },
     }),
     defineConsoleRoute('POST /password-link', 'anyone', {
-      body: passwordLinkBody,
+      body: schemas.passwordLinkBody,
       async handle({ context, body, address, traceId }) {
         if (context.mailer === undefined) throw notFound('No email is configured.');
         countRequest(context, address);
@@ -110,8 +97,8 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       },
     }),
     defineConsoleRoute('POST /invitation/read', 'anyone', {
-      body: invitationBody,
-      response: invitationSchema,
+      body: schemas.invitationBody,
+      response: schemas.invitationSchema,
       async handle({ context, body, address, traceId }) {
         const found = await readInvitation(context, { ...body, address }, traceId);
         const { email, organizationName: organization, resets, terms: password } = found;
@@ -120,8 +107,8 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       },
     }),
     defineConsoleRoute('POST /invitation/accept', 'anyone', {
-      body: acceptInvitationBody,
-      response: sessionSchema,
+      body: schemas.acceptInvitationBody,
+      response: schemas.sessionSchema,
       async handle({ context, body, address, traceId, reply }) {
         const input = { ...body, address, device: knownDevice(context, options, reply) };
         const started = await acceptInvitation(context, input, traceId);
@@ -129,7 +116,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       },
     }),
     defineConsoleRoute('POST /invitations/:id/accept', 'person', {
-      response: sessionSchema,
+      response: schemas.sessionSchema,
       async handle({ context, session, path, initiator, reply }) {
         await acceptMembership(context, session, path.id, initiator);
         return presentSession(context, session, ownToken(reply));
@@ -161,7 +148,7 @@ async function openSession(
   options: ConsoleOptions,
   reply: FastifyReply,
   started: StartedSession,
-): Promise<SessionJson> {
+): Promise<schemas.SessionJson> {
   await keepSession(context, options, reply, started);
   const session = await readSession(context, context.sha256(started.token));
   const { access } = session.session;
@@ -175,16 +162,17 @@ async function presentSession(
   context: SurfaceContext,
   signedIn: SignedIn,
   own: string,
-): Promise<SessionJson> {
+): Promise<schemas.SessionJson> {
   const { userId, email, access } = signedIn.session;
   const { entered, pending } = await readMemberships(context, signedIn);
   return {
     user: { id: userId, email },
     csrfToken: csrfTokenOf(context, own),
     proof: access.proof,
-    limits: Object.fromEntries(limitNames.map((name) => [name, context.limits[name]])) as LimitsJson,
-    organizations: entered.map(({ organizationId: id, organizationName: name, role, apiEnabled }) => {
-      return { id, name, role, apiEnabled };
+    limits: present(schemas.limitsSchema, context.limits),
+    organizations: entered.map((entry) => {
+      const { organizationId: id, organizationName: name } = entry;
+      return present(schemas.organizationSchema, { ...entry, id, name });
     }),
     invitations: pending.map(({ organizationId: id, organizationName: name }) => ({ id, name })),
   };
@@ -241,7 +229,7 @@ function providerOf({ identityProvider }: SurfaceContext): IdentityProvider {
 
 async function redirectToSignIn(reply: FastifyReply, problem: SsoProblem, reason: string): Promise<void> {
   reply.log.info({ trace_id: reply.request.id, problem, reason }, 'single sign-on failed');
-  await reply.redirect(`/sign-in?problem=${problem satisfies SignInProblem}`, 303);
+  await reply.redirect(`/sign-in?problem=${problem satisfies schemas.SignInProblem}`, 303);
 }
 
 /** A path on this site. Anything that a browser could read as another site's URL becomes `/`. */

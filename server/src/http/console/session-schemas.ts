@@ -1,5 +1,5 @@
 import { passwordLengthMax } from '../../domain/sign-in.ts';
-import { type Json, nullable, object, Type, text } from '../schema.ts';
+import { boolean, integer, type Json, nullable, object, string, Type, text } from '../schema.ts';
 
 const email = text(0, 320);
 // More than the limit, so that the use case can say what is wrong with a password that is too long.
@@ -22,9 +22,9 @@ export type PasswordLinkBody = Json<typeof passwordLinkBody>;
 
 /** The ways to sign in. `sso` names the provider where single sign-on is configured. */
 export const signInOfferSchema = object({
-  sso: nullable(object({ name: Type.String() })),
+  sso: nullable(object({ name: string })),
   /** Whether a person can have a link to choose a new password sent by mail. */
-  passwordLinks: Type.Boolean(),
+  passwordLinks: boolean,
 });
 export type SignInOffer = Json<typeof signInOfferSchema>;
 
@@ -42,47 +42,46 @@ export type SignInProblem =
 
 export const role = Type.Enum(['admin', 'member']);
 
-const organizationSchema = object({
-  id: Type.String(),
-  name: Type.String(),
+export const organizationSchema = object({
+  id: string,
+  name: string,
   role,
   /** Whether the public API is enabled for the organization. */
-  apiEnabled: Type.Boolean(),
+  apiEnabled: boolean,
 });
 export type OrganizationJson = Json<typeof organizationSchema>;
 
 /** The limits that the page checks or shows. Lengths are in code points: of an account, of a key or application, … */
-const limitsSchema = object({
-  promptLengthMax: Type.Integer(),
-  titleLengthMax: Type.Integer(),
-  linkLengthMax: Type.Integer(),
-  nameLengthMax: Type.Integer(),
-  ratingCommentLengthMax: Type.Integer(),
-  documentBytesMax: Type.Integer(),
+export const limitsSchema = object({
+  promptLengthMax: integer,
+  titleLengthMax: integer,
+  linkLengthMax: integer,
+  nameLengthMax: integer,
+  ratingCommentLengthMax: integer,
+  documentBytesMax: integer,
 });
 export type LimitsJson = Json<typeof limitsSchema>;
-export const limitNames = Object.keys(limitsSchema.properties) as readonly (keyof LimitsJson)[];
 
 export const sessionSchema = object({
-  user: object({ id: Type.String(), email: Type.String() }),
+  user: object({ id: string, email: string }),
   /** Sent as `X-Skein-CSRF` with every request but GET. Without a session the header's value is `none`. */
-  csrfToken: Type.String(),
+  csrfToken: string,
   /** How the session was started. A person who signed in through a provider has no password to change. */
   proof: Type.Enum(['password', 'sso']),
   limits: limitsSchema,
   /** The organizations that this session may enter. Empty only while there are invitations. */
   organizations: Type.Array(organizationSchema),
   /** Organizations that added the person, who has not accepted yet. Listed only after single sign-on. */
-  invitations: Type.Array(object({ id: Type.String(), name: Type.String() })),
+  invitations: Type.Array(object({ id: string, name: string })),
 });
 export type SessionJson = Json<typeof sessionSchema>;
 
 export const invitationSchema = object({
-  email: Type.String(),
-  organization: Type.String(),
+  email: string,
+  organization: string,
   /** Whether it is for a new password of a person who has joined. */
-  resets: Type.Boolean(),
-  endsKeys: Type.Boolean(),
+  resets: boolean,
+  endsKeys: boolean,
   /** `choose`: set a new password. `prove`: enter the existing one. `sso`: sign in through the provider. */
   password: Type.Enum(['choose', 'prove', 'sso']),
 });

@@ -1,6 +1,19 @@
 import { errorCodes } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { count, type Json, nullable, object, Type, text, textFormat, time } from '../schema.ts';
+import {
+  boolean,
+  count,
+  integer,
+  type Json,
+  nullable,
+  number,
+  object,
+  string,
+  Type,
+  text,
+  textFormat,
+  time,
+} from '../schema.ts';
 import { role } from './session-schemas.ts';
 
 const name = text(1, limits.nameLengthMax.default);
@@ -21,31 +34,31 @@ export const newKeyBody = object({
 export const rotateKeyBody = object({ oldValidFor: Type.Enum(['now', '1h', '24h', '7d']) });
 export type RotateKeyBody = Json<typeof rotateKeyBody>;
 
-const keySchema = object({
-  id: Type.String(),
-  name: Type.String(),
+export const keySchema = object({
+  id: string,
+  name: string,
   /** Masked: `eak_abcd…wxyz`. */
-  hint: Type.String(),
+  hint: string,
   scope,
   /** The owner's address; null for an org-wide key. */
-  owner: nullable(Type.String()),
+  owner: nullable(string),
   /** The creator's address; null for the operator. */
-  createdBy: nullable(Type.String()),
+  createdBy: nullable(string),
   createdAt: time,
   lastUsedAt: nullable(time),
   /** In the future after a rotation that keeps the old key valid for a while. */
   revokedAt: nullable(time),
   /** Whether the caller may rotate it: their own, and for admins org-wide ones and those of service accounts. */
-  rotatable: Type.Boolean(),
+  rotatable: boolean,
 });
 export type KeyJson = Json<typeof keySchema>;
 
-const keyRequestSchema = object({
-  id: Type.String(),
-  name: Type.String(),
+export const keyRequestSchema = object({
+  id: string,
+  name: string,
   /** The address of the member who requested it. */
-  owner: Type.String(),
-  mine: Type.Boolean(),
+  owner: string,
+  mine: boolean,
   state: Type.Enum(['pending', 'approved', 'declined']),
   requestedAt: time,
   expiresAt: time,
@@ -56,21 +69,21 @@ export type KeyRequestJson = Json<typeof keyRequestSchema>;
 export const keysSchema = object({ keys: Type.Array(keySchema), requests: Type.Array(keyRequestSchema) });
 export type KeysJson = Json<typeof keysSchema>;
 
-export const keyRequestedSchema = object({ id: Type.String() });
+export const keyRequestedSchema = object({ id: string });
 
 export const newKeySchema = object({
-  id: Type.String(),
+  id: string,
   /** Shown only in this response. */
-  key: Type.String(),
+  key: string,
   /** A shell command that uses it. */
-  curl: Type.String(),
+  curl: string,
 });
 export type NewKeyJson = Json<typeof newKeySchema>;
 
-const applicationSchema = object({
+export const applicationSchema = object({
   /** Also its client id. */
-  id: Type.String(),
-  name: Type.String(),
+  id: string,
+  name: string,
   createdAt: time,
   rotatedAt: nullable(time),
   lastUsedAt: nullable(time),
@@ -80,25 +93,26 @@ export type ApplicationJson = Json<typeof applicationSchema>;
 export const applicationsSchema = object({
   applications: Type.Array(applicationSchema),
   /** Where applications exchange their credentials for access tokens. */
-  tokenUrl: Type.String(),
+  tokenUrl: string,
 });
 export type ApplicationsJson = Json<typeof applicationsSchema>;
 
 export const clientSecretSchema = object({
-  id: Type.String(),
+  id: string,
   /** Shown only in this response. */
-  clientSecret: Type.String(),
+  clientSecret: string,
 });
 export type ClientSecretJson = Json<typeof clientSecretSchema>;
 
-export const newMemberBody = object({ email: text(0, 254), role, service: Type.Boolean() });
+export const newMemberBody = object({ email: text(0, 254), role, service: boolean });
 export const memberRoleBody = object({ role });
 
-const memberSchema = object({
-  id: Type.String(),
-  email: Type.String(),
+export const memberKeySchema = object({ id: string, name: string, hint: string });
+export const memberSchema = object({
+  id: string,
+  email: string,
   role,
-  service: Type.Boolean(),
+  service: boolean,
   joinedAt: time,
   /** `invited`: the link was not used yet. `expired`: it can no longer be used. */
   state: Type.Enum(['active', 'invited', 'expired']),
@@ -106,30 +120,27 @@ const memberSchema = object({
   /** Whether the invitation was sent by mail; null if it is not sent by mail. */
   mailState: nullable(Type.Enum(['waiting', 'sent', 'failed'])),
   /** Valid personal keys, which are revoked when the member is removed. */
-  keys: Type.Array(object({ id: Type.String(), name: Type.String(), hint: Type.String() })),
+  keys: Type.Array(memberKeySchema),
 });
 export type MemberJson = Json<typeof memberSchema>;
 
-export const membersSchema = object({
-  members: Type.Array(memberSchema),
-  sendsMail: Type.Boolean(),
-});
+export const membersSchema = object({ members: Type.Array(memberSchema), sendsMail: boolean });
 export type MembersJson = Json<typeof membersSchema>;
 
 export const invitedSchema = object({
-  id: Type.String(),
+  id: string,
   /** For the person, and shown only in this response. Null if it is sent by mail, and for a service account. */
-  link: nullable(Type.String()),
-  mailed: Type.Boolean(),
+  link: nullable(string),
+  mailed: boolean,
   expiresAt: nullable(time),
 });
 export type InvitedJson = Json<typeof invitedSchema>;
 
-const documentSchema = object({
-  id: Type.String(),
-  name: Type.String(),
-  title: Type.String(),
-  accountId: nullable(Type.String()),
+export const documentSchema = object({
+  id: string,
+  name: string,
+  title: string,
+  accountId: nullable(string),
   passages: count,
   addedAt: time,
 });
@@ -139,31 +150,30 @@ export const documentsSchema = object({
   documents: Type.Array(documentSchema),
   /** How much the organization stores, and how much it may store. Bytes are of text, not of files. */
   storage: object({ documents: count, documentsMax: count, bytes: count, bytesMax: count }),
-  endings: Type.Array(Type.String()),
+  endings: Type.Array(string),
 });
 export type DocumentsJson = Json<typeof documentsSchema>;
 
 /** A document to read. Its passages are counted from 0. */
 export const openedDocumentSchema = object({
   ...documentSchema.properties,
-  url: nullable(Type.String()),
+  url: nullable(string),
   /** With the positions of their first passages. A long document has more headings than are listed. */
-  headings: Type.Array(object({ heading: Type.String(), position: count })),
+  headings: Type.Array(object({ heading: string, position: count })),
   /** Null if the document does not contain the cited text. */
   citedPosition: nullable(count),
 });
 export type OpenedDocumentJson = Json<typeof openedDocumentSchema>;
 
-export const passagesSchema = object({
-  passages: Type.Array(object({ heading: Type.String(), text: Type.String() })),
-});
+export const passageSchema = object({ heading: string, text: string });
+export const passagesSchema = object({ passages: Type.Array(passageSchema) });
 export type PassagesJson = Json<typeof passagesSchema>;
 
 export const questionBody = object({
   question: text(1, 1_000),
   accountId: Type.Optional(text(1, limits.linkLengthMax.default)),
   /** Whether somebody has asked it already: it then does not count as a prompt. */
-  asked: Type.Optional(Type.Boolean()),
+  asked: Type.Optional(boolean),
 });
 
 /** The passages that a reply to the question would use, best first. */
@@ -171,24 +181,24 @@ export const foundPassagesSchema = object({
   searched: count,
   passages: Type.Array(
     object({
-      documentId: Type.String(),
-      title: Type.String(),
-      url: nullable(Type.String()),
-      heading: Type.String(),
-      text: Type.String(),
+      documentId: string,
+      title: string,
+      url: nullable(string),
+      heading: string,
+      text: string,
       /** From 0: how much of the question the passage has. */
-      score: Type.Number(),
+      score: number,
     }),
   ),
 });
 export type FoundPassagesJson = Json<typeof foundPassagesSchema>;
 
 export const addedDocumentSchema = object({
-  id: Type.String(),
-  title: Type.String(),
+  id: string,
+  title: string,
   passages: count,
   /** Whether it replaced a document of the same name. */
-  replaced: Type.Boolean(),
+  replaced: boolean,
 });
 export type AddedDocumentJson = Json<typeof addedDocumentSchema>;
 
@@ -203,50 +213,46 @@ export const removedDocumentsSchema = object({
 });
 export type RemovedDocumentsJson = Json<typeof removedDocumentsSchema>;
 
-export const examplesSchema = object({ questions: Type.Array(Type.String()) });
+export const examplesSchema = object({ questions: Type.Array(string) });
 export type ExamplesJson = Json<typeof examplesSchema>;
 
 /** What the admin of a new organization has done. */
 export const firstStepsSchema = object({
-  asked: Type.Boolean(),
-  hasDocument: Type.Boolean(),
-  hasKey: Type.Boolean(),
-  hasInvited: Type.Boolean(),
+  asked: boolean,
+  hasDocument: boolean,
+  hasKey: boolean,
+  hasInvited: boolean,
 });
 export type FirstStepsJson = Json<typeof firstStepsSchema>;
 
 export const modelSchema = object({
-  name: Type.String(),
+  name: string,
   /** Null for a model that runs inside the service: there is nothing to test. */
-  provider: nullable(Type.String()),
+  provider: nullable(string),
 });
 export type ModelJson = Json<typeof modelSchema>;
 
-const modelTest = { model: Type.String(), ms: Type.Number() };
+const modelTest = { model: string, ms: number };
 export const modelTestSchema = object({
   /** Null where there is no provider to ask. */
   result: nullable(
     Type.Union([
-      object({ ...modelTest, ok: Type.Literal(true), firstTextMs: Type.Number(), answer: Type.String() }),
-      object({ ...modelTest, ok: Type.Literal(false), error: Type.String(), nextStep: Type.String() }),
+      object({ ...modelTest, ok: Type.Literal(true), firstTextMs: number, answer: string }),
+      object({ ...modelTest, ok: Type.Literal(false), error: string, nextStep: string }),
     ]),
   ),
 });
 export type ModelTestJson = Json<typeof modelTestSchema>;
 
-const credentialSchema = object({
-  id: Type.String(),
-  kind: Type.Enum(['key', 'application']),
-  name: Type.String(),
-});
+const credentialSchema = object({ id: string, kind: Type.Enum(['key', 'application']), name: string });
 
 const usageCountSchema = object({
   /** A day in UTC, as in `2026-11-15`, or the time at which an hour starts. */
-  period: Type.String(),
+  period: string,
   /** Null by the hour. */
   credential: nullable(credentialSchema),
-  operation: Type.String(),
-  outcome: Type.String(),
+  operation: string,
+  outcome: string,
   requests: count,
 });
 export type UsageCountJson = Json<typeof usageCountSchema>;
@@ -254,17 +260,11 @@ export type UsageCountJson = Json<typeof usageCountSchema>;
 export const usageRange = Type.Enum(['24h', '7d', '30d', '90d']);
 
 /** In milliseconds, estimated; null without requests. */
-const percentiles = {
-  p50: nullable(Type.Number()),
-  p95: nullable(Type.Number()),
-  p99: nullable(Type.Number()),
-};
+const percentiles = { p50: nullable(number), p95: nullable(number), p99: nullable(number) };
 
 const trafficSchema = object({
-  operations: Type.Array(
-    object({ operation: Type.String(), requests: count, errors: count, ...percentiles }),
-  ),
-  errors: Type.Array(object({ code: Type.String(), requests: count })),
+  operations: Type.Array(object({ operation: string, requests: count, errors: count, ...percentiles })),
+  errors: Type.Array(object({ code: string, requests: count })),
   replies: object({ completed: count, failed: count, cancelled: count, ...percentiles }),
 });
 export type TrafficJson = Json<typeof trafficSchema>;
@@ -273,28 +273,28 @@ export type TrafficJson = Json<typeof trafficSchema>;
 export const usageSchema = object({
   quota: object({ limit: count, used: count, resetsAt: time }),
   /** Every day, or every hour of the last 24, including the current one. */
-  periods: Type.Array(Type.String()),
+  periods: Type.Array(string),
   counts: Type.Array(usageCountSchema),
   /** Whether counts of earlier days are left out. */
-  isCut: Type.Boolean(),
+  isCut: boolean,
   /** Null for members. */
   traffic: nullable(trafficSchema),
 });
 export type UsageJson = Json<typeof usageSchema>;
 
-const auditEventSchema = object({
-  id: Type.String(),
+export const auditEventSchema = object({
+  id: string,
   at: time,
   /** An address, `Operator` or `Skein`. */
-  actor: Type.String(),
-  action: Type.String(),
-  subject: Type.String(),
+  actor: string,
+  action: string,
+  subject: string,
   /** The name or address of the subject; null if it has none. */
-  target: nullable(Type.String()),
-  detail: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
-  traceId: Type.String(),
+  target: nullable(string),
+  detail: Type.Record(string, Type.Union([string, number, boolean, Type.Null()])),
+  traceId: string,
   /** Whether the request log has the API request with this trace id. */
-  isLogged: Type.Boolean(),
+  isLogged: boolean,
 });
 export type AuditEventJson = Json<typeof auditEventSchema>;
 
@@ -309,10 +309,7 @@ export const auditQuery = {
 };
 
 /** Newest first. With a filter, a page may be empty and still have a next one. */
-export const auditSchema = object({
-  events: Type.Array(auditEventSchema),
-  nextCursor: nullable(Type.String()),
-});
+export const auditSchema = object({ events: Type.Array(auditEventSchema), nextCursor: nullable(string) });
 export type AuditJson = Json<typeof auditSchema>;
 
 /** A filter of the request log. Days are in UTC, both included. */
@@ -326,28 +323,28 @@ export const requestQuery = {
   to: Type.Optional(day),
 };
 
-const requestSchema = object({
+export const requestSchema = object({
   /** The trace id. */
-  id: Type.String(),
+  id: string,
   at: time,
-  method: Type.String(),
+  method: string,
   /** The operation's id in the OpenAPI document; `unknown` if the address matches none. */
-  operation: Type.String(),
-  status: Type.Integer(),
-  ms: Type.Number(),
+  operation: string,
+  status: integer,
+  ms: number,
   credential: credentialSchema,
   /** The error message; null if the request succeeded. */
-  error: nullable(object({ code: Type.String(), message: Type.String() })),
+  error: nullable(object({ code: string, message: string })),
 });
 export type RequestJson = Json<typeof requestSchema>;
 
 /** Newest first. With a filter, a page may be empty and still have a next one. */
 export const requestsSchema = object({
   requests: Type.Array(requestSchema),
-  nextCursor: nullable(Type.String()),
+  nextCursor: nullable(string),
   /** How far back was searched; null: to the end of the log. */
   searchedTo: nullable(time),
   /** How many days a request is kept; null: forever. */
-  keptDays: nullable(Type.Number()),
+  keptDays: nullable(number),
 });
 export type RequestsJson = Json<typeof requestsSchema>;

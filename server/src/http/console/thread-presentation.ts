@@ -15,21 +15,21 @@ import type { MessagesView } from '../../usecases/threads/followed-threads.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
 import type { ThreadRow } from '../../usecases/threads/search-threads.ts';
 import type { Piece, Pieces } from '../long-responses.ts';
-import type {
-  MessageJson,
-  ReplyJson,
-  StepJson,
-  ThreadEvents,
-  ThreadJson,
-  ThreadRowJson,
-  ThreadViewJson,
-  VerdictJson,
+import { present } from '../schema.ts';
+import {
+  type MessageJson,
+  type ReplyJson,
+  type StepJson,
+  type ThreadEvents,
+  type ThreadJson,
+  type ThreadRowJson,
+  type ThreadViewJson,
+  threadSchema,
+  type VerdictJson,
 } from './thread-schemas.ts';
 
 export function presentThread(thread: Thread, mine: boolean): ThreadJson {
-  const { id, title, accountId, published } = thread;
-  const times = { createdAt: iso(thread.createdAt), updatedAt: isoOrNull(thread.updatedAt) };
-  return { id, title, ...times, accountId, published, mine };
+  return present(threadSchema, { ...thread, mine });
 }
 
 export function presentRow({ thread, summary, found }: ThreadRow, mine: boolean): ThreadRowJson {

@@ -23,25 +23,11 @@ import { findHome, getThreadView } from '../../usecases/threads/get-thread.ts';
 import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
 import { searchThreads, summarizeThreads, type ThreadRow } from '../../usecases/threads/search-threads.ts';
 import { type Pieces, whileConnected } from '../long-responses.ts';
-import { pageQuery, Type, text } from '../schema.ts';
+import { pageQuery, present, Type, text } from '../schema.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { threadEventStreams } from './thread-events.ts';
 import { presentRow, presentThread, presentView } from './thread-presentation.ts';
-import {
-  accountsSchema,
-  changedThreadSchema,
-  deletedSchema,
-  followUpBody,
-  homeSchema,
-  newThreadBody,
-  publishedBody,
-  ratingBody,
-  ratingsSchema,
-  renameBody,
-  threadListSchema,
-  threadViewSchema,
-  unansweredPageSchema,
-} from './thread-schemas.ts';
+import * as schemas from './thread-schemas.ts';
 
 const limitDefault = 25;
 
@@ -64,7 +50,7 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
         since: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
         ...pageQuery(limits),
       }),
-      response: threadListSchema,
+      response: schemas.threadListSchema,
       async handle({
         context,
         principal,
@@ -89,13 +75,13 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
     }),
     defineConsoleRoute('GET /accounts', 'member', {
       query: Type.Object({ prefix: Type.Optional(text(0, limits.linkLengthMax)) }),
-      response: accountsSchema,
+      response: schemas.accountsSchema,
       async handle({ context, principal, query: { prefix = '' } }) {
         return { accounts: await listAccounts(context, principal, prefix) };
       },
     }),
     defineConsoleRoute('GET /threads/:id', 'member', {
-      response: threadViewSchema,
+      response: schemas.threadViewSchema,
       handle: (call) => viewFor(call, call.path.id),
     }),
     defineConsoleRoute('GET /threads/:id/events', 'member', {
@@ -105,7 +91,7 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
       handle: (call) => follow(call, call.path.id),
     }),
     defineConsoleRoute('GET /home/:id', 'person', {
-      response: homeSchema,
+      response: schemas.homeSchema,
       async handle({ context, session, path }) {
         return { organizationId: await findHome(context, session, path.id) };
       },
@@ -117,9 +103,9 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
 function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('POST /threads', 'member', {
-      body: newThreadBody(limits),
+      body: schemas.newThreadBody(limits),
       status: 201,
-      response: threadViewSchema,
+      response: schemas.threadViewSchema,
       async handle(call) {
         const { context, principal, body, traceId } = call;
         const idempotencyKey = idempotencyKeyOf(call, limits.idempotencyKeyLengthMax);
@@ -129,17 +115,17 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       },
     }),
     defineConsoleRoute('PATCH /threads/:id', 'member', {
-      body: renameBody(limits),
-      response: changedThreadSchema,
+      body: schemas.renameBody(limits),
+      response: schemas.changedThreadSchema,
       async handle({ context, principal, path, body }) {
         const thread = await renameThread(context, principal, path.id, body.title);
         return { thread: presentThread(thread, true) };
       },
     }),
     defineConsoleRoute('POST /threads/:id/messages', 'member', {
-      body: followUpBody(limits),
+      body: schemas.followUpBody(limits),
       status: 201,
-      response: threadViewSchema,
+      response: schemas.threadViewSchema,
       async handle(call) {
         await limitPrompts(call.context, call.principal);
         await addPrompt(call, call.path.id, call.body.prompt, call.body.replaces);
@@ -147,29 +133,29 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       },
     }),
     defineConsoleRoute('PUT /threads/:id/published', 'member', {
-      body: publishedBody,
-      response: changedThreadSchema,
+      body: schemas.publishedBody,
+      response: schemas.changedThreadSchema,
       async handle(call) {
         const thread = await publishOwnThread(call, call.path.id, call.body.published);
         return { thread: presentThread(thread, true) };
       },
     }),
     defineConsoleRoute('DELETE /threads/:id', 'member', {
-      response: deletedSchema,
+      response: schemas.deletedSchema,
       async handle(call) {
         await deleteThread(call, call.path.id);
         return { undoSeconds: undoMs / 1000 };
       },
     }),
     defineConsoleRoute('POST /threads/:id/restore', 'member', {
-      response: changedThreadSchema,
+      response: schemas.changedThreadSchema,
       async handle(call) {
         const thread = await restoreThread(call, call.path.id);
         return { thread: presentThread(thread, true) };
       },
     }),
     defineConsoleRoute('POST /threads/:id/retry', 'member', {
-      response: threadViewSchema,
+      response: schemas.threadViewSchema,
       async handle(call) {
         await limitPrompts(call.context, call.principal);
         await retryReply(call, call.path.id);
@@ -177,7 +163,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       },
     }),
     defineConsoleRoute('POST /threads/:id/stop', 'member', {
-      response: threadViewSchema,
+      response: schemas.threadViewSchema,
       async handle(call) {
         await cancelReply(call, call.path.id);
         return viewFor(call, call.path.id);
@@ -205,13 +191,13 @@ function idempotencyKeyOf({ reply }: Pick<AnyCall, 'reply'>, lengthMax: number):
 export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /threads/:id/ratings', 'member', {
-      response: ratingsSchema,
+      response: schemas.ratingsSchema,
       async handle({ context, principal, path }) {
         return { ratings: await listRatings(context, principal, path.id) };
       },
     }),
     defineConsoleRoute('PUT /threads/:id/rating', 'member', {
-      body: ratingBody(limits),
+      body: schemas.ratingBody(limits),
       async handle({ context, principal, path, body: { messageId, value, comment = '' } }) {
         const rating = value && { value, comment: comment.trim() === '' ? null : comment };
         await rateReply(context, principal, path.id, messageId, rating);
@@ -219,20 +205,23 @@ export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[
     }),
     defineConsoleRoute('GET /unanswered', 'admin', {
       query: Type.Object(pageQuery(limits)),
-      response: unansweredPageSchema,
+      response: schemas.unansweredPageSchema,
       async handle({ context, principal, query: { limit = 20, ...query } }) {
         const { replies, nextCursor } = await listUnanswered(context, principal, { limit, ...query });
-        const shown = replies.map(({ unansweredAt, complaints, ...reply }) => ({
-          ...reply,
-          reply: plainText(reply.reply),
-          askedBy: reply.askedBy ?? formerMember,
-          at: iso(unansweredAt),
-          complaints: complaints.map(({ email, comment, ratedAt }) => ({
-            by: email ?? formerMember,
-            comment,
-            at: iso(ratedAt),
-          })),
-        }));
+        const shown = replies.map((found) => {
+          const complaints = found.complaints.map(({ email, comment, ratedAt }) => {
+            return { by: email ?? formerMember, comment, at: iso(ratedAt) };
+          });
+          const askedBy = found.askedBy ?? formerMember;
+          const reply = plainText(found.reply);
+          return present(schemas.unansweredSchema, {
+            ...found,
+            askedBy,
+            reply,
+            complaints,
+            at: found.unansweredAt,
+          });
+        });
         return { replies: shown, nextCursor };
       },
     }),

@@ -1,6 +1,6 @@
 import type { Limits } from '../../domain/limits.ts';
 import { messageStatuses } from '../../domain/message.ts';
-import { count, type Json, nullable, object, Type, text, time } from '../schema.ts';
+import { boolean, count, type Json, nullable, number, object, string, Type, text, time } from '../schema.ts';
 
 export const newThreadBody = (limits: Limits) =>
   object({
@@ -21,20 +21,20 @@ export const followUpBody = (limits: Limits) =>
   });
 export type FollowUpBody = Json<ReturnType<typeof followUpBody>>;
 
-export const publishedBody = object({ published: Type.Boolean() });
+export const publishedBody = object({ published: boolean });
 export type PublishedBody = Json<typeof publishedBody>;
 
 const threadProperties = {
-  id: Type.String(),
-  title: Type.String(),
+  id: string,
+  title: string,
   createdAt: time,
   updatedAt: nullable(time),
-  accountId: nullable(Type.String()),
-  published: Type.Boolean(),
+  accountId: nullable(string),
+  published: boolean,
   /** Whether the person created it, and so may change it. */
-  mine: Type.Boolean(),
+  mine: boolean,
 };
-const threadSchema = object(threadProperties);
+export const threadSchema = object(threadProperties);
 export type ThreadJson = Json<typeof threadSchema>;
 
 export const changedThreadSchema = object({ thread: threadSchema });
@@ -42,15 +42,15 @@ export const changedThreadSchema = object({ thread: threadSchema });
 const state = Type.Enum(['idle', 'in_progress', 'error']);
 
 /** A text in pieces: those with `hit` are words that were searched for. */
-const segmentsSchema = Type.Array(object({ text: Type.String(), hit: Type.Boolean() }));
+const segmentsSchema = Type.Array(object({ text: string, hit: boolean }));
 export type SegmentsJson = Json<typeof segmentsSchema>;
 
 const threadRowSchema = object({
   ...threadProperties,
   state,
-  createdBy: Type.String(),
+  createdBy: string,
   /** The beginning of the latest finished reply in plain text; empty if there is none. */
-  line: Type.String(),
+  line: string,
   /** Null without a search. `text` is the best part of a message; null if only the title was found. */
   found: nullable(object({ title: segmentsSchema, text: nullable(segmentsSchema) })),
 });
@@ -59,53 +59,48 @@ export type ThreadRowJson = Json<typeof threadRowSchema>;
 export const threadListSchema = object({
   threads: Type.Array(threadRowSchema),
   /** A page of a search may be shorter although more follow. */
-  nextCursor: nullable(Type.String()),
+  nextCursor: nullable(string),
   /** Whether there are older threads than the list can reach. Filtering by account shows more of them. */
-  truncated: Type.Boolean(),
+  truncated: boolean,
 });
 export type ThreadListJson = Json<typeof threadListSchema>;
 
 /** Suggestions for a prefix. */
-export const accountsSchema = object({ accounts: Type.Array(Type.String()) });
+export const accountsSchema = object({ accounts: Type.Array(string) });
 export type AccountsJson = Json<typeof accountsSchema>;
 
 /** The organization of the person that has the thread or the document. */
-export const homeSchema = object({ organizationId: Type.String() });
+export const homeSchema = object({ organizationId: string });
 export type HomeJson = Json<typeof homeSchema>;
 
 /** How long a deleted thread can be restored. */
-export const deletedSchema = object({ undoSeconds: Type.Number() });
+export const deletedSchema = object({ undoSeconds: number });
 export type DeletedJson = Json<typeof deletedSchema>;
 
 const userMessageSchema = object({
-  id: Type.String(),
+  id: string,
   role: Type.Literal('user'),
-  content: Type.String(),
+  content: string,
   createdAt: time,
   /** The prompt that this one is an edited version of. */
-  replaces: Type.Optional(Type.String()),
+  replaces: Type.Optional(string),
 });
 export type UserMessageJson = Json<typeof userMessageSchema>;
 
 const stepSchema = object({
-  description: Type.String(),
+  description: string,
   /** From the reply's creation; null where it was not recorded. */
   elapsedMs: nullable(count),
 });
 export type StepJson = Json<typeof stepSchema>;
 
-const sourceSchema = object({
-  id: Type.String(),
-  title: Type.String(),
-  url: nullable(Type.String()),
-  snippet: Type.String(),
-});
+const sourceSchema = object({ id: string, title: string, url: nullable(string), snippet: string });
 export type SourceJson = Json<typeof sourceSchema>;
 
 /** How many statements a reply makes, how many of them were found in its sources, and where they are in `content`. */
 const verdictSchema = object({
   /** `7 of 9 statements found in 2 sources`; `Quoted from 2 sources` for a reply that only quotes. */
-  summary: Type.String(),
+  summary: string,
   statements: count,
   found: count,
   /** In order. A long reply has more statements than are listed. */
@@ -124,26 +119,26 @@ export type VerdictJson = Json<typeof verdictSchema>;
 const status = Type.Enum([...messageStatuses]);
 
 const replySchema = object({
-  id: Type.String(),
+  id: string,
   role: Type.Literal('assistant'),
-  content: Type.String(),
+  content: string,
   createdAt: time,
   status,
   completedAt: nullable(time),
   steps: Type.Array(stepSchema),
   sources: nullable(Type.Array(sourceSchema)),
-  model: nullable(Type.String()),
+  model: nullable(string),
   /** For support. Null unless the person created the thread. */
-  traceId: nullable(Type.String()),
+  traceId: nullable(string),
   /** Why it failed. Null unless the person created the thread. */
-  failure: nullable(Type.String()),
+  failure: nullable(string),
   /** Null while it is being written, and for replies whose statements were not checked. */
   verdict: nullable(verdictSchema),
 });
 export type ReplyJson = Json<typeof replySchema>;
 export type MessageJson = UserMessageJson | ReplyJson;
 
-const ratingProperties = { messageId: Type.String(), value: Type.Enum(['up', 'down']) };
+const ratingProperties = { messageId: string, value: Type.Enum(['up', 'down']) };
 
 /** What the person thinks of a reply; `value` null takes it back. */
 export const ratingBody = (limits: Limits) =>
@@ -156,34 +151,34 @@ export type RatingBody = Json<ReturnType<typeof ratingBody>>;
 
 /** The person's own ratings of the replies in a thread. */
 export const ratingsSchema = object({
-  ratings: Type.Array(object({ ...ratingProperties, comment: nullable(Type.String()) })),
+  ratings: Type.Array(object({ ...ratingProperties, comment: nullable(string) })),
 });
 export type RatingsJson = Json<typeof ratingsSchema>;
 
-const unansweredSchema = object({
-  threadId: Type.String(),
-  messageId: Type.String(),
-  title: Type.String(),
-  accountId: nullable(Type.String()),
-  askedBy: Type.String(),
+export const unansweredSchema = object({
+  threadId: string,
+  messageId: string,
+  title: string,
+  accountId: nullable(string),
+  askedBy: string,
   at: time,
   /** The start of the prompt, and of the reply as plain text. */
-  prompt: Type.String(),
-  reply: Type.String(),
+  prompt: string,
+  reply: string,
   /** The latest thumbs down. Empty if the reply itself found no answer. */
-  complaints: Type.Array(object({ by: Type.String(), comment: nullable(Type.String()), at: time })),
+  complaints: Type.Array(object({ by: string, comment: nullable(string), at: time })),
 });
 export type UnansweredJson = Json<typeof unansweredSchema>;
 
 /** A page may be empty although more follow. */
 export const unansweredPageSchema = object({
   replies: Type.Array(unansweredSchema),
-  nextCursor: nullable(Type.String()),
+  nextCursor: nullable(string),
 });
 export type UnansweredPageJson = Json<typeof unansweredPageSchema>;
 
 const viewProperties = {
-  thread: object({ ...threadProperties, createdBy: Type.String() }),
+  thread: object({ ...threadProperties, createdBy: string }),
   messages: Type.Array(Type.Union([userMessageSchema, replySchema])),
   state,
 };
@@ -195,14 +190,14 @@ export const threadEventSchemas = {
   /** The whole thread: the first event, and every change that `progress` cannot express. */
   view: object({ ...viewProperties, now: time }),
   progress: object({
-    messageId: Type.String(),
+    messageId: string,
     status,
     /** Steps from this index on are replaced. */
     stepsFrom: count,
     steps: Type.Array(stepSchema),
     /** The text from this index (in UTF-16 units) on is replaced. */
     textFrom: count,
-    text: Type.String(),
+    text: string,
   }),
   /** The thread can no longer be read, or the session has ended. The stream ends. */
   gone: object({}),

@@ -15,7 +15,7 @@ import { dayMs, hourMs, iso } from '../../domain/time.ts';
 import type { KeySecret } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, missingIn, type UserChange } from '../organization/audit-log.ts';
-import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
+import { notIssued } from '../organization/organization.ts';
 import { findMemberById } from '../people/members.ts';
 
 /** Returns the key this once: only its hash is stored. Without a user it is org-wide. */
@@ -33,20 +33,13 @@ export async function createApiKey(
   const outcome = await context.store.createApiKey(
     organizationId,
     { ...secret, name, userId: owner?.userId ?? null, createdBy: creatorOf(initiator) },
-    auditNote(context, initiator, 'key.created', id, detail),
+    auditNote(change, 'key.created', id, detail),
   );
-  switch (outcome) {
-    case 'created':
-      return { id, key };
-    case 'organization-missing':
-      throw organizationNotFound(organizationId);
-    case 'api-disabled':
-      throw apiDisabled(organizationId, initiator);
-    case 'too-many':
-      throw tooManyKeys(context);
-    case 'not-a-member':
-      throw notFound('The owner of a personal key must be a member of the organization.');
+  if (outcome === 'created') return { id, key };
+  if (outcome === 'not-a-member') {
+    throw notFound('The owner of a personal key must be a member of the organization.');
   }
+  throw notIssued(change, outcome, tooManyKeys(context));
 }
 
 /** How long the old key remains valid after a rotation. */
@@ -72,28 +65,20 @@ export async function rotateApiKey(
   const { key, secret: next } = newKey(context);
   const oldValidMs = rotationGraces[oldValidFor];
   const detail = { name, hint: next.hint, successor: next.id, oldValidUntil: iso(now() + oldValidMs) };
-  const note = auditNote(context, initiator, 'key.rotated', old.id, detail);
+  const note = auditNote(change, 'key.rotated', old.id, detail);
   const rotation = { next, createdBy: creatorOf(initiator), oldValidMs };
-  switch (await store.rotateApiKey(organizationId, old.id, rotation, note)) {
-    case 'rotated':
-      return { id: next.id, key, userId };
-    case 'missing':
-      throw missingIn(change, `key ${keyId}`, 'key');
-    case 'revoked':
-      throw alreadyEnded();
-    case 'api-disabled':
-      throw apiDisabled(organizationId, initiator);
-    case 'too-many':
-      throw tooManyKeys(context);
-  }
+  const outcome = await store.rotateApiKey(organizationId, old.id, rotation, note);
+  if (outcome === 'rotated') return { id: next.id, key, userId };
+  if (outcome === 'missing') throw missingIn(change, `key ${keyId}`, 'key');
+  if (outcome === 'revoked') throw alreadyEnded();
+  throw notIssued(change, outcome, tooManyKeys(context));
 }
 
 /** Once this resolves, requests with the key get 401 on every node (§5.8). Keys of other owners are not found. */
 export async function revokeApiKey(change: Change, keyId: string, owners: KeyOwners = 'all'): Promise<void> {
-  const { context, organizationId, initiator } = change;
   const { id, name, hint } = await findApiKey(change, keyId, owners);
-  const note = auditNote(context, initiator, 'key.revoked', id, { name, hint });
-  const outcome = await context.store.revokeApiKey(organizationId, id, note);
+  const note = auditNote(change, 'key.revoked', id, { name, hint });
+  const outcome = await change.context.store.revokeApiKey(change.organizationId, id, note);
   if (outcome === 'missing') throw missingIn(change, `key ${keyId}`, 'key');
 }
 
@@ -159,10 +144,8 @@ function alreadyEnded(): ServiceError {
   return invalid('The key was already rotated or revoked: create a new one.');
 }
 
-function tooManyKeys({ limits }: Context): ServiceError {
-  return invalid(
-    `The organization has ${limits.organizationKeysMax} keys: revoke those that nobody uses, or ask an admin.`,
-  );
+function tooManyKeys({ limits }: Context): string {
+  return `The organization has ${limits.organizationKeysMax} keys: revoke those that nobody uses, or ask an admin.`;
 }
 
 /** A selection of keys: all of the organization, or those of one member. */
@@ -196,7 +179,7 @@ const keepMs = 7 * dayMs;
 
 /** Requests a personal key for a member. An admin decides, because only admins create credentials (§5.2). */
 export async function requestApiKey(change: UserChange, name: string): Promise<KeyRequestId> {
-  const { context, principal, initiator } = change;
+  const { context, principal } = change;
   const { organizationId, userId } = principal;
   checkName('name:', name, 1);
   const id = context.ids.keyRequest();
@@ -204,20 +187,12 @@ export async function requestApiKey(change: UserChange, name: string): Promise<K
   const outcome = await context.store.createKeyRequest(
     organizationId,
     { id, userId, name, keepMs, waitingMax },
-    auditNote(context, initiator, 'key.requested', id, { name }),
+    auditNote(change, 'key.requested', id, { name }),
   );
-  switch (outcome) {
-    case 'created':
-      return id;
-    case 'not-a-member':
-      throw requestNotFound();
-    case 'api-disabled':
-      throw apiDisabled(organizationId, initiator);
-    case 'too-many':
-      throw invalid(
-        `You have ${waitingMax} open requests: reveal an approved key, or wait for an admin to decide.`,
-      );
-  }
+  if (outcome === 'created') return id;
+  if (outcome === 'not-a-member') throw requestNotFound();
+  const tooMany = `You have ${waitingMax} open requests: reveal an approved key, or wait for an admin to decide.`;
+  throw notIssued({ ...change, organizationId }, outcome, tooMany);
 }
 
 export interface AddressedKeyRequest extends KeyRequest {
@@ -245,12 +220,14 @@ export async function listKeyRequests(
 
 /** For admins. Approving does not show the key: only its owner can reveal it. */
 export async function decideKeyRequest(
-  { context, principal: { organizationId, userId: by }, initiator }: UserChange,
+  change: UserChange,
   requestId: string,
   state: 'approved' | 'declined',
 ): Promise<void> {
+  const { context, principal } = change;
+  const { organizationId, userId: by } = principal;
   const { id, name, owner } = await findRequest(context, organizationId, requestId);
-  const note = auditNote(context, initiator, `key.${state}`, id, { name, owner });
+  const note = auditNote(change, `key.${state}`, id, { name, owner });
   const decision = { state, by, keepMs };
   if ((await context.store.decideKeyRequest(organizationId, id, decision, note)) === 'missing') {
     throw requestNotFound();
@@ -259,24 +236,20 @@ export async function decideKeyRequest(
 
 /** Creates the approved key and returns it this once, to its owner only. */
 export async function revealApiKey(
-  { context, principal: { organizationId, userId }, initiator }: UserChange,
+  change: UserChange,
   requestId: string,
 ): Promise<{ id: KeyId; key: string }> {
+  const { context, principal } = change;
+  const { organizationId, userId } = principal;
   const request = await findRequest(context, organizationId, requestId, userId);
   const { key, secret } = newKey(context);
   const { name, owner } = request;
   const detail = { name, hint: secret.hint, owner, request: request.id };
-  const note = auditNote(context, initiator, 'key.revealed', secret.id, detail);
-  switch (await context.store.redeemKeyRequest(organizationId, request.id, userId, secret, note)) {
-    case 'created':
-      return { id: secret.id, key };
-    case 'api-disabled':
-      throw apiDisabled(organizationId, initiator);
-    case 'missing':
-      throw requestNotFound();
-    case 'too-many':
-      throw tooManyKeys(context);
-  }
+  const note = auditNote(change, 'key.revealed', secret.id, detail);
+  const outcome = await context.store.redeemKeyRequest(organizationId, request.id, userId, secret, note);
+  if (outcome === 'created') return { id: secret.id, key };
+  if (outcome === 'missing') throw requestNotFound();
+  throw notIssued({ ...change, organizationId }, outcome, tooManyKeys(context));
 }
 
 async function findRequest(

@@ -4,33 +4,32 @@ import {
   accessTokenSeconds,
   generateClientSecret,
 } from '../../domain/credential.ts';
-import { invalid } from '../../domain/errors.ts';
 import { type ApplicationId, isApplicationId, type OrganizationId } from '../../domain/id.ts';
 import { checkName } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
-import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
+import { notIssued } from '../organization/organization.ts';
 
 /** Returns the secret this once: only its hash is stored. */
 export async function createApplication(
   change: Change,
   name: string,
 ): Promise<{ id: ApplicationId; clientSecret: string }> {
-  const { context, organizationId, initiator } = change;
+  const { context, organizationId } = change;
   checkName("The application's name", name, 1);
   const { store, ids, randomBytes, crc32, sha256 } = context;
   const id = ids.application();
   const clientSecret = generateClientSecret(randomBytes, crc32);
   const secretHash = sha256(clientSecret);
-  const note = auditNote(context, initiator, 'application.created', id, { name });
+  const note = auditNote(change, 'application.created', id, { name });
   const outcome = await store.createApplication(organizationId, { id, name, secretHash }, note);
-  if (outcome === 'api-disabled') throw apiDisabled(organizationId, initiator);
-  if (outcome === 'organization-missing') throw organizationNotFound(organizationId);
-  if (outcome === 'too-many') {
-    const { organizationApplicationsMax: max } = context.limits;
-    throw invalid(`The organization has ${max} applications: delete those that nobody uses.`);
-  }
-  return { id, clientSecret };
+  if (outcome === 'created') return { id, clientSecret };
+  const { organizationApplicationsMax: max } = context.limits;
+  throw notIssued(
+    change,
+    outcome,
+    `The organization has ${max} applications: delete those that nobody uses.`,
+  );
 }
 
 /** Returns a new secret this once. The old one and every token issued under it are void once this resolves (§5.8). */
@@ -38,22 +37,22 @@ export async function rotateApplication(
   change: Change,
   applicationId: string,
 ): Promise<{ id: ApplicationId; clientSecret: string }> {
-  const { context, organizationId, initiator } = change;
+  const { context, organizationId } = change;
   const { store, randomBytes, crc32, sha256 } = context;
   const { id, name } = await findApplication(change, applicationId);
   const clientSecret = generateClientSecret(randomBytes, crc32);
-  const note = auditNote(context, initiator, 'application.rotated', id, { name });
+  const note = auditNote(change, 'application.rotated', id, { name });
   const outcome = await store.rotateApplication(organizationId, id, sha256(clientSecret), note);
-  if (outcome === 'api-disabled') throw apiDisabled(organizationId, initiator);
   if (outcome === 'missing') throw missingIn(change, `application ${applicationId}`, 'app');
+  if (outcome === 'api-disabled') throw notIssued(change, outcome);
   return { id, clientSecret };
 }
 
 /** The secret and every token issued under it are void once this resolves (§5.8). */
 export async function deleteApplication(change: Change, applicationId: string): Promise<void> {
-  const { context, organizationId, initiator } = change;
+  const { context, organizationId } = change;
   const { id, name } = await findApplication(change, applicationId);
-  const note = auditNote(context, initiator, 'application.deleted', id, { name });
+  const note = auditNote(change, 'application.deleted', id, { name });
   const outcome = await context.store.deleteApplication(organizationId, id, note);
   if (outcome === 'missing') throw missingIn(change, `application ${applicationId}`, 'app');
 }

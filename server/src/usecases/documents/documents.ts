@@ -39,7 +39,7 @@ export async function addDocument(
   change: Change,
   { name: path, source, accountId, confirm }: DocumentFile,
 ): Promise<AddedDocument> {
-  const { context, organizationId, initiator } = change;
+  const { context, organizationId } = change;
   const name = withoutInvisible(path);
   if ([...name].length > nameLengthMax) {
     throw new UnreadableDocument(`has a path of more than ${nameLengthMax} characters`);
@@ -54,7 +54,7 @@ export async function addDocument(
   const document = { id: ids.document(), accountId, name, ...read, title };
   const passageCount = document.passages.length;
   const detail = { name, accountId, passages: passageCount };
-  const added = auditNote(context, initiator, 'document.added', document.id, detail);
+  const added = auditNote(change, 'document.added', document.id, detail);
   const note = { ...added, replacedAction: 'document.replaced' } as const;
   const { organizationDocumentsMax: documentsMax, organizationBytesMax: bytesMax } = limits;
   const budget = { documentsMax, bytesMax };
@@ -150,11 +150,11 @@ export async function removeDocuments(
 }
 
 async function removeIfPresent(change: Change, documentId: string): Promise<Document | undefined> {
-  const { context, organizationId, initiator } = change;
+  const { context, organizationId } = change;
   const document = await context.store.findDocument(organizationId, documentId);
   if (document === undefined) return undefined;
   const { id, name, accountId } = document;
-  const note = auditNote(context, initiator, 'document.removed', id, { name, accountId });
+  const note = auditNote(change, 'document.removed', id, { name, accountId });
   const outcome = await context.store.removeDocument(organizationId, id, note);
   return outcome === 'removed' ? document : undefined;
 }

@@ -63,24 +63,26 @@ export function actorName({ actor, actorEmail }: AuditEvent): string {
   }
 }
 
-/** A change in an organization, and who makes it. The calls of commands and of console routes have these fields. */
-export interface Change {
-  readonly context: Context;
-  readonly organizationId: OrganizationId;
+interface Initiated {
+  readonly context: Pick<Context, 'ids'>;
   readonly initiator: Initiator;
 }
 
+/** A change in an organization, and who makes it. The calls of commands and of console routes have these fields. */
+export interface Change extends Initiated {
+  readonly context: Context;
+  readonly organizationId: OrganizationId;
+}
+
 /** A change that a user makes. The calls of console routes have these fields. */
-export interface UserChange {
+export interface UserChange extends Initiated {
   readonly context: Context;
   readonly principal: UserPrincipal;
-  readonly initiator: Initiator;
 }
 
 /** The audit entry that the store writes in the same commit as the change. */
 export function auditNote(
-  { ids }: Pick<Context, 'ids'>,
-  { actor, traceId }: Initiator,
+  { context: { ids }, initiator: { actor, traceId } }: Initiated,
   action: AuditAction,
   subject: string,
   detail: AuditDetail = {},

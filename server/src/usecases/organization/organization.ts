@@ -1,5 +1,5 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { forbidden, notFound, type ServiceError } from '../../domain/errors.ts';
+import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -24,7 +24,7 @@ export async function createOrganization(
   const { store, ids } = context;
   const id = ids.organization();
   const organization = { name, apiEnabled, dailyQuota };
-  const note = auditNote(context, initiator, 'organization.created', id, organization);
+  const note = auditNote({ context, initiator }, 'organization.created', id, organization);
   await store.createOrganization({ id, ...organization }, note);
   return id;
 }
@@ -34,8 +34,8 @@ export async function changeOrganization(
   change: Change,
   settings: { apiEnabled?: boolean; dailyQuota?: number },
 ): Promise<void> {
-  const { context, organizationId, initiator } = change;
-  const note = auditNote(context, initiator, 'organization.changed', organizationId, { ...settings });
+  const { context, organizationId } = change;
+  const note = auditNote(change, 'organization.changed', organizationId, { ...settings });
   const changed = await context.store.updateOrganization(organizationId, settings, note);
   if (changed === undefined) throw organizationNotFound(organizationId);
 }
@@ -59,8 +59,14 @@ export function organizationNotFound(organizationId: OrganizationId): ServiceErr
   return notFound(`There is no organization ${organizationId}.`);
 }
 
-/** Credentials are issued only to organizations for which the public API is enabled (§1). */
-export function apiDisabled(organizationId: OrganizationId, initiator: Initiator): ServiceError {
+/** Why no credential was issued. Only organizations for which the public API is enabled get credentials (§1). */
+export function notIssued(
+  { organizationId, initiator }: Pick<Change, 'organizationId' | 'initiator'>,
+  outcome: 'api-disabled' | 'organization-missing' | 'too-many',
+  tooMany = '',
+): ServiceError {
+  if (outcome === 'organization-missing') return organizationNotFound(organizationId);
+  if (outcome === 'too-many') return invalid(tooMany);
   const fact = `The public API is not enabled for ${organizationId}`;
   const command = `'skein org set ${organizationId} --api on' enables it`;
   return forbidden(withCommand(initiator, fact, command));

@@ -58,7 +58,7 @@ export async function purgePerson(
     organizationId,
     email,
     false,
-    auditNote(context, initiator, 'member.removed', userId),
+    auditNote({ context, initiator }, 'member.removed', userId),
   );
   if (ended.outcome === 'removed') removed.member = 1;
   await deleteThreads(context, organizationId, initiator, userId);
@@ -107,7 +107,7 @@ async function deleteThreads(
   for (;;) {
     const { rows } = await store.beginWalk(organizationId, { userId, ownOnly: true }, walkLimit);
     for (const { thread } of rows) {
-      const note = auditNote({ ids }, initiator, 'thread.deleted', thread.id);
+      const note = auditNote({ context: { ids }, initiator }, 'thread.deleted', thread.id);
       await store.deleteThread(organizationId, thread.id, { userId, keyHash: null }, note);
     }
     if (rows.length === 0) return;

@@ -35,11 +35,11 @@ export async function acceptInvitation(
   const acceptance = await acceptanceOf(context, invitation, password, { ...from, traceId });
   const initiator = { actor: { kind: 'user', userId }, traceId } as const;
   const notes = {
-    accepted: auditNote(context, initiator, resets ? 'password.changed' : 'member.joined', userId, {
+    accepted: auditNote({ context, initiator }, resets ? 'password.changed' : 'member.joined', userId, {
       email,
       password: acceptance.kind,
     }),
-    closed: auditNote(context, initiator, 'password.voided', userId, {}),
+    closed: auditNote({ context, initiator }, 'password.voided', userId, {}),
   };
   const accepted = await store.acceptInvitation(sha256(token), acceptance, notes);
   if (accepted.outcome === 'refused') {
@@ -61,7 +61,7 @@ export async function acceptMembership(
   organizationId: string,
   initiator: Initiator,
 ): Promise<void> {
-  const note = auditNote(context, initiator, 'member.joined', userId, { email, password: 'none' });
+  const note = auditNote({ context, initiator }, 'member.joined', userId, { email, password: 'none' });
   const outcome =
     access.proof === 'sso' && isOrganizationId(organizationId)
       ? await context.store.acceptMembership(organizationId, userId, note)

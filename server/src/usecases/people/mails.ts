@@ -102,6 +102,6 @@ async function sendMail(context: Context, mail: ClaimedMail, log: Log, signal: A
 
 function giveUp(context: Context, mail: ClaimedMail, reason: string): Promise<void> {
   const initiator = { actor: { kind: 'skein' }, traceId: context.ids.event() } as const;
-  const note = auditNote(context, initiator, 'member.mail-failed', mail.userId, { reason });
+  const note = auditNote({ context, initiator }, 'member.mail-failed', mail.userId, { reason });
   return context.store.settleMail(mail, { state: 'failed', note });
 }

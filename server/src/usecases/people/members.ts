@@ -34,7 +34,7 @@ export async function addMember(
   const { store, ids } = context;
   const candidateUserId = ids.user();
   const detail = { email: address, role, service };
-  const note = auditNote(context, initiator, 'member.added', candidateUserId, detail);
+  const note = auditNote(change, 'member.added', candidateUserId, detail);
   // Otherwise an admin could turn a former member into a service account and read their threads with a key for it.
   const withoutThreads = service && initiator.actor.kind !== 'operator';
   const membersMax = context.limits.organizationMembersMax;
@@ -78,10 +78,10 @@ function tooManyMembers(max: number): ServiceError {
 
 /** Takes effect with the member's next request. */
 export async function changeMemberRole(change: Change, userId: string, role: MemberRole): Promise<void> {
-  const { context, organizationId, initiator } = change;
+  const { context, organizationId } = change;
   const member = await findMemberById(context, organizationId, userId);
   const detail = { email: member.email, role };
-  const note = auditNote(context, initiator, 'member.role-changed', member.userId, detail);
+  const note = auditNote(change, 'member.role-changed', member.userId, detail);
   const outcome = await context.store.setMemberRole(organizationId, member.userId, role, note);
   if (outcome === 'missing') throw noSuchMember(change, member.email);
   if (outcome === 'last-admin') throw lastAdmin();
@@ -96,7 +96,7 @@ export async function removeMember(
   { userId, email }: Pick<Member, 'userId' | 'email'>,
 ): Promise<{ keysRevoked: number }> {
   const { context, organizationId, initiator } = change;
-  const note = auditNote(context, initiator, 'member.removed', userId, { email });
+  const note = auditNote(change, 'member.removed', userId, { email });
   const keepAdmin = initiator.actor.kind !== 'operator';
   const result = await context.store.removeMember(organizationId, email, keepAdmin, note);
   switch (result.outcome) {
@@ -286,7 +286,7 @@ async function issueInvitation(
   const outcome = await store.createInvitation(
     organizationId,
     { tokenHash, userId, keepMs, byOperator, resets, sealedLink, ...request },
-    auditNote(context, initiator, action, userId, { resets, ...(mailed && { mailed }) }),
+    auditNote(change, action, userId, { resets, ...(mailed && { mailed }) }),
   );
   switch (outcome) {
     case 'created':

@@ -68,7 +68,7 @@ export async function changePassword(
   const outcome = await store.changePassword(
     userId,
     { current: own.hash, next: await passwords.hash(next, siblings[0]), keptTokenHash: tokenHash },
-    auditNote(context, initiator, 'password.changed', userId),
+    auditNote({ context, initiator }, 'password.changed', userId),
   );
   if (outcome === 'refused') {
     throw invalid('current: the password was changed in the meantime.');
@@ -152,7 +152,7 @@ export async function noteFailedSignIns(
       if (person === undefined) continue;
       const { userId } = person;
       const initiator = { actor: { kind: 'skein' }, traceId } as const;
-      const note = auditNote(context, initiator, 'session.refused', userId, {
+      const note = auditNote({ context, initiator }, 'session.refused', userId, {
         email,
         failures: count,
         places,

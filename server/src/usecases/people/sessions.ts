@@ -47,7 +47,7 @@ export async function startSession(
   const { sessionIdleMs: idleMs, sessionLifeMs: lifeMs } = limits;
   const initiator = { actor: { kind: 'user', userId }, traceId } as const;
   const proof = passwordHash === null ? 'sso' : 'password';
-  const note = auditNote(context, initiator, 'session.started', userId, { proof });
+  const note = auditNote({ context, initiator }, 'session.started', userId, { proof });
   const session = { tokenHash: sha256(token), userId, passwordHash, idleMs, lifeMs };
   return (await store.createSession(session, note)) === 'created' ? { token, userId } : undefined;
 }
@@ -106,7 +106,7 @@ export async function signOutEverywhere(
   { session: { userId, access } }: SignedIn,
   initiator: Initiator,
 ): Promise<void> {
-  const note = auditNote(context, initiator, 'session.ended-everywhere', userId);
+  const note = auditNote({ context, initiator }, 'session.ended-everywhere', userId);
   await context.store.endSessions(userId, access, note);
 }
 

@@ -60,7 +60,7 @@ export function replyFailedNote(
 ): AuditNote {
   const reason = failure.slice(0, reasonLengthMax).toWellFormed();
   const initiator = { actor: { kind: 'skein' }, traceId } as const;
-  return auditNote(context, initiator, 'reply.failed', threadId, { reason, message: messageId });
+  return auditNote({ context, initiator }, 'reply.failed', threadId, { reason, message: messageId });
 }
 
 /** After a longer gap between two rounds, an outage may have gone unnoticed. */

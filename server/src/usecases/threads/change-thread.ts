@@ -25,11 +25,11 @@ export async function renameThread(
 }
 
 export async function deleteThread(change: UserChange, threadId: string): Promise<ThreadId> {
-  const { context, principal, initiator } = change;
+  const { context, principal } = change;
   const { store, replySignals, threadSignals, telemetry } = context;
   const { organizationId } = principal;
   if (!isThreadId(threadId)) throw threadNotFound();
-  const note = auditNote(context, initiator, 'thread.deleted', threadId);
+  const note = auditNote(change, 'thread.deleted', threadId);
   const result = await store.deleteThread(organizationId, threadId, principal, note);
   if (result.outcome === 'deleted') {
     for (const messageId of result.cancelled) {
@@ -47,10 +47,10 @@ export const undoMs = 600_000;
 
 /** Undoes a deletion. Only the thread's creator can, and only for a limited time; otherwise the thread is not found. */
 export async function restoreThread(change: UserChange, threadId: string): Promise<Thread> {
-  const { context, principal, initiator } = change;
+  const { context, principal } = change;
   const { organizationId, userId } = principal;
   if (!isThreadId(threadId)) throw cannotRestore();
-  const note = auditNote(context, initiator, 'thread.restored', threadId);
+  const note = auditNote(change, 'thread.restored', threadId);
   const outcome = await context.store.restoreThread(organizationId, threadId, userId, undoMs, note);
   if (outcome === 'missing') throw cannotRestore();
   context.threadSignals.changed(threadId);
@@ -85,9 +85,9 @@ export async function publishOwnThread(
 }
 
 async function setPublished(change: Change, threadId: ThreadId, published: boolean): Promise<boolean> {
-  const { context, organizationId, initiator } = change;
+  const { context, organizationId } = change;
   const action = published ? 'thread.published' : 'thread.unpublished';
-  const note = auditNote(context, initiator, action, threadId);
+  const note = auditNote(change, action, threadId);
   const outcome = await context.store.setThreadPublished(organizationId, threadId, published, note);
   if (outcome === 'missing') return false;
   context.threadSignals.changed(threadId);
