@@ -78,8 +78,8 @@ export const contentCommands: readonly StoreCommand[] = [
     name: 'doc list',
     summary: "Show an organization's documents",
     examples: ['doc list Acme'],
-    async run({ context, organizationId }) {
-      const { documents, storage } = await listDocuments(context, organizationId);
+    async run(call) {
+      const { documents, storage } = await listDocuments(call);
       const rows = documents.map((document) => [
         document.id,
         document.accountId ?? '-',

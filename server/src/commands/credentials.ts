@@ -78,10 +78,10 @@ export const credentialCommands: readonly StoreCommand[] = [
     name: 'key list',
     summary: "Show an organization's API keys",
     examples: ['key list Acme'],
-    async run({ context, organizationId }) {
-      const keys = await listAddressedApiKeys(context, organizationId, 'all');
-      const requests = await listKeyRequests(context, organizationId, 'all');
-      const now = context.now();
+    async run(call) {
+      const keys = await listAddressedApiKeys(call, 'all');
+      const requests = await listKeyRequests(call, 'all');
+      const now = call.context.now();
       const rows = keys.map(({ id, hint, owner, creator, lastUsedAt, name, revokedAt }) => [
         id,
         hint,
@@ -135,8 +135,8 @@ export const credentialCommands: readonly StoreCommand[] = [
     name: 'app list',
     summary: "Show an organization's applications",
     examples: ['app list Acme'],
-    async run({ context, organizationId }) {
-      const applications = await listApplications(context, organizationId);
+    async run(call) {
+      const applications = await listApplications(call);
       const rows = applications.map(({ id, name, rotatedAt }) => [
         id,
         name,

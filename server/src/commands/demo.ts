@@ -51,12 +51,12 @@ export async function makeDemo(context: SurfaceContext): Promise<Demo | undefine
 async function findUnfinished(context: SurfaceContext, organizations: readonly Organization[]) {
   const [first, ...others] = organizations;
   if (first?.name !== organizationName || others.length > 0) return undefined;
-  const [admin, ...colleagues] = await listMembers(context, first.id);
+  const [admin, ...colleagues] = await listMembers({ context, organizationId: first.id });
   const isUntouched =
     admin?.email === adminEmail &&
     admin.state !== 'active' &&
     colleagues.length === 0 &&
-    (await listApiKeys(context, first.id, 'all')).length === 0;
+    (await listApiKeys({ context, organizationId: first.id }, 'all')).length === 0;
   return isUntouched ? { organizationId: first.id, userId: admin.userId } : undefined;
 }
 

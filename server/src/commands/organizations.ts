@@ -127,8 +127,8 @@ export const organizationCommands: readonly StoreCommand[] = [
     name: 'member list',
     summary: "Show an organization's members",
     examples: ['member list Acme'],
-    async run({ context, organizationId }) {
-      const members = await listMembers(context, organizationId);
+    async run(call) {
+      const members = await listMembers(call);
       const rows = members.map(({ userId, email, role, service }) => [
         userId,
         email,

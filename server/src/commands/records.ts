@@ -27,9 +27,9 @@ export const recordCommands: readonly StoreCommand[] = [
     options: [new Option('--days <N>', 'How many days back; 30 by default').argParser(whole(1, 366))],
     summary: "Show an organization's quota and requests; by day, credential, operation and outcome",
     examples: ['usage Acme --days 7'],
-    async run({ context, options, organizationId }) {
-      const days = optionNumber({ options }, 'days') ?? 30;
-      const { quota, counts, isCut } = await readUsage(context, organizationId, 'all', days);
+    async run(call) {
+      const days = optionNumber(call, 'days') ?? 30;
+      const { quota, counts, isCut } = await readUsage(call, 'all', days);
       const resetsAt = iso(quota.resetsAt);
       const requests = counts.map(({ day, credentialId: _, ...count }) => ({ day: utcDate(day), ...count }));
       const rows = requests.map(({ day, credential, operation, outcome, requests: number }) => [
@@ -60,10 +60,9 @@ export const recordCommands: readonly StoreCommand[] = [
     ],
     summary: "Show an organization's audit log, newest first",
     examples: ['audit Acme --limit 10', 'audit Acme --trace 0198…'],
-    async run({ context, options, organizationId }) {
-      const limit = optionNumber({ options }, 'limit') ?? 50;
-      const traceId = optionText({ options }, 'trace');
-      const { events } = await listAudit(context, organizationId, { limit, traceId });
+    async run(call) {
+      const limit = optionNumber(call, 'limit') ?? 50;
+      const { events } = await listAudit(call, { limit, traceId: optionText(call, 'trace') });
       const rows = events.map((event) => [
         iso(event.at),
         actorName(event),
@@ -91,16 +90,17 @@ export const recordCommands: readonly StoreCommand[] = [
         'A purge cannot be undone: add --dry-run to see what would be removed, or --yes to remove it.',
       );
     },
-    async run({ context, initiator, options, organization: { id, name } }) {
-      const dryRun = options.dryRun === true;
-      const email = optionText({ options }, 'user');
-      const person = email === undefined ? null : await findPurgedPerson(context, email);
+    async run(call) {
+      const { id, name } = call.organization;
+      const dryRun = call.options.dryRun === true;
+      const email = optionText(call, 'user');
+      const person = email === undefined ? null : await findPurgedPerson(call.context, email);
       const proceed = () => pause(pauseMs);
       const { rows, journalEmptied } = dryRun
-        ? { rows: await surveyPurge(context, id, person), journalEmptied: true }
+        ? { rows: await surveyPurge(call, person), journalEmptied: true }
         : person === null
-          ? await purgeOrganization(context, id, proceed)
-          : await purgePerson(context, id, initiator, person, proceed);
+          ? await purgeOrganization(call, proceed)
+          : await purgePerson(call, person, proceed);
       const whom = person === null ? name : `${person.email} in ${name}`;
       const heading = dryRun ? `A purge of ${whom} would remove or rewrite:` : `Purged ${whom}:`;
       const lines = Object.entries(rows).map(([kind, count]) => [kind, String(count)]);

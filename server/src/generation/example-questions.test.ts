@@ -24,7 +24,7 @@ describe('Example questions', () => {
   it('are created for every document, and the model answers each of them from it', async () => {
     const model = extractiveModel(fixture.store);
     await makeExampleQuestions(context, answeredQuestions(model), running);
-    const questions = await listExampleQuestions(context, fixture.organizationId, null);
+    const questions = await listExampleQuestions({ context, organizationId: fixture.organizationId }, null);
     assert.ok(questions.length > 0);
     for (const content of questions) {
       const conversation = [{ role: 'user', content } as const];

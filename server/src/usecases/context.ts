@@ -3,10 +3,10 @@ import type { AccessTokens } from '../domain/credential.ts';
 import type { Seal } from '../domain/cursor.ts';
 import type { Library } from '../domain/document.ts';
 import type { Vocabulary } from '../domain/excerpt.ts';
-import type { IdGenerator } from '../domain/id.ts';
+import type { IdGenerator, OrganizationId } from '../domain/id.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Mailer } from '../domain/mail.ts';
-import type { Principal } from '../domain/principal.ts';
+import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { Kept } from '../domain/retention.ts';
 import type { IdentityProvider } from '../domain/sign-in.ts';
 import type { Store } from '../storage/store.ts';
@@ -54,6 +54,18 @@ export interface Context {
   readonly recorder: RequestRecorder;
   readonly library: Library;
   readonly vocabulary: Vocabulary;
+}
+
+/** What a use case about an organization is called with. The calls of commands and of console routes have these fields. */
+export interface OrganizationCall {
+  readonly context: Context;
+  readonly organizationId: OrganizationId;
+}
+
+/** What a use case of a signed-in person is called with. The calls of console routes have these fields. */
+export interface PersonCall {
+  readonly context: Context;
+  readonly principal: UserPrincipal;
 }
 
 /** Slow hashes, so that a stolen store does not reveal passwords. */

@@ -26,14 +26,15 @@ const requests = ({ limits }: ConsoleOptions) =>
       ...pageQuery(limits),
     }),
     response: schemas.requestsSchema,
-    async handle({ context, organizationId, query: { limit = 50, status, from, to, ...query } }) {
-      const page = await listRequests(context, organizationId, {
+    async handle(call) {
+      const { limit = 50, status, from, to, ...query } = call.query;
+      const page = await listRequests(call, {
         ...query,
         limit,
         ...(status && (/^\dxx$/.test(status) ? { statusClass: Number(status[0]) } : { code: status })),
         ...timesOf({ from, to }),
       });
-      const keptMs = context.kept.requests;
+      const keptMs = call.context.kept.requests;
       return {
         requests: page.requests.map((request) => {
           const { traceId: id, latencyUs, code, message } = request;
@@ -56,14 +57,13 @@ const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
 const usage = defineConsoleRoute('GET /usage', 'member', {
   query: Type.Object({ range: Type.Optional(schemas.usageRange) }),
   response: schemas.usageSchema,
-  async handle({ context, session, organizationId, query: { range = '30d' } }) {
-    const owners = keyOwnersFor(session);
+  async handle(call) {
+    const { range = '30d' } = call.query;
+    const owners = keyOwnersFor(call.session);
     const byHour = range === '24h' && owners === 'all';
     const [found, traffic] = await Promise.all([
-      readUsage(context, organizationId, owners, rangeDays[range]),
-      owners === 'all'
-        ? readTraffic(context, organizationId, byHour ? 'hour' : 'day', byHour ? 24 : rangeDays[range])
-        : null,
+      readUsage(call, owners, rangeDays[range]),
+      owners === 'all' ? readTraffic(call, byHour ? 'hour' : 'day', byHour ? 24 : rangeDays[range]) : null,
     ]);
     const { quota, firstDay, lastDay, counts, isCut } = found;
     const nameOf = byHour ? (hour: number) => iso(hour * hourMs) : utcDate;
@@ -98,10 +98,11 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
         ...pageQuery(limits),
       }),
       response: schemas.auditSchema,
-      async handle({ context, organizationId, query: { limit = 50, from, to, ...query } }) {
+      async handle(call) {
+        const { limit = 50, from, to, ...query } = call.query;
         const search = { ...query, limit, ...timesOf({ from, to }) };
-        const { events, nextCursor } = await listAudit(context, organizationId, search);
-        const logged = await findLoggedRequests(context, organizationId, events);
+        const { events, nextCursor } = await listAudit(call, search);
+        const logged = await findLoggedRequests(call, events);
         const shown = events.map((event) => {
           const names = { actor: actorName(event), target: targetName(event) };
           return present(schemas.auditEventSchema, {
@@ -116,14 +117,15 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('GET /audit/export', 'admin', {
       query: Type.Object(schemas.auditQuery),
       response: null,
-      async handle({ context, session, organizationId, query: { from, to, ...query }, reply }) {
-        const mayRead = () => isSessionValid(context, session, 'admin');
+      async handle(call) {
+        const { from, to, ...query } = call.query;
+        const mayRead = () => isSessionValid(call.context, call.session, 'admin');
         const search = { ...query, ...timesOf({ from, to }) };
-        const pieces = exportAudit(context, organizationId, mayRead, search);
-        reply
+        const pieces = exportAudit(call, mayRead, search);
+        call.reply
           .header('content-type', 'text/csv; charset=utf-8')
           .header('content-disposition', 'attachment; filename="audit-log.csv"')
-          .send(streamOf(organizationId, pieces));
+          .send(streamOf(call.organizationId, pieces));
       },
     }),
   ];

@@ -29,11 +29,12 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
   return [
     defineConsoleRoute('GET /keys', 'member', {
       response: schemas.keysSchema,
-      async handle({ context, session, organizationId, principal: { userId } }) {
-        const owners = keyOwnersFor(session);
+      async handle(call) {
+        const owners = keyOwnersFor(call.session);
+        const { userId } = call.principal;
         const [keys, requests] = await Promise.all([
-          listAddressedApiKeys(context, organizationId, owners),
-          listKeyRequests(context, organizationId, owners),
+          listAddressedApiKeys(call, owners),
+          listKeyRequests(call, owners),
         ]);
         return {
           keys: keys.map((key) => presentKey(key, userId)),
@@ -92,8 +93,8 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
     }),
     defineConsoleRoute('GET /applications', 'admin', {
       response: schemas.applicationsSchema,
-      async handle({ context, organizationId }) {
-        const found = await listApplications(context, organizationId);
+      async handle(call) {
+        const found = await listApplications(call);
         const applications = found.map((application) => present(schemas.applicationSchema, application));
         return { applications, tokenUrl: `${authUrl()}/oauth2/token` };
       },

@@ -1,7 +1,7 @@
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
-import type { OrganizationId } from '../../domain/id.ts';
 import { iso } from '../../domain/time.ts';
+import type { OrganizationCall } from '../../usecases/context.ts';
 import {
   addDocument,
   documentPages,
@@ -23,7 +23,6 @@ import {
   removeMember,
 } from '../../usecases/people/members.ts';
 import { modelTests } from '../../usecases/replies/model-trial.ts';
-import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { Piece } from '../long-responses.ts';
 import { present, Type, text, textFormat } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
@@ -43,12 +42,12 @@ function memberRoutes(): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /members', 'admin', {
       response: schemas.membersSchema,
-      async handle({ context, organizationId }) {
-        const members = (await listMembers(context, organizationId)).map((member) => {
+      async handle(call) {
+        const members = (await listMembers(call)).map((member) => {
           const keys = member.keys.map((key) => present(schemas.memberKeySchema, key));
           return present(schemas.memberSchema, { ...member, id: member.userId, keys });
         });
-        return { members, sendsMail: context.mailer !== undefined };
+        return { members, sendsMail: call.context.mailer !== undefined };
       },
     }),
     defineConsoleRoute('POST /members', 'admin', {
@@ -61,7 +60,7 @@ function memberRoutes(): readonly ConsoleRoute[] {
       status: 201,
       response: schemas.invitedSchema,
       async handle(call) {
-        const { userId } = await findMemberById(call.context, call.organizationId, call.path.id);
+        const { userId } = await findMemberById(call, call.path.id);
         const invitation = await inviteMember(call, userId);
         return invited({ userId, invitation });
       },
@@ -72,7 +71,7 @@ function memberRoutes(): readonly ConsoleRoute[] {
     }),
     defineConsoleRoute('DELETE /members/:id', 'admin', {
       async handle(call) {
-        const member = await findMemberById(call.context, call.organizationId, call.path.id);
+        const member = await findMemberById(call, call.path.id);
         await removeMember(call, member);
       },
     }),
@@ -83,7 +82,7 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
   return [
     defineConsoleRoute('GET /documents', 'member', {
       response: schemas.documentsSchema,
-      handle: async ({ context, organizationId }) => documentPieces(context, organizationId),
+      handle: async (call) => documentPieces(call),
     }),
     defineConsoleRoute('GET /documents/:id', 'member', {
       query: Type.Object({
@@ -91,9 +90,9 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
         snippet: Type.Optional(text(1, citedLengthMax)),
       }),
       response: schemas.openedDocumentSchema,
-      async handle({ context, organizationId, path, query: { cited, snippet } }) {
-        const texts = [cited, snippet].filter((one) => one !== undefined);
-        const { document, ...rest } = await openDocument(context, organizationId, path.id, texts);
+      async handle(call) {
+        const texts = [call.query.cited, call.query.snippet].filter((one) => one !== undefined);
+        const { document, ...rest } = await openDocument(call, call.path.id, texts);
         return { ...presentDocument(document), url: document.url, ...rest };
       },
     }),
@@ -103,8 +102,8 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
         limit: Type.Integer({ minimum: 1, maximum: limits.pageSizeMax }),
       }),
       response: schemas.passagesSchema,
-      async handle({ context, organizationId, path, query }) {
-        const passages = await readPassages(context, organizationId, path.id, query);
+      async handle(call) {
+        const passages = await readPassages(call, call.path.id, call.query);
         return { passages: passages.map((passage) => present(schemas.passageSchema, passage)) };
       },
     }),
@@ -132,7 +131,7 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
     defineConsoleRoute('POST /documents/search', 'admin', {
       body: schemas.questionBody,
       response: schemas.foundPassagesSchema,
-      handle: ({ context, principal, body }) => testQuestion(context, principal, searchPassages, body),
+      handle: (call) => testQuestion(call, searchPassages, call.body),
     }),
     defineConsoleRoute('POST /documents/remove', 'admin', {
       body: schemas.removedDocumentsBody,
@@ -148,13 +147,13 @@ function newcomerRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('GET /examples', 'member', {
       query: Type.Object({ accountId: Type.Optional(text(1, limits.linkLengthMax)) }),
       response: schemas.examplesSchema,
-      async handle({ context, organizationId, query: { accountId = null } }) {
-        return { questions: await listExampleQuestions(context, organizationId, accountId) };
+      async handle(call) {
+        return { questions: await listExampleQuestions(call, call.query.accountId ?? null) };
       },
     }),
     defineConsoleRoute('GET /first-steps', 'admin', {
       response: schemas.firstStepsSchema,
-      handle: ({ context, principal }) => readFirstSteps(context, principal),
+      handle: readFirstSteps,
     }),
   ];
 }
@@ -163,19 +162,16 @@ function newcomerRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
 const citedLengthMax = 1_000;
 
 /** The JSON of the documents, a page at a time. */
-async function* documentPieces(
-  context: SurfaceContext,
-  organizationId: OrganizationId,
-): AsyncGenerator<Piece> {
+async function* documentPieces(call: OrganizationCall): AsyncGenerator<Piece> {
   let [documents, bytes] = [0, 0];
   yield '{"documents":[';
-  for await (const page of documentPages(context, organizationId)) {
+  for await (const page of documentPages(call)) {
     const shown = page.map((document) => JSON.stringify(presentDocument(document))).join();
     yield Buffer.from(documents > 0 && page.length > 0 ? `,${shown}` : shown);
     documents += page.length;
     for (const document of page) bytes += document.bytes;
   }
-  const storage = documentStorage(context, documents, bytes);
+  const storage = documentStorage(call.context, documents, bytes);
   yield `],${JSON.stringify({ storage, endings: documentEndings }).slice(1)}`;
 }
 
@@ -192,7 +188,7 @@ function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {
     }),
     defineConsoleRoute('POST /model/test', 'admin', {
       response: schemas.modelTestSchema,
-      handle: async ({ context, principal }) => ({ result: await testModel(context, principal) }),
+      handle: async (call) => ({ result: await testModel(call) }),
     }),
   ];
 }

@@ -76,9 +76,7 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
     defineConsoleRoute('GET /accounts', 'member', {
       query: Type.Object({ prefix: Type.Optional(text(0, limits.linkLengthMax)) }),
       response: schemas.accountsSchema,
-      async handle({ context, principal, query: { prefix = '' } }) {
-        return { accounts: await listAccounts(context, principal, prefix) };
-      },
+      handle: async (call) => ({ accounts: await listAccounts(call, call.query.prefix ?? '') }),
     }),
     defineConsoleRoute('GET /threads/:id', 'member', {
       response: schemas.threadViewSchema,
@@ -109,7 +107,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       async handle(call) {
         const { context, principal, body, traceId } = call;
         const idempotencyKey = idempotencyKeyOf(call, limits.idempotencyKeyLengthMax);
-        await limitPrompts(context, principal);
+        await limitPrompts(call);
         const { thread } = await createThread(context, principal, { ...body, traceId, idempotencyKey });
         return viewFor(call, thread.id);
       },
@@ -127,7 +125,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       status: 201,
       response: schemas.threadViewSchema,
       async handle(call) {
-        await limitPrompts(call.context, call.principal);
+        await limitPrompts(call);
         await addPrompt(call, call.path.id, call.body.prompt, call.body.replaces);
         return viewFor(call, call.path.id);
       },
@@ -157,7 +155,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('POST /threads/:id/retry', 'member', {
       response: schemas.threadViewSchema,
       async handle(call) {
-        await limitPrompts(call.context, call.principal);
+        await limitPrompts(call);
         await retryReply(call, call.path.id);
         return viewFor(call, call.path.id);
       },
@@ -192,22 +190,21 @@ export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[
   return [
     defineConsoleRoute('GET /threads/:id/ratings', 'member', {
       response: schemas.ratingsSchema,
-      async handle({ context, principal, path }) {
-        return { ratings: await listRatings(context, principal, path.id) };
-      },
+      handle: async (call) => ({ ratings: await listRatings(call, call.path.id) }),
     }),
     defineConsoleRoute('PUT /threads/:id/rating', 'member', {
       body: schemas.ratingBody(limits),
-      async handle({ context, principal, path, body: { messageId, value, comment = '' } }) {
+      async handle(call) {
+        const { messageId, value, comment = '' } = call.body;
         const rating = value && { value, comment: comment.trim() === '' ? null : comment };
-        await rateReply(context, principal, path.id, messageId, rating);
+        await rateReply(call, call.path.id, messageId, rating);
       },
     }),
     defineConsoleRoute('GET /unanswered', 'admin', {
       query: Type.Object(pageQuery(limits)),
       response: schemas.unansweredPageSchema,
-      async handle({ context, principal, query: { limit = 20, ...query } }) {
-        const { replies, nextCursor } = await listUnanswered(context, principal, { limit, ...query });
+      async handle(call) {
+        const { replies, nextCursor } = await listUnanswered(call, { limit: 20, ...call.query });
         const shown = replies.map((found) => {
           const complaints = found.complaints.map(({ email, comment, ratedAt }) => {
             return { by: email ?? formerMember, comment, at: iso(ratedAt) };

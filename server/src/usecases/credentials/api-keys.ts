@@ -7,13 +7,13 @@ import {
   type KeyRequestId,
 } from '../../domain/credential.ts';
 import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
-import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
+import type { KeyId, UserId } from '../../domain/id.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { checkName } from '../../domain/text.ts';
 import { dayMs, hourMs, iso } from '../../domain/time.ts';
 import type { KeySecret } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
+import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn, type UserChange } from '../organization/audit-log.ts';
 import { notIssued } from '../organization/organization.ts';
 import { findMemberById } from '../people/members.ts';
@@ -25,7 +25,7 @@ export async function createApiKey(
 ): Promise<{ id: KeyId; key: string }> {
   const { context, organizationId, initiator } = change;
   checkName("The key's name", name, 0);
-  const owner = userId === null ? null : await findMemberById(context, organizationId, userId);
+  const owner = userId === null ? null : await findMemberById(change, userId);
   if (owner !== null) assertMayOwnKey(initiator, owner);
   const { key, secret } = newKey(context);
   const { id, hint } = secret;
@@ -83,12 +83,8 @@ export async function revokeApiKey(change: Change, keyId: string, owners: KeyOwn
 }
 
 /** Live keys and the latest revoked ones of the organization, in order of creation. */
-export async function listApiKeys(
-  { store }: Context,
-  organizationId: OrganizationId,
-  owners: KeyOwners,
-): Promise<ApiKey[]> {
-  const keys = await store.listApiKeys(organizationId);
+export async function listApiKeys(call: OrganizationCall, owners: KeyOwners): Promise<ApiKey[]> {
+  const keys = await call.context.store.listApiKeys(call.organizationId);
   return owners === 'all' ? keys : keys.filter(({ userId }) => userId === owners);
 }
 
@@ -102,13 +98,12 @@ export interface AddressedApiKey extends ApiKey {
 }
 
 export async function listAddressedApiKeys(
-  context: Context,
-  organizationId: OrganizationId,
+  call: OrganizationCall,
   owners: KeyOwners,
 ): Promise<AddressedApiKey[]> {
   const [keys, members] = await Promise.all([
-    listApiKeys(context, organizationId, owners),
-    context.store.listMembers(organizationId),
+    listApiKeys(call, owners),
+    call.context.store.listMembers(call.organizationId),
   ]);
   const addresses = new Map(members.map(({ userId, email }) => [userId, email]));
   const addressOf = (userId: UserId | null) =>
@@ -201,8 +196,7 @@ export interface AddressedKeyRequest extends KeyRequest {
 
 /** In order of creation. */
 export async function listKeyRequests(
-  { store }: Context,
-  organizationId: OrganizationId,
+  { context: { store }, organizationId }: OrganizationCall,
   owners: KeyOwners,
 ): Promise<AddressedKeyRequest[]> {
   const [requests, members] = await Promise.all([
@@ -226,7 +220,7 @@ export async function decideKeyRequest(
 ): Promise<void> {
   const { context, principal } = change;
   const { organizationId, userId: by } = principal;
-  const { id, name, owner } = await findRequest(context, organizationId, requestId);
+  const { id, name, owner } = await findRequest(change, requestId);
   const note = auditNote(change, `key.${state}`, id, { name, owner });
   const decision = { state, by, keepMs };
   if ((await context.store.decideKeyRequest(organizationId, id, decision, note)) === 'missing') {
@@ -241,7 +235,7 @@ export async function revealApiKey(
 ): Promise<{ id: KeyId; key: string }> {
   const { context, principal } = change;
   const { organizationId, userId } = principal;
-  const request = await findRequest(context, organizationId, requestId, userId);
+  const request = await findRequest(change, requestId, userId);
   const { key, secret } = newKey(context);
   const { name, owner } = request;
   const detail = { name, hint: secret.hint, owner, request: request.id };
@@ -253,12 +247,11 @@ export async function revealApiKey(
 }
 
 async function findRequest(
-  context: Context,
-  organizationId: OrganizationId,
+  { context, principal: { organizationId } }: UserChange,
   requestId: string,
   owners: KeyOwners = 'all',
 ): Promise<AddressedKeyRequest> {
-  const requests = await listKeyRequests(context, organizationId, owners);
+  const requests = await listKeyRequests({ context, organizationId }, owners);
   const request = requests.find(({ id }) => id === requestId);
   if (request === undefined) throw requestNotFound();
   return request;

@@ -4,9 +4,9 @@ import {
   accessTokenSeconds,
   generateClientSecret,
 } from '../../domain/credential.ts';
-import { type ApplicationId, isApplicationId, type OrganizationId } from '../../domain/id.ts';
+import { type ApplicationId, isApplicationId } from '../../domain/id.ts';
 import { checkName } from '../../domain/text.ts';
-import type { Context } from '../context.ts';
+import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { notIssued } from '../organization/organization.ts';
 
@@ -64,8 +64,8 @@ async function findApplication(change: Change, applicationId: string): Promise<A
   return application;
 }
 
-export function listApplications({ store }: Context, organizationId: OrganizationId): Promise<Application[]> {
-  return store.listApplications(organizationId);
+export function listApplications({ context, organizationId }: OrganizationCall): Promise<Application[]> {
+  return context.store.listApplications(organizationId);
 }
 
 interface ClientCredentials {

@@ -7,11 +7,10 @@ import {
   UnreadableDocument,
 } from '../../domain/document.ts';
 import { invalid, notFound } from '../../domain/errors.ts';
-import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import type { DocumentId } from '../../domain/id.ts';
 import { limits as fixed, formatBytes } from '../../domain/limits.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
 import { countedForPeople, withoutInvisible } from '../../domain/text.ts';
-import type { Context } from '../context.ts';
+import type { Context, OrganizationCall, PersonCall } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
 import { limitPrompts } from '../replies/limit-prompts.ts';
@@ -87,10 +86,10 @@ const nameLengthMax = fixed.documentNameLengthMax.default;
 const documentsPerPage = 200;
 
 /** The documents in order of their names. Each page is read in a turn of its own: an organization may have thousands. */
-export async function* documentPages(
-  { store }: Context,
-  organizationId: OrganizationId,
-): AsyncGenerator<Document[], void> {
+export async function* documentPages({
+  context: { store },
+  organizationId,
+}: OrganizationCall): AsyncGenerator<Document[], void> {
   for (let after: Document | undefined; ; ) {
     await nextTurn(organizationId);
     const page = await store.listDocuments(organizationId, { after, limit: documentsPerPage });
@@ -111,7 +110,7 @@ export function documentStorage({ limits }: Context, documents: number, bytes: n
 }
 
 /** For the operator: all documents in order of their names, and how much the organization stores and may store. */
-export async function listDocuments(context: Context, organizationId: OrganizationId) {
+export async function listDocuments({ context, organizationId }: OrganizationCall) {
   const documents = await context.store.listDocuments(organizationId);
   const bytes = documents.reduce((sum, document) => sum + document.bytes, 0);
   return { documents, storage: documentStorage(context, documents.length, bytes) };
@@ -166,17 +165,13 @@ const passagesMax = 5;
  * asked before.
  */
 export async function testQuestion(
-  context: Context,
-  principal: UserPrincipal,
+  call: PersonCall,
   search: Library['search'],
-  {
-    question,
-    accountId = null,
-    asked = false,
-  }: { question: string; accountId?: string | null; asked?: boolean },
+  tested: { question: string; accountId?: string; asked?: boolean },
 ) {
-  if (!asked) await limitPrompts(context, principal);
-  const found = await search(principal.organizationId, accountId, question, passagesMax);
+  if (!tested.asked) await limitPrompts(call);
+  const { organizationId } = call.principal;
+  const found = await search(organizationId, tested.accountId ?? null, tested.question, passagesMax);
   return {
     searched: found.searched,
     passages: found.passages.map(({ documentId, title, url, heading, text }, place) => {
@@ -197,19 +192,20 @@ const passagesPerRead = 100;
  * the passage that it cites, most precise first: words of the passage, or of the reply.
  */
 export async function openDocument(
-  { store }: Context,
-  organizationId: OrganizationId,
+  call: OrganizationCall,
   documentId: string,
   citedTexts: readonly string[],
 ) {
-  const document = await findDocument(store, organizationId, documentId);
+  const { context, organizationId } = call;
+  const document = await findDocument(call, documentId);
   // A source joins parts of a passage with ellipses: the first one is searched for.
   const fragments = citedTexts.map((text) => inOneLine(text).split('…')[0]!.trim());
   const found = fragments.map((): number | undefined => undefined);
   const headings: { heading: string; position: number }[] = [];
   let position = 0;
   for (let after = 0; ; await nextTurn(organizationId)) {
-    const passages = await store.listPassages(organizationId, documentId, { after, limit: passagesPerRead });
+    const page = { after, limit: passagesPerRead };
+    const passages = await context.store.listPassages(organizationId, documentId, page);
     for (const { heading, text } of passages) {
       const isNew = heading !== '' && heading !== headings.at(-1)?.heading;
       if (isNew && headings.length < headingsMax) headings.push({ heading, position });
@@ -226,22 +222,20 @@ export async function openDocument(
 }
 
 export async function readPassages(
-  { store }: Context,
-  organizationId: OrganizationId,
+  call: OrganizationCall,
   documentId: string,
   page: { readonly skip: number; readonly limit: number },
 ): Promise<readonly PassageText[]> {
-  const passages = await store.listPassages(organizationId, documentId, page);
-  if (passages.length === 0) await findDocument(store, organizationId, documentId);
+  const passages = await call.context.store.listPassages(call.organizationId, documentId, page);
+  if (passages.length === 0) await findDocument(call, documentId);
   return passages;
 }
 
 async function findDocument(
-  store: Context['store'],
-  organizationId: OrganizationId,
+  { context, organizationId }: OrganizationCall,
   documentId: string,
 ): Promise<Document> {
-  const document = await store.findDocument(organizationId, documentId);
+  const document = await context.store.findDocument(organizationId, documentId);
   if (document === undefined) throw notFound('There is no such document.');
   return document;
 }
@@ -287,8 +281,7 @@ export async function makeExampleQuestions(
 
 /** Questions that the documents answer, of different documents where possible. The account's documents come first. */
 export async function listExampleQuestions(
-  { store }: Context,
-  organizationId: OrganizationId,
+  { context: { store }, organizationId }: OrganizationCall,
   accountId: string | null,
 ): Promise<string[]> {
   const found = await store.listDocumentQuestions(organizationId, accountId, documentsRead);

@@ -44,7 +44,7 @@ test('an export says if it is incomplete, lets other work run between pages, and
   const mayRead = () => isSessionValid(context, session, 'admin');
   const linesOf = async (pages?: number) => {
     let text = '';
-    for await (const piece of exportAudit(context, organizationId, mayRead, {}, pages)) text += piece;
+    for await (const piece of exportAudit({ context, organizationId }, mayRead, {}, pages)) text += piece;
     return text.trimEnd().split('\r\n');
   };
 
@@ -60,7 +60,7 @@ test('an export says if it is incomplete, lets other work run between pages, and
   const cut = await linesOf(2);
   assert.deepEqual([cut.length, cut.at(-1)!.startsWith('"Incomplete: ')], [1_002, true]);
 
-  const pieces = exportAudit(context, organizationId, mayRead, {});
+  const pieces = exportAudit({ context, organizationId }, mayRead, {});
   for (let index = 0; index < 2; index += 1) assert.equal((await pieces.next()).done, false);
   assert.equal(await store.setMemberRole(organizationId, userId, 'member', note()), 'changed');
   await assert.rejects(pieces.next(), { code: 'FORBIDDEN' });

@@ -1,11 +1,9 @@
 import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../../domain/audit.ts';
 import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import { forbidden, notFound, type ServiceError } from '../../domain/errors.ts';
-import type { OrganizationId } from '../../domain/id.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
 import { iso } from '../../domain/time.ts';
 import type { AuditNote } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
+import type { Context, OrganizationCall, PersonCall } from '../context.ts';
 import { nextTurn } from '../turns.ts';
 
 export interface AuditSearch {
@@ -24,8 +22,7 @@ export interface AuditSearch {
  * reads a bounded part of the log at a time.
  */
 export async function listAudit(
-  { store, seal }: Context,
-  organizationId: OrganizationId,
+  { context: { store, seal }, organizationId }: OrganizationCall,
   { cursor, limit, ...search }: AuditSearch & { cursor?: string; limit: number },
 ): Promise<{ events: AuditEvent[]; nextCursor: string | null }> {
   const { traceId, actor, action, from = 0, to = Number.MAX_SAFE_INTEGER - 1 } = search;
@@ -63,26 +60,22 @@ export function actorName({ actor, actorEmail }: AuditEvent): string {
   }
 }
 
-interface Initiated {
-  readonly context: Pick<Context, 'ids'>;
+/** A change in an organization, and who makes it. */
+export interface Change extends OrganizationCall {
   readonly initiator: Initiator;
 }
 
-/** A change in an organization, and who makes it. The calls of commands and of console routes have these fields. */
-export interface Change extends Initiated {
-  readonly context: Context;
-  readonly organizationId: OrganizationId;
-}
-
-/** A change that a user makes. The calls of console routes have these fields. */
-export interface UserChange extends Initiated {
-  readonly context: Context;
-  readonly principal: UserPrincipal;
+/** A change that a user makes. */
+export interface UserChange extends PersonCall {
+  readonly initiator: Initiator;
 }
 
 /** The audit entry that the store writes in the same commit as the change. */
 export function auditNote(
-  { context: { ids }, initiator: { actor, traceId } }: Initiated,
+  {
+    context: { ids },
+    initiator: { actor, traceId },
+  }: { context: Pick<Context, 'ids'>; initiator: Initiator },
   action: AuditAction,
   subject: string,
   detail: AuditDetail = {},
@@ -120,8 +113,7 @@ const headings = ['time', 'actor', 'action', 'target_id', 'target', 'details', '
  * once `mayRead` returns false. The last line says so if the export is incomplete.
  */
 export async function* exportAudit(
-  context: Context,
-  organizationId: OrganizationId,
+  call: OrganizationCall,
   mayRead: () => Promise<boolean>,
   search: AuditSearch,
   pages = pagesMax,
@@ -130,9 +122,9 @@ export async function* exportAudit(
   let cursor: string | null = null;
   for (let index = 0; index < pages; index += 1) {
     // A page without matches yields nothing, so it needs a turn of its own.
-    await nextTurn(organizationId);
+    await nextTurn(call.organizationId);
     if (!(await mayRead())) throw forbidden('The session ended during the export.');
-    const page: Awaited<ReturnType<typeof listAudit>> = await listAudit(context, organizationId, {
+    const page: Awaited<ReturnType<typeof listAudit>> = await listAudit(call, {
       ...search,
       limit: pageSize,
       ...(cursor !== null && { cursor }),

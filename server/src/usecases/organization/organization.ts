@@ -2,9 +2,8 @@ import type { Initiator } from '../../domain/audit.ts';
 import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
 import { checkName } from '../../domain/text.ts';
-import type { Context } from '../context.ts';
+import type { Context, PersonCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from './audit-log.ts';
 
 export async function createOrganization(
@@ -73,7 +72,8 @@ export function notIssued(
 }
 
 /** What a new organization's admin has done so far. The console stops asking once all steps are done, so a full list is read only in small organizations. */
-export async function readFirstSteps({ store }: Context, { organizationId, userId }: UserPrincipal) {
+export async function readFirstSteps({ context: { store }, principal }: PersonCall) {
+  const { organizationId, userId } = principal;
   const [threads, documents, keys, members] = await Promise.all([
     store.beginWalk(organizationId, { userId, ownOnly: true }, 1),
     store.outlineDocuments(organizationId, null, { documents: 1, headings: 0 }),

@@ -1,7 +1,6 @@
-import type { Initiator } from '../../domain/audit.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import { notFound } from '../../domain/errors.ts';
-import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { UserId } from '../../domain/id.ts';
 import { mailCounters } from '../../domain/mail.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
 import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
@@ -13,11 +12,13 @@ import type {
   RetentionBatch,
   RetentionPlace,
 } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
-import { auditNote } from './audit-log.ts';
+import type { Context, OrganizationCall } from '../context.ts';
+import { auditNote, type Change } from './audit-log.ts';
 
 /** Called after each step. It may delay the next step, so that others can use the store. */
 type Proceed = () => Promise<void>;
+
+type AnonymizedPage = Awaited<ReturnType<Context['store']['anonymizeAudit']>>;
 
 const walkLimit = 100;
 
@@ -32,8 +33,7 @@ export interface Purged {
 
 /** Removes all data of the organization. Run it again after an interruption to finish. */
 export async function purgeOrganization(
-  { store }: Pick<Context, 'store'>,
-  organizationId: OrganizationId,
+  { context: { store }, organizationId }: OrganizationCall,
   proceed: Proceed,
 ): Promise<Purged> {
   const rows = await untilDone(() => store.purgeOrganization(organizationId), proceed);
@@ -44,46 +44,29 @@ export async function purgeOrganization(
  * Removes one person's data from one organization: threads, keys, membership, and what identifies them in the audit log.
  * Membership and keys end first, so that no new data is created. Run it again after an interruption to finish.
  */
-export async function purgePerson(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  person: PurgedPerson,
-  proceed: Proceed,
-): Promise<Purged> {
+export async function purgePerson(change: Change, person: PurgedPerson, proceed: Proceed): Promise<Purged> {
+  const { context, organizationId } = change;
   const { store } = context;
   const { userId, email } = person;
   const removed: Record<string, number> = {};
-  const ended = await store.removeMember(
-    organizationId,
-    email,
-    false,
-    auditNote({ context, initiator }, 'member.removed', userId),
-  );
+  const note = auditNote(change, 'member.removed', userId);
+  const ended = await store.removeMember(organizationId, email, false, note);
   if (ended.outcome === 'removed') removed.member = 1;
-  await deleteThreads(context, organizationId, initiator, userId);
+  await deleteThreads(change, userId);
   let after: LogPosition | null = null;
   do {
-    const page: Awaited<ReturnType<typeof store.anonymizeAudit>> = await store.anonymizeAudit(
-      organizationId,
-      person,
-      after,
-    );
-    addAll(removed, { audit_event: page.changed });
+    const { changed, next }: AnonymizedPage = await store.anonymizeAudit(organizationId, person, after);
+    addAll(removed, { audit_event: changed });
     await proceed();
-    after = page.next;
+    after = next;
   } while (after !== null);
   addAll(removed, await untilDone(() => store.purgePerson(organizationId, person), proceed));
   return { rows: removed, journalEmptied: await store.finishPurge(journalWaitMs) };
 }
 
 /** The rows that a purge would remove or rewrite, by table. Changes nothing. */
-export function surveyPurge(
-  { store }: Pick<Context, 'store'>,
-  organizationId: OrganizationId,
-  person: PurgedPerson | null,
-): Promise<PurgeCounts> {
-  return store.countPurge(organizationId, person);
+export function surveyPurge(call: OrganizationCall, person: PurgedPerson | null): Promise<PurgeCounts> {
+  return call.context.store.countPurge(call.organizationId, person);
 }
 
 /** A person by their address, whether or not they are still a member of anything. */
@@ -98,16 +81,13 @@ export async function findPurgedPerson(
 }
 
 /** Marks the threads as deleted first, so that no reader sees one without its messages. Cancels running replies. */
-async function deleteThreads(
-  { store, ids }: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  userId: UserId,
-): Promise<void> {
+async function deleteThreads(change: Change, userId: UserId): Promise<void> {
+  const { store } = change.context;
+  const { organizationId } = change;
   for (;;) {
     const { rows } = await store.beginWalk(organizationId, { userId, ownOnly: true }, walkLimit);
     for (const { thread } of rows) {
-      const note = auditNote({ context: { ids }, initiator }, 'thread.deleted', thread.id);
+      const note = auditNote(change, 'thread.deleted', thread.id);
       await store.deleteThread(organizationId, thread.id, { userId, keyHash: null }, note);
     }
     if (rows.length === 0) return;

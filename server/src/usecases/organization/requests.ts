@@ -1,10 +1,10 @@
 import type { AuditAction, AuditEvent } from '../../domain/audit.ts';
 import { openPosition, sealPosition } from '../../domain/cursor.ts';
-import { isApplicationId, type OrganizationId } from '../../domain/id.ts';
+import { isApplicationId } from '../../domain/id.ts';
 import { dayMs, hourMs, utcDay, utcMidnight } from '../../domain/time.ts';
 import { percentile, replyOperation } from '../../domain/traffic.ts';
 import type { RequestFilter, TrafficCount } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
+import type { OrganizationCall } from '../context.ts';
 import type { KeyOwners } from '../credentials/api-keys.ts';
 import { organizationNotFound } from './organization.ts';
 
@@ -22,12 +22,8 @@ const countsMax = 5_000;
  * Today's quota, and the requests of the last `days`, including today. A member sees only requests of their own keys.
  * Requests of the last second may be missing. `isCut`: there are more counts of earlier days.
  */
-export async function readUsage(
-  context: Context,
-  organizationId: OrganizationId,
-  owners: KeyOwners,
-  days: number,
-) {
+export async function readUsage(call: OrganizationCall, owners: KeyOwners, days: number) {
+  const { context, organizationId } = call;
   const { store } = context;
   const now = context.now();
   const lastDay = utcDay(now);
@@ -38,7 +34,7 @@ export async function readUsage(
   ]);
   if (quota === undefined) throw organizationNotFound(organizationId);
   const counts = found.slice(-countsMax);
-  const nameOf = await nameCredentials(context, organizationId, counts);
+  const nameOf = await nameCredentials(call, counts);
   return {
     quota: { ...quota, resetsAt: utcMidnight(now) + dayMs },
     firstDay,
@@ -50,8 +46,7 @@ export async function readUsage(
 
 /** Names the credentials of these requests or counts, also deleted ones. */
 export async function nameCredentials(
-  { store }: Context,
-  organizationId: OrganizationId,
+  { context: { store }, organizationId }: OrganizationCall,
   used: readonly { readonly credentialId: string }[],
 ): Promise<(credentialId: string) => NamedCredential> {
   const ids = new Set(used.map(({ credentialId }) => credentialId));
@@ -67,8 +62,7 @@ export type Traffic = Awaited<ReturnType<typeof readTraffic>>;
  * Durations are in milliseconds, estimated from buckets. Those of replies are of completed ones.
  */
 export async function readTraffic(
-  { store, now }: Context,
-  organizationId: OrganizationId,
+  { context: { store, now }, organizationId }: OrganizationCall,
   unit: 'hour' | 'day',
   length: number,
 ) {
@@ -132,8 +126,9 @@ export interface RequestSearch extends RequestFilter {
  * The organization's API requests, newest first. Those of the last second may be missing. A page may have fewer entries
  * than asked for, or none, and still have a next one: a filter searches a bounded part of the log at a time.
  */
-export async function listRequests(context: Context, organizationId: OrganizationId, search: RequestSearch) {
-  const { seal } = context;
+export async function listRequests(call: OrganizationCall, search: RequestSearch) {
+  const { context, organizationId } = call;
+  const { store, seal } = context;
   const { from = 0, to = Number.MAX_SAFE_INTEGER - 1, cursor, limit, traceId, ...filter } = search;
   const listing = JSON.stringify(['requests', organizationId, filter, from, to]);
   const before = cursor === undefined ? { at: to + 1, id: '' } : openPosition(seal, listing, cursor);
@@ -141,12 +136,12 @@ export async function listRequests(context: Context, organizationId: Organizatio
   const query = { ...filter, before, since: from, limit: limit + 1 };
   const { requests, searched } =
     traceId === undefined
-      ? await context.store.listRequests(organizationId, query)
-      : await findOne(context, organizationId, traceId);
+      ? await store.listRequests(organizationId, query)
+      : { requests: await findOne(call, traceId), searched: null };
   const lastShown = requests.length > limit ? requests[limit - 1] : undefined;
   const last = lastShown ? { at: lastShown.at, id: lastShown.traceId } : searched;
   const shown = requests.slice(0, limit);
-  const nameOf = await nameCredentials(context, organizationId, shown);
+  const nameOf = await nameCredentials(call, shown);
   return {
     requests: shown.map((request) => ({ ...request, credential: nameOf(request.credentialId) })),
     nextCursor: last && sealPosition(seal, listing, last),
@@ -160,20 +155,15 @@ const requestActions: ReadonlySet<AuditAction> = new Set(['thread.deleted', 'rep
 
 /** The trace ids of those audit entries whose API request is in the request log. */
 export async function findLoggedRequests(
-  { store }: Context,
-  organizationId: OrganizationId,
+  call: OrganizationCall,
   events: readonly Pick<AuditEvent, 'action' | 'traceId'>[],
 ): Promise<ReadonlySet<string>> {
   const caused = events.filter(({ action }) => requestActions.has(action)).map(({ traceId }) => traceId);
-  const found = await Promise.all([...new Set(caused)].map((id) => store.findRequest(organizationId, id)));
-  return new Set(found.flatMap((request) => request?.traceId ?? []));
+  const found = await Promise.all([...new Set(caused)].map((id) => findOne(call, id)));
+  return new Set(found.flat().map(({ traceId }) => traceId));
 }
 
-async function findOne(
-  { store }: Context,
-  organizationId: OrganizationId,
-  traceId: string,
-): ReturnType<Context['store']['listRequests']> {
-  const found = await store.findRequest(organizationId, traceId);
-  return { requests: found ? [found] : [], searched: null };
+async function findOne({ context, organizationId }: OrganizationCall, traceId: string) {
+  const found = await context.store.findRequest(organizationId, traceId);
+  return found ? [found] : [];
 }

@@ -1,14 +1,14 @@
 import type { AuditAction } from '../../domain/audit.ts';
 import { type ApiKey, isLive } from '../../domain/credential.ts';
 import { invalid, notFound, rateLimited, ServiceError } from '../../domain/errors.ts';
-import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { UserId } from '../../domain/id.ts';
 import { mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import { generateInvitationToken, invitationLink } from '../../domain/sign-in.ts';
 import { counted } from '../../domain/text.ts';
 import { dayMs, secondsUntilReset, utcMidnight } from '../../domain/time.ts';
 import type { LinkRequest } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
+import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
 import { type Log, limitMails, sealLink } from './mails.ts';
@@ -79,7 +79,7 @@ function tooManyMembers(max: number): ServiceError {
 /** Takes effect with the member's next request. */
 export async function changeMemberRole(change: Change, userId: string, role: MemberRole): Promise<void> {
   const { context, organizationId } = change;
-  const member = await findMemberById(context, organizationId, userId);
+  const member = await findMemberById(change, userId);
   const detail = { email: member.email, role };
   const note = auditNote(change, 'member.role-changed', member.userId, detail);
   const outcome = await context.store.setMemberRole(organizationId, member.userId, role, note);
@@ -116,15 +116,9 @@ export async function findMember(change: Change, email: string): Promise<Member>
   return member;
 }
 
-export async function findMemberById(
-  { store }: Context,
-  organizationId: OrganizationId,
-  userId: string,
-): Promise<Member> {
-  const member = await store.findMemberById(organizationId, userId as UserId);
-  if (member === undefined) {
-    throw notFound(`${userId} is not a member of the organization.`);
-  }
+export async function findMemberById(call: OrganizationCall, userId: string): Promise<Member> {
+  const member = await call.context.store.findMemberById(call.organizationId, userId as UserId);
+  if (member === undefined) throw notFound(`${userId} is not a member of the organization.`);
   return member;
 }
 
@@ -135,10 +129,8 @@ export interface ListedMember extends Member {
   readonly keys: readonly ApiKey[];
 }
 
-export async function listMembers(
-  { store, now }: Context,
-  organizationId: OrganizationId,
-): Promise<ListedMember[]> {
+export async function listMembers({ context, organizationId }: OrganizationCall): Promise<ListedMember[]> {
+  const { store, now } = context;
   const [members, keys] = await Promise.all([
     store.listMembers(organizationId),
     store.listApiKeys(organizationId),
@@ -187,8 +179,8 @@ const passwordLinkMs = 30 * 60 * 1000;
  * to the holder of the link: only the operator may create such a link, and the person may have one sent to their address.
  */
 export async function inviteMember(change: Change, userId: UserId): Promise<IssuedInvitation> {
-  const { context, organizationId, initiator } = change;
-  const { email, opened } = await findMemberById(context, organizationId, userId);
+  const { context, initiator } = change;
+  const { email, opened } = await findMemberById(change, userId);
   const byOperator = initiator.actor.kind === 'operator';
   // A person who has joined needs no link, and only a link with `resets` could change their password.
   if (opened && !byOperator) {

@@ -1,11 +1,10 @@
 import { rateLimited } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
 import { countedForPeople } from '../../domain/text.ts';
 import { dayMs } from '../../domain/time.ts';
 import type { PromptLimit, Store } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
+import type { PersonCall } from '../context.ts';
 
 const periods = [
   // First, so that a burst that is refused does not use up the day.
@@ -31,10 +30,9 @@ const periods = [
  * Counts a prompt that a person sends in the console, and rejects it above the limits. Prompts of the public API
  * count against the organization's quota instead.
  */
-export async function limitPrompts(
-  { store, limits, now }: Context,
-  { organizationId, userId }: UserPrincipal,
-): Promise<void> {
+export async function limitPrompts({ context, principal }: PersonCall): Promise<void> {
+  const { store, limits, now } = context;
+  const { organizationId, userId } = principal;
   for (const { period, ms, person, organization, within, next } of periods) {
     const startedAt = Math.floor(now() / ms) * ms;
     const maxima = { personMax: limits[person], organizationMax: limits[organization] };

@@ -1,7 +1,6 @@
 import { AttemptLimit } from '../../domain/attempts.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
 import { type ConfiguredModel, type ModelTrial, trialQuestion } from '../../domain/reply.ts';
-import type { Context } from '../context.ts';
+import type { PersonCall } from '../context.ts';
 import { limitPrompts } from './limit-prompts.ts';
 
 /** The number of tests that one person can run per window, in each process. */
@@ -17,11 +16,11 @@ const answerLengthMax = 500;
  */
 export function modelTests(model: ConfiguredModel) {
   const tests = new AttemptLimit(Date.now, testsMax, windowMs);
-  return async (context: Context, principal: UserPrincipal): Promise<ModelTrial | null> => {
+  return async (call: PersonCall): Promise<ModelTrial | null> => {
     if (model.provider === null) return null;
     const most = `You have tested the model ${testsMax} times, which is the limit.`;
-    tests.admit(principal.userId, (seconds) => `${most} Try again in ${seconds} seconds.`);
-    await limitPrompts(context, principal);
+    tests.admit(call.principal.userId, (seconds) => `${most} Try again in ${seconds} seconds.`);
+    await limitPrompts(call);
     const trial = await model.test(trialQuestion, testMsMax);
     if (trial?.ok !== true) return trial ?? null;
     return { ...trial, answer: trial.answer.slice(0, answerLengthMax).toWellFormed() };

@@ -2,10 +2,10 @@ import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import { invalid, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
-import { changeRefused, isCreator, type UserPrincipal } from '../../domain/principal.ts';
+import { changeRefused, isCreator } from '../../domain/principal.ts';
 import { countedForPeople } from '../../domain/text.ts';
 import type { NewRating, NewReply, Rating } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
+import type { PersonCall } from '../context.ts';
 import type { UserChange } from '../organization/audit-log.ts';
 import { findReadableThread } from '../threads/get-thread.ts';
 
@@ -70,7 +70,7 @@ async function addReply(
  * undefined if no reply was running. Only the thread's creator may.
  */
 export async function cancelReply(
-  { context, principal }: Pick<UserChange, 'context' | 'principal'>,
+  { context, principal }: PersonCall,
   threadId: string,
 ): Promise<MessageId | undefined> {
   const { store, replySignals, telemetry } = context;
@@ -87,23 +87,19 @@ export async function cancelReply(
 
 /** Sets or (null) removes the person's rating of a reply. Anyone who may read the thread may rate its replies. */
 export async function rateReply(
-  { store }: Context,
-  { organizationId, userId }: UserPrincipal,
+  { context, principal: { organizationId, userId } }: PersonCall,
   threadId: string,
   messageId: string,
   rating: NewRating | null,
 ): Promise<void> {
   if (!isThreadId(threadId)) throw threadNotFound();
-  const outcome = await store.rateReply(organizationId, threadId, messageId, userId, rating);
+  const outcome = await context.store.rateReply(organizationId, threadId, messageId, userId, rating);
   if (outcome === 'missing') throw threadNotFound();
 }
 
-export async function listRatings(
-  { store }: Context,
-  { organizationId, userId }: UserPrincipal,
-  threadId: string,
-): Promise<Rating[]> {
-  return isThreadId(threadId) ? store.listRatings(organizationId, threadId, userId) : [];
+export async function listRatings({ context, principal }: PersonCall, threadId: string): Promise<Rating[]> {
+  const { organizationId, userId } = principal;
+  return isThreadId(threadId) ? context.store.listRatings(organizationId, threadId, userId) : [];
 }
 
 /**
@@ -111,8 +107,7 @@ export async function listRatings(
  * does not open other people's threads (§4.2). A page may be empty although more follow.
  */
 export async function listUnanswered(
-  { store, seal }: Context,
-  { organizationId, userId }: UserPrincipal,
+  { context: { store, seal }, principal: { organizationId, userId } }: PersonCall,
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },
 ) {
   const listing = JSON.stringify(['unanswered', organizationId, userId]);

@@ -1,10 +1,10 @@
 import { foreignCursor, openWalk, sealWalk, type Walk } from '../../domain/cursor.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { Principal, UserPrincipal } from '../../domain/principal.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Listing, ThreadPage } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
+import type { Context, PersonCall } from '../context.ts';
 
 const suggestionsMax = 20;
 
@@ -77,12 +77,9 @@ async function readPage(
 }
 
 /** Accounts of threads that the person can see, for suggestions after typing `prefix`. */
-export function listAccounts(
-  { store }: Context,
-  { organizationId, userId }: UserPrincipal,
-  prefix: string,
-): Promise<string[]> {
-  return store.listAccounts(organizationId, userId, prefix, suggestionsMax);
+export function listAccounts({ context, principal }: PersonCall, prefix: string): Promise<string[]> {
+  const { organizationId, userId } = principal;
+  return context.store.listAccounts(organizationId, userId, prefix, suggestionsMax);
 }
 
 export interface ThreadSelection {
