@@ -11,6 +11,7 @@ import { indexThreads } from '../usecases/threads/index-threads.ts';
 
 type Log = Awaited<ReturnType<typeof openLog>>;
 type StartedWorker = Awaited<ReturnType<typeof startWorker>>;
+type Work = (signal: AbortSignal) => Promise<void>;
 
 /** Below this, a burst of renames explains the difference. */
 const clockAheadMsMax = 5_000;
@@ -48,44 +49,43 @@ export function startBackgroundWork(
     ]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   };
+  const start = (ms: number, failure: string, work: Work) => repeat(log, ms, failure, work);
   const countsFailed = 'could not store request counts; retrying in a second';
-  const counting = repeat(log, usageEveryMs, countsFailed, () => keepCounts(false));
-  const sweeping = repeat(log, sweepEveryMs, 'unfinished documents could not be removed', async () => {
-    const passages = await sweepDocuments(context);
-    if (passages > 0) log.info({ passages }, 'removed documents that were left unfinished');
-  });
-  const removing = repeat(log, sweepEveryMs, 'retention failed; retrying in a minute', (signal) =>
-    removeExpired(context, log, signal),
-  );
-  const indexing = repeat(log, indexEveryMs, 'threads could not be indexed; trying again', (signal) =>
-    indexThreads(
-      context,
-      (tookMs) => pause(indexRest * tookMs, undefined, { signal }).catch(() => {}),
-      signal,
-    ),
-  );
-  const suggest = started?.suggestQuestions;
-  const asking = suggest
-    ? repeat(log, questionsEveryMs, 'example questions could not be created', (signal) =>
-        makeExampleQuestions(context, suggest, signal),
-      )
-    : undefined;
-  const mailing = context.mailer
-    ? repeat(log, mailEveryMs, 'emails could not be read from the store', (signal) =>
-        sendMails(context, log, signal),
-      )
-    : undefined;
   const linksFailed = 'password links could not be created';
-  const linking = repeat(log, mailEveryMs, linksFailed, () => sendPasswordLinks(context, log));
+  const jobs = [
+    start(usageEveryMs, countsFailed, () => keepCounts(false)),
+    start(sweepEveryMs, 'unfinished documents could not be removed', async () => {
+      const passages = await sweepDocuments(context);
+      if (passages > 0) log.info({ passages }, 'removed documents that were left unfinished');
+    }),
+    start(sweepEveryMs, 'retention failed; retrying in a minute', (signal) =>
+      removeExpired(context, log, signal),
+    ),
+    start(indexEveryMs, 'threads could not be indexed; trying again', (signal) => {
+      const rest = (tookMs: number) => pause(indexRest * tookMs, undefined, { signal }).catch(() => {});
+      return indexThreads(context, rest, signal);
+    }),
+    start(mailEveryMs, linksFailed, () => sendPasswordLinks(context, log)),
+  ];
+  if (context.mailer) {
+    const failure = 'emails could not be read from the store';
+    jobs.push(start(mailEveryMs, failure, (signal) => sendMails(context, log, signal)));
+  }
+  const suggest = started?.suggestQuestions;
+  const stopAsking =
+    suggest &&
+    start(questionsEveryMs, 'example questions could not be created', (signal) =>
+      makeExampleQuestions(context, suggest, signal),
+    );
   const watchClock = clockWatch(context, log);
   const stopTending = keepTending(context, { worker: started?.worker, leaseMs, log, watchClock });
   return {
     async stopTending() {
       // Its questions are tried by the worker's model.
-      await Promise.all([asking?.(), stopTending()]);
+      await Promise.all([stopAsking?.(), stopTending()]);
     },
     async stop() {
-      await Promise.all([counting(), sweeping(), removing(), indexing(), mailing?.(), linking()]);
+      await Promise.all(jobs.map((stop) => stop()));
       await sendPasswordLinks(context, log).catch((error) => log.error({ err: error }, linksFailed));
       await keepCounts(true).catch((error) => log.error({ err: error }, countsFailed));
     },
@@ -96,12 +96,7 @@ export function startBackgroundWork(
  * Runs `work` now and then every `ms`, one round at a time. Logs a failure once per outage. Returns a function that stops
  * it and waits for the round in progress.
  */
-function repeat(
-  log: Log,
-  ms: number,
-  failure: string,
-  work: (signal: AbortSignal) => Promise<void>,
-): () => Promise<void> {
+function repeat(log: Log, ms: number, failure: string, work: Work): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const run = async () => {

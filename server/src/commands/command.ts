@@ -64,10 +64,7 @@ export function onOrganization(
 ): StoreCommand {
   return {
     ...command,
-    arguments: {
-      '<ORG>': 'Id of an organization, or its name if the name is unique',
-      ...command.arguments,
-    },
+    arguments: { '<ORG>': 'Id of an organization, or its name if the name is unique', ...command.arguments },
     async run(call, idOrName = '', ...positionals) {
       const organization = await findOrganization(call.context, idOrName);
       return command.run({ ...call, organization, organizationId: organization.id }, ...positionals);

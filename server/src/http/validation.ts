@@ -24,9 +24,7 @@ const validatorOptions = {
     useDefaults: false,
     // The schemas are our own: checking them takes as long as compiling all of them.
     validateSchema: false,
-    formats: {
-      [textFormat]: isKeepable,
-    },
+    formats: { [textFormat]: isKeepable },
   },
 } as const;
 

@@ -130,19 +130,12 @@ const listThreadsRoute = ({ linkLengthMax, pageSizeMax }: Limits, threadUrl: (id
       accountId: Type.Optional(text(0, linkLengthMax, 'Only threads associated with this account.')),
     }),
     headers: conditionalHeaders,
-    success: {
-      status: 200,
-      conditional: true,
-      schema: threadPageSchema,
-    },
+    success: { status: 200, conditional: true, schema: threadPageSchema },
     errors: {
       INVALID_PARAMS: 'A query parameter fails validation, or the cursor is not one of this listing.',
     },
     async handle({ context, principal, query }) {
-      const listed = await listThreads(context, principal, {
-        ...query,
-        limit: query.limit ?? limitDefault,
-      });
+      const listed = await listThreads(context, principal, { ...query, limit: query.limit ?? limitDefault });
       const { body, etag } = render(listed);
       return { body, etag };
     },

@@ -21,10 +21,7 @@ export function activityRoutes(options: ConsoleOptions): readonly ConsoleRoute[]
 
 const requests = ({ limits }: ConsoleOptions) =>
   defineConsoleRoute('GET /requests', 'admin', {
-    query: Type.Object({
-      ...schemas.requestQuery,
-      ...pageQuery(limits),
-    }),
+    query: Type.Object({ ...schemas.requestQuery, ...pageQuery(limits) }),
     response: schemas.requestsSchema,
     async handle(call) {
       const { limit = 50, status, from, to, ...query } = call.query;
@@ -93,10 +90,7 @@ const usage = defineConsoleRoute('GET /usage', 'member', {
 function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /audit', 'admin', {
-      query: Type.Object({
-        ...schemas.auditQuery,
-        ...pageQuery(limits),
-      }),
+      query: Type.Object({ ...schemas.auditQuery, ...pageQuery(limits) }),
       response: schemas.auditSchema,
       async handle(call) {
         const { limit = 50, from, to, ...query } = call.query;

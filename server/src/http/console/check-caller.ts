@@ -32,9 +32,7 @@ export function checkCaller(context: SurfaceContext, options: ConsoleOptions, ro
       proveOwnRequest(context, options, request, route.caller === 'anyone' ? undefined : token);
     await admit(context, request, token, route);
     // No id has such characters, and PostgreSQL rejects them in queries.
-    if (!Object.values(request.params as Record<string, string>).every(isKeepable)) {
-      throw nothingHere();
-    }
+    if (!Object.values(request.params as Record<string, string>).every(isKeepable)) throw nothingHere();
   };
 }
 

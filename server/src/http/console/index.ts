@@ -87,10 +87,7 @@ function mount(
     method: route.method,
     url: isOfOrganization ? `${organizationUrl}${route.url}` : route.url,
     exposeHeadRoute: false,
-    schema: {
-      ...(query && { querystring: query }),
-      ...(route.body && { body: route.body }),
-    },
+    schema: { ...(query && { querystring: query }), ...(route.body && { body: route.body }) },
     ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: checkOf(context, options, route),
     ...(query && {

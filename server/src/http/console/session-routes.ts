@@ -39,7 +39,7 @@ import {
   sessionToken,
   setCookie,
 } from './check-caller.ts';
-import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './session-schemas.ts';
 
 /** Not removed when the person signs out. */
@@ -59,10 +59,10 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     defineConsoleRoute('POST /sign-in', 'anyone', {
       body: schemas.signInBody,
       response: schemas.sessionSchema,
-      async handle({ context, body, address, traceId, reply }) {
-        const device = knownDevice(context, options, reply);
-        const started = await signIn(context, { ...body, address, device }, traceId);
-        return openSession(context, options, reply, started);
+      async handle(call) {
+        const { context, body, address, traceId } = call;
+        const input = { ...body, address, device: knownDevice(call, options) };
+        return openSession(call, options, await signIn(context, input, traceId));
       },
     }),
     defineConsoleRoute('GET /session', 'person', {
@@ -83,9 +83,9 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     }),
     defineConsoleRoute('POST /password', 'person', {
       body: schemas.passwordBody,
-      handle({ context, session, body, address, initiator, reply }) {
-        const input = { ...body, address, device: knownDevice(context, options, reply) };
-        return changePassword(context, session, input, initiator);
+      handle(call) {
+        const input = { ...call.body, address: call.address, device: knownDevice(call, options) };
+        return changePassword(call.context, call.session, input, call.initiator);
       },
     }),
     defineConsoleRoute('POST /password-link', 'anyone', {
@@ -109,10 +109,10 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     defineConsoleRoute('POST /invitation/accept', 'anyone', {
       body: schemas.acceptInvitationBody,
       response: schemas.sessionSchema,
-      async handle({ context, body, address, traceId, reply }) {
-        const input = { ...body, address, device: knownDevice(context, options, reply) };
-        const started = await acceptInvitation(context, input, traceId);
-        return openSession(context, options, reply, started);
+      async handle(call) {
+        const { context, body, address, traceId } = call;
+        const input = { ...body, address, device: knownDevice(call, options) };
+        return openSession(call, options, await acceptInvitation(context, input, traceId));
       },
     }),
     defineConsoleRoute('POST /invitations/:id/accept', 'person', {
@@ -125,31 +125,31 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
   ];
 }
 
-function knownDevice(context: SurfaceContext, options: ConsoleOptions, { request }: FastifyReply) {
-  return openDevice(context, readCookie(request, options, deviceCookie));
+type Exchange = Pick<ConsoleCall<'anyone', unknown, unknown, unknown>, 'context' | 'reply'>;
+
+function knownDevice({ context, reply }: Exchange, options: ConsoleOptions) {
+  return openDevice(context, readCookie(reply.request, options, deviceCookie));
 }
 
 /** Gives the browser the new session, and ends the one it had. */
 async function keepSession(
-  context: SurfaceContext,
+  { context, reply }: Exchange,
   options: ConsoleOptions,
-  reply: FastifyReply,
   { token, userId }: StartedSession,
 ): Promise<void> {
-  const { request } = reply;
-  const replaced = sessionToken(request, options);
+  const replaced = sessionToken(reply.request, options);
   if (replaced !== undefined) await endSession(context, context.sha256(replaced));
   setCookie(reply, options, sessionCookie, token, context.limits.sessionLifeMs);
-  request.personId = userId;
+  reply.request.personId = userId;
 }
 
 async function openSession(
-  context: SurfaceContext,
+  exchange: Exchange,
   options: ConsoleOptions,
-  reply: FastifyReply,
   started: StartedSession,
 ): Promise<schemas.SessionJson> {
-  await keepSession(context, options, reply, started);
+  const { context, reply } = exchange;
+  await keepSession(exchange, options, started);
   const session = await readSession(context, context.sha256(started.token));
   const { access } = session.session;
   if (access.proof === 'password') {
@@ -203,17 +203,17 @@ export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
     }),
     defineConsoleRoute('GET /sso/callback', 'anyone', {
       response: null,
-      async handle({ context, reply, traceId }) {
+      async handle(call) {
+        const { context, reply, traceId } = call;
         const provider = providerOf(context);
-        const { request } = reply;
         const callback = new URL(`${options.baseUrl()}${callbackPath}`);
-        callback.search = request.query as string;
-        const sealed = readCookie(request, options, ssoCookie);
+        callback.search = reply.request.query as string;
+        const sealed = readCookie(reply.request, options, ssoCookie);
         clearCookie(reply, options, ssoCookie);
         const answer = { callback: callback.href, sealed };
         const result = await finishSingleSignOn(context, provider, answer, traceId);
         if (result.outcome === 'refused') return redirectToSignIn(reply, result.problem, result.reason);
-        await keepSession(context, options, reply, result.started);
+        await keepSession(call, options, result.started);
         await reply.redirect(result.returnTo, 303);
       },
     }),
@@ -221,9 +221,7 @@ export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
 }
 
 function providerOf({ identityProvider }: SurfaceContext): IdentityProvider {
-  if (identityProvider === undefined) {
-    throw notFound('Single sign-on is not configured.');
-  }
+  if (identityProvider === undefined) throw notFound('Single sign-on is not configured.');
   return identityProvider;
 }
 

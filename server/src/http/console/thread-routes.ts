@@ -1,7 +1,10 @@
+import type { FastifyReply } from 'fastify';
 import { invalid } from '../../domain/errors.ts';
 import { plainText } from '../../domain/excerpt.ts';
 import { formerMember } from '../../domain/organization.ts';
+import type { Thread } from '../../domain/thread.ts';
 import { iso } from '../../domain/time.ts';
+import type { PersonCall } from '../../usecases/context.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
 import {
   addPrompt,
@@ -24,14 +27,12 @@ import { listAccounts, listThreads } from '../../usecases/threads/list-threads.t
 import { searchThreads, summarizeThreads, type ThreadRow } from '../../usecases/threads/search-threads.ts';
 import { type Pieces, whileConnected } from '../long-responses.ts';
 import { pageQuery, present, Type, text } from '../schema.ts';
-import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { threadEventStreams } from './thread-events.ts';
 import { presentRow, presentThread, presentView } from './thread-presentation.ts';
 import * as schemas from './thread-schemas.ts';
 
 const limitDefault = 25;
-
-type AnyCall = ConsoleCall<'member', unknown, unknown, unknown>;
 
 export function threadRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [...readRoutes(options), ...changeRoutes(options)];
@@ -51,12 +52,8 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
         ...pageQuery(limits),
       }),
       response: schemas.threadListSchema,
-      async handle({
-        context,
-        principal,
-        reply,
-        query: { search = '', state, since, limit = limitDefault, ...selection },
-      }) {
+      async handle({ context, principal, reply, query }) {
+        const { search = '', state, since, limit = limitDefault, ...selection } = query;
         const present = (row: ThreadRow) => presentRow(row, row.thread.userId === principal.userId);
         if (search.trim() !== '' || state !== undefined || since !== undefined) {
           const input = { ...selection, search, state, since, limit };
@@ -99,6 +96,7 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
 
 /** All but the first are only for the thread's creator, which the use cases check. */
 function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+  const changed = (thread: Thread) => ({ thread: presentThread(thread, true) });
   return [
     defineConsoleRoute('POST /threads', 'member', {
       body: schemas.newThreadBody(limits),
@@ -106,7 +104,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       response: schemas.threadViewSchema,
       async handle(call) {
         const { context, principal, body, traceId } = call;
-        const idempotencyKey = idempotencyKeyOf(call, limits.idempotencyKeyLengthMax);
+        const idempotencyKey = idempotencyKeyOf(call.reply, limits.idempotencyKeyLengthMax);
         await limitPrompts(call);
         const { thread } = await createThread(context, principal, { ...body, traceId, idempotencyKey });
         return viewFor(call, thread.id);
@@ -115,10 +113,8 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('PATCH /threads/:id', 'member', {
       body: schemas.renameBody(limits),
       response: schemas.changedThreadSchema,
-      async handle({ context, principal, path, body }) {
-        const thread = await renameThread(context, principal, path.id, body.title);
-        return { thread: presentThread(thread, true) };
-      },
+      handle: async ({ context, principal, path, body }) =>
+        changed(await renameThread(context, principal, path.id, body.title)),
     }),
     defineConsoleRoute('POST /threads/:id/messages', 'member', {
       body: schemas.followUpBody(limits),
@@ -133,10 +129,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('PUT /threads/:id/published', 'member', {
       body: schemas.publishedBody,
       response: schemas.changedThreadSchema,
-      async handle(call) {
-        const thread = await publishOwnThread(call, call.path.id, call.body.published);
-        return { thread: presentThread(thread, true) };
-      },
+      handle: async (call) => changed(await publishOwnThread(call, call.path.id, call.body.published)),
     }),
     defineConsoleRoute('DELETE /threads/:id', 'member', {
       response: schemas.deletedSchema,
@@ -147,10 +140,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     }),
     defineConsoleRoute('POST /threads/:id/restore', 'member', {
       response: schemas.changedThreadSchema,
-      async handle(call) {
-        const thread = await restoreThread(call, call.path.id);
-        return { thread: presentThread(thread, true) };
-      },
+      handle: async (call) => changed(await restoreThread(call, call.path.id)),
     }),
     defineConsoleRoute('POST /threads/:id/retry', 'member', {
       response: schemas.threadViewSchema,
@@ -170,16 +160,13 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   ];
 }
 
-async function viewFor(
-  { context, principal }: Pick<AnyCall, 'context' | 'principal'>,
-  threadId: string,
-): Promise<Pieces> {
+async function viewFor({ context, principal }: PersonCall, threadId: string): Promise<Pieces> {
   return presentView(await getThreadView(context, principal, threadId));
 }
 
 /** As in the public API: repeating a create with the same key does not create a second thread. */
-function idempotencyKeyOf({ reply }: Pick<AnyCall, 'reply'>, lengthMax: number): string | undefined {
-  const key = reply.request.headers['idempotency-key'];
+function idempotencyKeyOf({ request }: FastifyReply, lengthMax: number): string | undefined {
+  const key = request.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key.length >= 1 && key.length <= lengthMax) return key;
   throw invalid(`Idempotency-Key: must have 1 to ${lengthMax} characters.`);

@@ -35,10 +35,7 @@ export async function listAudit(
       ? await store.searchAudit(organizationId, { ...page, since: from, actor, action })
       : { events: await store.listAudit(organizationId, { ...page, traceId }), searched: null };
   const last = events.length > limit ? events[limit - 1]! : searched;
-  return {
-    events: events.slice(0, limit),
-    nextCursor: last && sealPosition(seal, listing, last),
-  };
+  return { events: events.slice(0, limit), nextCursor: last && sealPosition(seal, listing, last) };
 }
 
 /** The name of what was changed, or null if it has none. */

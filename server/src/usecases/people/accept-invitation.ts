@@ -82,9 +82,7 @@ async function acceptanceOf(
 ): Promise<Acceptance> {
   const { ids, passwords } = context;
   const hashes = known.map(hashOf);
-  if (terms === 'sso') {
-    throw invalid('You have no password here: sign in through your provider.');
-  }
+  if (terms === 'sso') throw invalid('You have no password here: sign in through your provider.');
   if (!resets && hashes.length > 0) {
     // A known device may only prove its own password: choosing one is a guess at the others.
     const origin = terms === 'choose' ? { ...from, device: undefined } : from;
@@ -93,9 +91,7 @@ async function acceptanceOf(
     );
     if (hash !== undefined) return { kind: 'proven', hash };
     // Not UNAUTHORIZED: the console would treat that as an ended session.
-    if (terms === 'prove') {
-      throw invalid('password: is not the one you sign in with.');
-    }
+    if (terms === 'prove') throw invalid('password: is not the one you sign in with.');
   }
   const fault = passwordFault(password, email);
   if (fault !== undefined) throw invalid(`password: ${fault}.`);

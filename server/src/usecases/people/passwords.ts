@@ -44,9 +44,7 @@ export async function changePassword(
   const { store, passwords } = context;
   const all = (await store.findPerson(email))?.passwords ?? [];
   const own = all.find(({ id, proven }) => (access.proof === 'sso' ? proven : id === access.passwordId));
-  if (own === undefined) {
-    throw invalid('You have no password here: you sign in through your provider.');
-  }
+  if (own === undefined) throw invalid('You have no password here: you sign in through your provider.');
   const attempted = { person: email, ...from, traceId: initiator.traceId };
   const proven = await attempt(context, attempted, (only = own.id) =>
     passwords.find(only === own.id ? [own.hash] : [], current),
@@ -70,9 +68,7 @@ export async function changePassword(
     { current: own.hash, next: await passwords.hash(next, siblings[0]), keptTokenHash: tokenHash },
     auditNote({ context, initiator }, 'password.changed', userId),
   );
-  if (outcome === 'refused') {
-    throw invalid('current: the password was changed in the meantime.');
-  }
+  if (outcome === 'refused') throw invalid('current: the password was changed in the meantime.');
 }
 
 export interface Origin {
