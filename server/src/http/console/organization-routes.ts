@@ -1,7 +1,6 @@
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
 import { iso } from '../../domain/time.ts';
-import type { OrganizationCall } from '../../usecases/context.ts';
 import {
   addDocument,
   documentPages,
@@ -25,7 +24,7 @@ import {
 import { modelTests } from '../../usecases/replies/model-trial.ts';
 import type { Piece } from '../long-responses.ts';
 import { present, Type, text, textFormat } from '../schema.ts';
-import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute, type MemberCall } from './route.ts';
 import * as schemas from './setting-schemas.ts';
 
 export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
@@ -162,7 +161,7 @@ function newcomerRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
 const citedLengthMax = 1_000;
 
 /** The JSON of the documents, a page at a time. */
-async function* documentPieces(call: OrganizationCall): AsyncGenerator<Piece> {
+async function* documentPieces(call: MemberCall): AsyncGenerator<Piece> {
   let [documents, bytes] = [0, 0];
   yield '{"documents":[';
   for await (const page of documentPages(call)) {

@@ -280,7 +280,7 @@ describe('Responses of the console routes', () => {
   it('match their schemas when a person accepts an organization after single sign-on, and signs out', async () => {
     const initiator = operatorInitiator(context);
     const { userId } = await addMember({ context, organizationId, initiator }, { email: 'di@acme.example' });
-    const started = await startSession(context, userId, null, 'trace');
+    const started = await startSession({ context, traceId: 'trace' }, userId, null);
     const invited: Person = { cookie: `skein=${started?.token}`, csrf: 'none' };
     const { invitations: pending } = await call<SessionJson>('GET /session', { as: invited });
     assert.equal(pending.length, 1);

@@ -57,6 +57,9 @@ export interface ConsoleCall<C extends Caller, Path, Query, Body> {
   readonly reply: FastifyReply;
 }
 
+/** What handlers pass to functions that several routes share. */
+export type MemberCall = ConsoleCall<'member', unknown, unknown, unknown>;
+
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type PathOf<Address extends string> = Address extends `${string}/:id${string}`
   ? { readonly id: string }

@@ -60,9 +60,8 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       body: schemas.signInBody,
       response: schemas.sessionSchema,
       async handle(call) {
-        const { context, body, address, traceId } = call;
-        const input = { ...body, address, device: knownDevice(call, options) };
-        return openSession(call, options, await signIn(context, input, traceId));
+        const input = { ...call.body, device: knownDevice(call, options) };
+        return openSession(call, options, await signIn(call, input));
       },
     }),
     defineConsoleRoute('GET /session', 'person', {
@@ -76,31 +75,28 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       },
     }),
     defineConsoleRoute('POST /sign-out-everywhere', 'person', {
-      async handle({ context, session, initiator, reply }) {
-        await signOutEverywhere(context, session, initiator);
-        clearCookie(reply, options, sessionCookie);
+      async handle(call) {
+        await signOutEverywhere(call);
+        clearCookie(call.reply, options, sessionCookie);
       },
     }),
     defineConsoleRoute('POST /password', 'person', {
       body: schemas.passwordBody,
-      handle(call) {
-        const input = { ...call.body, address: call.address, device: knownDevice(call, options) };
-        return changePassword(call.context, call.session, input, call.initiator);
-      },
+      handle: (call) => changePassword(call, { ...call.body, device: knownDevice(call, options) }),
     }),
     defineConsoleRoute('POST /password-link', 'anyone', {
       body: schemas.passwordLinkBody,
-      async handle({ context, body, address, traceId }) {
-        if (context.mailer === undefined) throw notFound('No email is configured.');
-        countRequest(context, address);
-        await requestPasswordLink(context, body.email, traceId);
+      async handle(call) {
+        if (call.context.mailer === undefined) throw notFound('No email is configured.');
+        countRequest(call);
+        await requestPasswordLink(call.context, call.body.email, call.traceId);
       },
     }),
     defineConsoleRoute('POST /invitation/read', 'anyone', {
       body: schemas.invitationBody,
       response: schemas.invitationSchema,
-      async handle({ context, body, address, traceId }) {
-        const found = await readInvitation(context, { ...body, address }, traceId);
+      async handle(call) {
+        const found = await readInvitation(call, call.body.token);
         const { email, organizationName: organization, resets, terms: password } = found;
         const endsKeys = resets && found.passwords.some(({ proven }) => !proven);
         return { email, organization, resets, endsKeys, password };
@@ -110,16 +106,15 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       body: schemas.acceptInvitationBody,
       response: schemas.sessionSchema,
       async handle(call) {
-        const { context, body, address, traceId } = call;
-        const input = { ...body, address, device: knownDevice(call, options) };
-        return openSession(call, options, await acceptInvitation(context, input, traceId));
+        const input = { ...call.body, device: knownDevice(call, options) };
+        return openSession(call, options, await acceptInvitation(call, input));
       },
     }),
     defineConsoleRoute('POST /invitations/:id/accept', 'person', {
       response: schemas.sessionSchema,
-      async handle({ context, session, path, initiator, reply }) {
-        await acceptMembership(context, session, path.id, initiator);
-        return presentSession(context, session, ownToken(reply));
+      async handle(call) {
+        await acceptMembership(call, call.path.id);
+        return presentSession(call.context, call.session, ownToken(call.reply));
       },
     }),
   ];
@@ -204,14 +199,14 @@ export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('GET /sso/callback', 'anyone', {
       response: null,
       async handle(call) {
-        const { context, reply, traceId } = call;
+        const { context, reply } = call;
         const provider = providerOf(context);
         const callback = new URL(`${options.baseUrl()}${callbackPath}`);
         callback.search = reply.request.query as string;
         const sealed = readCookie(reply.request, options, ssoCookie);
         clearCookie(reply, options, ssoCookie);
         const answer = { callback: callback.href, sealed };
-        const result = await finishSingleSignOn(context, provider, answer, traceId);
+        const result = await finishSingleSignOn(call, provider, answer);
         if (result.outcome === 'refused') return redirectToSignIn(reply, result.problem, result.reason);
         await keepSession(call, options, result.started);
         await reply.redirect(result.returnTo, 303);

@@ -4,7 +4,6 @@ import { plainText } from '../../domain/excerpt.ts';
 import { formerMember } from '../../domain/organization.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { iso } from '../../domain/time.ts';
-import type { PersonCall } from '../../usecases/context.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
 import {
   addPrompt,
@@ -27,7 +26,7 @@ import { listAccounts, listThreads } from '../../usecases/threads/list-threads.t
 import { searchThreads, summarizeThreads, type ThreadRow } from '../../usecases/threads/search-threads.ts';
 import { type Pieces, whileConnected } from '../long-responses.ts';
 import { pageQuery, present, Type, text } from '../schema.ts';
-import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute, type MemberCall } from './route.ts';
 import { threadEventStreams } from './thread-events.ts';
 import { presentRow, presentThread, presentView } from './thread-presentation.ts';
 import * as schemas from './thread-schemas.ts';
@@ -160,7 +159,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   ];
 }
 
-async function viewFor({ context, principal }: PersonCall, threadId: string): Promise<Pieces> {
+async function viewFor({ context, principal }: MemberCall, threadId: string): Promise<Pieces> {
   return presentView(await getThreadView(context, principal, threadId));
 }
 

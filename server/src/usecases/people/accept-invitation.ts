@@ -1,22 +1,16 @@
 import type { Acceptance, Password } from '../../domain/account.ts';
-import type { Initiator } from '../../domain/audit.ts';
 import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId } from '../../domain/id.ts';
 import { isInvitationToken, passwordFault } from '../../domain/sign-in.ts';
 import type { Invitation } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
-import { attempt, type Origin } from './passwords.ts';
-import { type SignedIn, type StartedSession, startSession } from './sessions.ts';
+import { attempt, type VisitorCall, type WithDevice } from './passwords.ts';
+import { type SignedInCall, type StartedSession, startSession } from './sessions.ts';
 
 /** `NOT_FOUND` for every invitation that cannot be used: unknown, used, replaced or expired. */
-export async function readInvitation(
-  context: Context,
-  { token, address }: { token: string; address: string },
-  traceId: string,
-): Promise<Invitation> {
-  const { store, sha256 } = context;
-  const invitation = await attempt(context, { person: undefined, address, traceId }, async () =>
+export async function readInvitation(call: VisitorCall, token: string): Promise<Invitation> {
+  const { store, sha256 } = call.context;
+  const invitation = await attempt(call, { person: undefined }, async () =>
     isInvitationToken(token) ? store.findInvitation(sha256(token)) : undefined,
   );
   if (invitation === undefined) throw gone();
@@ -25,21 +19,20 @@ export async function readInvitation(
 
 /** Opens the membership with the password that the person chooses or proves, and starts a session. */
 export async function acceptInvitation(
-  context: Context,
-  { token, password, ...from }: { token: string; password: string } & Origin,
-  traceId: string,
+  call: VisitorCall,
+  { token, password, device }: { token: string; password: string } & WithDevice,
 ): Promise<StartedSession> {
-  const { store, sha256 } = context;
-  const invitation = await readInvitation(context, { token, address: from.address }, traceId);
+  const { store, sha256 } = call.context;
+  const invitation = await readInvitation(call, token);
   const { userId, email, resets } = invitation;
-  const acceptance = await acceptanceOf(context, invitation, password, { ...from, traceId });
-  const initiator = { actor: { kind: 'user', userId }, traceId } as const;
+  const acceptance = await acceptanceOf(call, invitation, password, device);
+  const change = { ...call, initiator: { actor: { kind: 'user', userId }, traceId: call.traceId } } as const;
   const notes = {
-    accepted: auditNote({ context, initiator }, resets ? 'password.changed' : 'member.joined', userId, {
+    accepted: auditNote(change, resets ? 'password.changed' : 'member.joined', userId, {
       email,
       password: acceptance.kind,
     }),
-    closed: auditNote({ context, initiator }, 'password.voided', userId, {}),
+    closed: auditNote(change, 'password.voided', userId),
   };
   const accepted = await store.acceptInvitation(sha256(token), acceptance, notes);
   if (accepted.outcome === 'refused') {
@@ -47,7 +40,7 @@ export async function acceptInvitation(
   }
   if (accepted.outcome !== 'accepted') throw gone();
   const passwordHash = acceptance.kind === 'proven' ? acceptance.hash : acceptance.password.hash;
-  const started = await startSession(context, userId, passwordHash, traceId);
+  const started = await startSession(call, userId, passwordHash);
   if (started === undefined) {
     throw invalid('The password was changed in the meantime: sign in with the new one.');
   }
@@ -55,16 +48,12 @@ export async function acceptInvitation(
 }
 
 /** Accepts a pending membership in a single sign-on session: the provider has proven the address. */
-export async function acceptMembership(
-  context: Context,
-  { session: { userId, email, access } }: SignedIn,
-  organizationId: string,
-  initiator: Initiator,
-): Promise<void> {
-  const note = auditNote({ context, initiator }, 'member.joined', userId, { email, password: 'none' });
+export async function acceptMembership(call: SignedInCall, organizationId: string): Promise<void> {
+  const { userId, email, access } = call.session.session;
+  const note = auditNote(call, 'member.joined', userId, { email, password: 'none' });
   const outcome =
     access.proof === 'sso' && isOrganizationId(organizationId)
-      ? await context.store.acceptMembership(organizationId, userId, note)
+      ? await call.context.store.acceptMembership(organizationId, userId, note)
       : 'missing';
   if (outcome === 'missing') throw notFound('There is no invitation to accept.');
 }
@@ -75,18 +64,18 @@ export async function acceptMembership(
  * guessing.
  */
 async function acceptanceOf(
-  context: Context,
+  call: VisitorCall,
   { terms, resets, passwords: known, email }: Invitation,
   password: string,
-  from: Origin & { traceId: string },
+  device: WithDevice['device'],
 ): Promise<Acceptance> {
-  const { ids, passwords } = context;
+  const { ids, passwords } = call.context;
   const hashes = known.map(hashOf);
   if (terms === 'sso') throw invalid('You have no password here: sign in through your provider.');
   if (!resets && hashes.length > 0) {
     // A known device may only prove its own password: choosing one is a guess at the others.
-    const origin = terms === 'choose' ? { ...from, device: undefined } : from;
-    const hash = await attempt(context, { person: email, ...origin }, (only) =>
+    const attempted = { person: email, device: terms === 'choose' ? undefined : device };
+    const hash = await attempt(call, attempted, (only) =>
       passwords.find(known.filter(({ id }) => only === undefined || id === only).map(hashOf), password),
     );
     if (hash !== undefined) return { kind: 'proven', hash };

@@ -1,6 +1,5 @@
 import { placeOf } from '../../domain/address.ts';
 import type { AttemptLimit } from '../../domain/attempts.ts';
-import type { Initiator } from '../../domain/audit.ts';
 import { openValue, sealValue } from '../../domain/cursor.ts';
 import { invalid, rateLimited, unauthorized } from '../../domain/errors.ts';
 import type { PasswordId } from '../../domain/id.ts';
@@ -9,26 +8,25 @@ import { passwordFault } from '../../domain/sign-in.ts';
 import { dayMs } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
-import { type SignedIn, type StartedSession, startSession } from './sessions.ts';
+import { type SignedInCall, type StartedSession, startSession } from './sessions.ts';
 
 /**
  * Starts a session with a password. An unknown address, a wrong password and a person without memberships get the same
  * error after the same work, so that callers cannot find out who has an account.
  */
 export async function signIn(
-  context: Context,
-  { email, password, ...from }: { email: string; password: string } & Origin,
-  traceId: string,
+  call: VisitorCall,
+  { email, password, device }: { email: string; password: string } & WithDevice,
 ): Promise<StartedSession> {
-  const { store, passwords } = context;
+  const { store, passwords } = call.context;
   const spelling = normalizeEmail(email) ?? '';
-  const started = await attempt(context, { person: spelling, ...from, traceId }, async (only) => {
+  const started = await attempt(call, { person: spelling, device }, async (only) => {
     const person = await store.findPerson(spelling);
     const tried = person?.passwords.filter(({ id }) => only === undefined || id === only) ?? [];
     const hashes = tried.map(({ hash }) => hash);
     const passwordHash = await passwords.find(hashes, password);
     if (person === undefined || passwordHash === undefined) return undefined;
-    return startSession(context, person.userId, passwordHash, traceId);
+    return startSession(call, person.userId, passwordHash);
   });
   if (started === undefined) throw unauthorized('Wrong email or password.');
   return started;
@@ -36,17 +34,16 @@ export async function signIn(
 
 /** Ends the other sessions that the old password covers. */
 export async function changePassword(
-  context: Context,
-  { session: { userId, email, access }, tokenHash }: SignedIn,
-  { current, next, ...from }: { current: string; next: string } & Origin,
-  initiator: Initiator,
+  call: VisitorCall & SignedInCall,
+  { current, next, device }: { current: string; next: string } & WithDevice,
 ): Promise<void> {
-  const { store, passwords } = context;
+  const { store, passwords } = call.context;
+  const { tokenHash } = call.session;
+  const { userId, email, access } = call.session.session;
   const all = (await store.findPerson(email))?.passwords ?? [];
   const own = all.find(({ id, proven }) => (access.proof === 'sso' ? proven : id === access.passwordId));
   if (own === undefined) throw invalid('You have no password here: you sign in through your provider.');
-  const attempted = { person: email, ...from, traceId: initiator.traceId };
-  const proven = await attempt(context, attempted, (only = own.id) =>
+  const proven = await attempt(call, { person: email, device }, (only = own.id) =>
     passwords.find(only === own.id ? [own.hash] : [], current),
   );
   if (proven === undefined) throw invalid('current: is not your password.');
@@ -56,9 +53,7 @@ export async function changePassword(
   if (siblings.length > 0) {
     // Another password of the person, set through another organization's link and possibly by somebody else. Choosing the
     // same one is a guess at it and counts as an attempt. A known device may only prove its own password.
-    const found = await attempt(context, { ...attempted, device: undefined }, () =>
-      passwords.find(siblings, next),
-    );
+    const found = await attempt(call, { person: email }, () => passwords.find(siblings, next));
     if (found !== undefined) {
       throw invalid('next: choose a password that you do not use for another organization here.');
     }
@@ -66,21 +61,26 @@ export async function changePassword(
   const outcome = await store.changePassword(
     userId,
     { current: own.hash, next: await passwords.hash(next, siblings[0]), keptTokenHash: tokenHash },
-    auditNote({ context, initiator }, 'password.changed', userId),
+    auditNote(call, 'password.changed', userId),
   );
   if (outcome === 'refused') throw invalid('current: the password was changed in the meantime.');
 }
 
-export interface Origin {
+/** What a use case of somebody who may not be signed in is called with. The calls of console routes have these fields. */
+export interface VisitorCall {
+  readonly context: Context;
   readonly address: string;
+  readonly traceId: string;
+}
+
+export interface WithDevice {
   /** Undefined for a browser that has not signed in before. */
   readonly device?: KnownDevice | undefined;
 }
 
-export interface Attempt extends Origin {
+export interface Attempt extends WithDevice {
   /** Whose secret is tried; undefined if only the place counts. */
   readonly person: string | undefined;
-  readonly traceId: string;
 }
 
 /**
@@ -91,8 +91,8 @@ export interface Attempt extends Origin {
  * concurrent attempts cannot exceed the limit.
  */
 export async function attempt<T>(
-  context: Pick<Context, 'passwordAttempts' | 'failedSignIns' | 'sha256'>,
-  { person, address, device, traceId }: Attempt,
+  { context, address, traceId }: VisitorCall,
+  { person, device }: Attempt,
   prove: (only?: PasswordId) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { ofPlace, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
@@ -125,8 +125,11 @@ export async function attempt<T>(
 }
 
 /** For a request that anyone may repeat: it counts like a failed attempt from this place. */
-export function countRequest({ passwordAttempts: { ofPlace } }: Context, address: string): void {
-  ofPlace.admit(placeOf(address), (seconds) => `Too many requests. Try again in ${seconds} seconds.`);
+export function countRequest({ context, address }: VisitorCall): void {
+  context.passwordAttempts.ofPlace.admit(
+    placeOf(address),
+    (seconds) => `Too many requests. Try again in ${seconds} seconds.`,
+  );
 }
 
 function waitSeconds(counted: readonly { attempts: AttemptLimit; key: string }[]): number {

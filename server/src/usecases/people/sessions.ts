@@ -14,6 +14,13 @@ export interface SignedIn {
   readonly tokenHash: string;
 }
 
+/** What a use case about the person's own account is called with. The calls of console routes have these fields. */
+export interface SignedInCall {
+  readonly context: Context;
+  readonly session: SignedIn;
+  readonly initiator: Initiator;
+}
+
 /** A person in one of their organizations. */
 export interface EnteredSession extends SignedIn {
   readonly membership: Membership;
@@ -37,10 +44,9 @@ const touchPauseMsMax = 60_000;
  * checked. Audited in each organization that the session can enter.
  */
 export async function startSession(
-  context: Context,
+  { context, traceId }: { readonly context: Context; readonly traceId: string },
   userId: UserId,
   passwordHash: string | null,
-  traceId: string,
 ): Promise<StartedSession | undefined> {
   const { store, randomBytes, sha256, limits } = context;
   const token = generateSessionToken(randomBytes);
@@ -101,13 +107,10 @@ export async function endSession({ store }: Context, tokenHash: string): Promise
 }
 
 /** Ends every session that this session's proof covers, including itself, as `endSession` does. */
-export async function signOutEverywhere(
-  context: Context,
-  { session: { userId, access } }: SignedIn,
-  initiator: Initiator,
-): Promise<void> {
-  const note = auditNote({ context, initiator }, 'session.ended-everywhere', userId);
-  await context.store.endSessions(userId, access, note);
+export async function signOutEverywhere(call: SignedInCall): Promise<void> {
+  const { userId, access } = call.session.session;
+  const note = auditNote(call, 'session.ended-everywhere', userId);
+  await call.context.store.endSessions(userId, access, note);
 }
 
 export function signedOut(): ServiceError {

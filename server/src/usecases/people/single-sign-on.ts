@@ -8,6 +8,7 @@ import {
   type SignInChecks,
 } from '../../domain/sign-in.ts';
 import type { Context } from '../context.ts';
+import type { VisitorCall } from './passwords.ts';
 import { type StartedSession, startSession } from './sessions.ts';
 
 /** Why sign-in failed. `expired`: it was started too long ago, or in another browser. */
@@ -40,11 +41,11 @@ export async function beginSingleSignOn(
 
 /** Starts a session for the person whom the provider names, if the provider has verified their address. */
 export async function finishSingleSignOn(
-  context: Context,
+  call: VisitorCall,
   provider: IdentityProvider,
   { callback, sealed }: { callback: string; sealed: string | undefined },
-  traceId: string,
 ): Promise<SsoOutcome> {
+  const { context } = call;
   const signIn = openValue<StartedSignIn>(context.seal, sealedFor, sealed, context.now());
   if (signIn === undefined) return refused('expired', 'started too long ago, or in another browser');
   if (new URL(callback).searchParams.get('state') !== signIn.checks.state) {
@@ -52,7 +53,7 @@ export async function finishSingleSignOn(
   }
   try {
     const identity = await provider.finish(callback, signIn.checks);
-    return await startFor(context, identity, signIn.returnTo, traceId);
+    return await startFor(call, identity, signIn.returnTo);
   } catch (error) {
     if (error instanceof ProviderError) return refused(error.fault, error.message);
     throw error;
@@ -60,16 +61,16 @@ export async function finishSingleSignOn(
 }
 
 async function startFor(
-  context: Context,
+  call: VisitorCall,
   { issuer, subject, email, emailVerified }: Identity,
   returnTo: string,
-  traceId: string,
 ): Promise<SsoOutcome> {
+  const { context, traceId } = call;
   const address = normalizeEmail(email ?? '');
   if (address === undefined || !emailVerified) return refused('unverified', 'no verified address');
   const note = { id: context.ids.event(), traceId, action: 'password.voided', detail: {} } as const;
   const person = await context.store.bindIdentity(issuer, subject, address, note);
-  const started = person && (await startSession(context, person.userId, null, traceId));
+  const started = person && (await startSession(call, person.userId, null));
   if (started === undefined) return refused('unknown-person', 'no person here has this identity');
   return { outcome: 'signed-in', started, returnTo };
 }
