@@ -79,8 +79,7 @@ const tables = {
   api_key: `hash | organization_id, id, user_id, name, hint, created_by, created_at bigint, revoked_at bigint`,
   key_request:
     'organization_id, id | user_id, name, state, requested_at bigint, decided_by, expires_at bigint',
-  application: `id | organization_id, name, secret_hash, epoch bigint, created_at bigint, rotated_at bigint,
-    deleted_at bigint`,
+  application: `id | organization_id, name, secret_hash, epoch bigint, created_at bigint, rotated_at bigint`,
   quota_use: 'organization_id, day bigint | used bigint',
   prompt_use: 'organization_id, period, user_id | started_at bigint, prompts bigint',
   audit_event: `organization_id, at bigint, id | actor_kind, actor_user_id, action, subject, detail, trace_id`,

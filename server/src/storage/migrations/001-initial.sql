@@ -196,11 +196,9 @@ CREATE TABLE application (
   -- Raised by every rotation: tokens of an earlier epoch are invalid.
   epoch bigint NOT NULL,
   created_at bigint NOT NULL,
-  rotated_at bigint,
-  deleted_at bigint
+  rotated_at bigint
 );
 CREATE INDEX application_organization ON application (organization_id, created_at, id);
-CREATE INDEX application_live ON application (organization_id, created_at, id) WHERE deleted_at IS NULL;
 
 CREATE TABLE quota_use (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),

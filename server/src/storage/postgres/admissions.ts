@@ -32,7 +32,6 @@ const admit = statement('admit')`WITH asked AS (
     SELECT place, day, known, application.organization_id, NULL, application.id
     FROM asked JOIN application ON application.id = asked.application_id
       AND application.organization_id = asked.organization_id AND application.epoch = asked.epoch
-      AND deleted_at IS NULL
   ), request AS (
     SELECT holder.*, api_enabled, daily_quota FROM holder JOIN organization ON organization.id = organization_id
   ), due AS (

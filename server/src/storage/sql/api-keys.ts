@@ -49,7 +49,7 @@ export const nameCredentials = statement('name-credentials')`
   UNION ALL
   SELECT application.id, name
   FROM json_each(:ids) AS entry CROSS JOIN application
-  WHERE application.id = (value ->> 'id') AND organization_id = :organizationId AND deleted_at IS NULL`;
+  WHERE application.id = (value ->> 'id') AND organization_id = :organizationId`;
 const find = statement('find-api-key')`${selectKeys} AND id = :keyId`;
 const findGrant = statement('find-key-grant')`
   SELECT organization_id AS "organizationId", api_key.id AS "keyId", user_id AS "userId", api_enabled AS "apiEnabled"

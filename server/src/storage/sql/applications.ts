@@ -12,25 +12,24 @@ const insert = statement('insert-application')`
   VALUES (:id, :organizationId, :name, :secretHash, 1, :now)`;
 const rotate = statement('rotate-application')`
   UPDATE application SET secret_hash = :secretHash, epoch = epoch + 1, rotated_at = :now
-  WHERE organization_id = :organizationId AND id = :applicationId AND deleted_at IS NULL RETURNING id`;
-// Earlier releases kept the rows of deleted applications, with the time of the deletion.
+  WHERE organization_id = :organizationId AND id = :applicationId RETURNING id`;
 const remove = statement('delete-application')`DELETE FROM application
-  WHERE organization_id = :organizationId AND id = :applicationId AND deleted_at IS NULL RETURNING id`;
+  WHERE organization_id = :organizationId AND id = :applicationId RETURNING id`;
 const removeUse = statement('remove-use-of-application')`
   DELETE FROM credential_use WHERE organization_id = :organizationId AND credential_id = :applicationId`;
 const selectApplications = sql`
   SELECT id, name, created_at AS "createdAt", rotated_at AS "rotatedAt", last_used_at AS "lastUsedAt"
   FROM application LEFT JOIN credential_use
     ON credential_use.organization_id = application.organization_id AND credential_id = id
-  WHERE application.organization_id = :organizationId AND deleted_at IS NULL`;
+  WHERE application.organization_id = :organizationId`;
 const list = statement('list-applications')`${selectApplications} ORDER BY created_at, id`;
 const countLive = statement('count-applications')`
-  SELECT count(*) AS applications FROM application WHERE organization_id = :organizationId AND deleted_at IS NULL`;
+  SELECT count(*) AS applications FROM application WHERE organization_id = :organizationId`;
 const find = statement('find-application')`${selectApplications} AND id = :applicationId`;
 const findGrant = statement('find-application-grant')`
   SELECT organization_id AS "organizationId", secret_hash AS "secretHash", epoch, api_enabled AS "apiEnabled"
   FROM application JOIN organization ON organization.id = organization_id
-  WHERE application.id = :applicationId AND deleted_at IS NULL`;
+  WHERE application.id = :applicationId`;
 
 export const findApplicationGrant = (applicationId: string): Work<ApplicationGrant | undefined> =>
   row<ApplicationGrant>(findGrant, { applicationId });
