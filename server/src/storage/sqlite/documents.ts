@@ -29,7 +29,7 @@ export function openPassages(file: string): Passages {
 
 /** What a search reads. A call is one transaction: SQLite locks the file once, not once per term. */
 function sqlitePassages(database: Database): Passages {
-  const known = new KnownDocuments(database);
+  const searchKnown = knownDocuments(database);
   const runWork = workRunner(database, { now: Date.now });
   const holdersOf = database
     .prepare<[object], PassageNumber>(
@@ -47,7 +47,7 @@ function sqlitePassages(database: Database): Passages {
     outlineDocuments: async (...asked) => runWork(outlineDocuments(...asked)),
 
     findPassages: async (organizationId, accountId, terms, limit) =>
-      known.read(organizationId, (once) => {
+      searchKnown(organizationId, (once) => {
         const account = accountKey(accountId);
         const corpora = once(`corpora ${account}`, () => runWork(corporaOf(organizationId, accountId)));
         const passageCount = passageCountOf(corpora);
@@ -67,7 +67,7 @@ function sqlitePassages(database: Database): Passages {
       }),
 
     readPassages: async (organizationId, passages) =>
-      known.read(organizationId, (once) =>
+      searchKnown(organizationId, (once) =>
         passages.flatMap((number) =>
           once(`passage ${number}`, () => runWork(readPassages(organizationId, [number]))),
         ),
@@ -153,51 +153,43 @@ const valueMemory = 200;
 
 /**
  * Caches what searches read, per organization, as long as it has the same documents: a document that is ready never
- * changes.
+ * changes. Runs a search, for which `once` reads what is not known yet, in the transaction that compares the documents,
+ * so that nothing of a newer one is kept with the older.
  */
-class KnownDocuments {
-  readonly #list;
-  readonly #inTransaction;
-  readonly #known = new Map<string, Known>();
-  #bytes = 0;
+function knownDocuments(database: Database) {
+  const list = database.prepare<[object], { documents: string | null; count: number }>(
+    `SELECT group_concat(id) AS documents, count(*) AS count FROM (
+       SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
+       LIMIT ${documentsMax + 1})`,
+  );
+  const known = new Map<string, Known>();
+  let bytes = 0;
 
-  constructor(database: Database) {
-    this.#inTransaction = database.transaction((read: () => unknown) => read());
-    this.#list = database.prepare<[object], { documents: string | null; count: number }>(
-      `SELECT group_concat(id) AS documents, count(*) AS count FROM (
-         SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
-         LIMIT ${documentsMax + 1})`,
-    );
+  function compare(organizationId: string): Known {
+    const { documents, count } = list.get({ organizationId })!;
+    const before = known.get(organizationId);
+    const current = before?.documents === documents ? before : { documents, values: new Map() };
+    if (count > documentsMax) known.delete(organizationId);
+    else known.set(organizationId, current);
+    return current;
   }
 
-  /**
-   * Runs `search`, for which `once` reads what is not known yet. It reads in the transaction that compares the documents,
-   * so that nothing of a newer one is kept with the older.
-   */
-  read<T>(organizationId: string, search: (once: <Value>(name: string, read: () => Value) => Value) => T): T {
-    return this.#inTransaction(() => {
-      const { values } = this.#compare(organizationId);
+  function keep(values: Known['values'], name: string, value: unknown): void {
+    values.set(name, value);
+    bytes += valueMemory + name.length + JSON.stringify(value).length;
+    if (bytes < bytesMax) return;
+    known.clear();
+    bytes = 0;
+  }
+
+  type Once = <Value>(name: string, read: () => Value) => Value;
+  const inTransaction = database.transaction((read: () => unknown) => read());
+  return <T>(organizationId: string, search: (once: Once) => T): T =>
+    inTransaction(() => {
+      const { values } = compare(organizationId);
       return search((name, read) => {
-        if (!values.has(name)) this.#keep(values, name, read());
+        if (!values.has(name)) keep(values, name, read());
         return values.get(name) as ReturnType<typeof read>;
       });
     }) as T;
-  }
-
-  #compare(organizationId: string): Known {
-    const { documents, count } = this.#list.get({ organizationId })!;
-    const before = this.#known.get(organizationId);
-    const known = before?.documents === documents ? before : { documents, values: new Map() };
-    if (count > documentsMax) this.#known.delete(organizationId);
-    else this.#known.set(organizationId, known);
-    return known;
-  }
-
-  #keep(values: Known['values'], name: string, value: unknown): void {
-    values.set(name, value);
-    this.#bytes += valueMemory + name.length + JSON.stringify(value).length;
-    if (this.#bytes < bytesMax) return;
-    this.#known.clear();
-    this.#bytes = 0;
-  }
 }
