@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Type as TypeBox } from 'typebox';
-import { Type } from './schema.ts';
+import { nullable, object, present, string, Type, time } from './schema.ts';
 
 type Builders = typeof Type;
 
@@ -35,5 +35,20 @@ function everySchema(type: Builders): string {
 describe('Schema builders', () => {
   it('build the same schemas as TypeBox', () => {
     assert.equal(everySchema(Type), everySchema(TypeBox));
+  });
+});
+
+describe('present', () => {
+  const schema = object({ id: string, addedAt: time, usedAt: nullable(time), name: nullable(string) });
+
+  it('returns the fields of the schema and no others', () => {
+    const record = { id: 'key_1', addedAt: 0, usedAt: null, name: null, hash: 'secret' };
+    assert.deepEqual(Object.keys(present(schema, record)), ['id', 'addedAt', 'usedAt', 'name']);
+  });
+
+  it('returns times as ISO 8601', () => {
+    const { addedAt, usedAt } = present(schema, { id: 'a', addedAt: 0, usedAt: 1000, name: null });
+    assert.deepEqual([addedAt, usedAt], ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:01.000Z']);
+    assert.equal(present(schema, { id: 'a', addedAt: 0, usedAt: null, name: null }).usedAt, null);
   });
 });

@@ -69,15 +69,13 @@ export interface UserChange extends PersonCall {
 
 /** The audit entry that the store writes in the same commit as the change. */
 export function auditNote(
-  {
-    context: { ids },
-    initiator: { actor, traceId },
-  }: { context: Pick<Context, 'ids'>; initiator: Initiator },
+  { context, initiator }: { context: Pick<Context, 'ids'>; initiator: Initiator },
   action: AuditAction,
   subject: string,
   detail: AuditDetail = {},
 ): AuditNote {
-  return { id: ids.event(), actor, traceId, action, subject, detail };
+  const { actor, traceId } = initiator;
+  return { id: context.ids.event(), actor, traceId, action, subject, detail };
 }
 
 /** For commands on the store. All changes of one command share one trace id. */

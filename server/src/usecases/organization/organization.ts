@@ -9,16 +9,9 @@ import { auditNote, type Change, withCommand } from './audit-log.ts';
 export async function createOrganization(
   context: Context,
   initiator: Initiator,
-  {
-    name,
-    apiEnabled = true,
-    dailyQuota = context.limits.dailyQuota,
-  }: {
-    name: string;
-    apiEnabled?: boolean | undefined;
-    dailyQuota?: number | undefined;
-  },
+  settings: { name: string; apiEnabled?: boolean | undefined; dailyQuota?: number | undefined },
 ): Promise<OrganizationId> {
+  const { name, apiEnabled = true, dailyQuota = context.limits.dailyQuota } = settings;
   checkName("The organization's name", name, 1);
   const { store, ids } = context;
   const id = ids.organization();

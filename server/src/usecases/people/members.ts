@@ -22,12 +22,9 @@ export interface AddedMember {
 /** Adds and invites a person, who keeps any password from another organization, or adds a service account. */
 export async function addMember(
   change: Change,
-  {
-    email,
-    role = 'member',
-    service = false,
-  }: { email: string; role?: MemberRole | undefined; service?: boolean },
+  added: { email: string; role?: MemberRole | undefined; service?: boolean },
 ): Promise<AddedMember> {
+  const { email, role = 'member', service = false } = added;
   const { context, organizationId, initiator } = change;
   const address = normalizeEmail(email);
   if (address === undefined) throw invalid(`${email} is not an email address.`);
@@ -50,8 +47,7 @@ export async function addMember(
   switch (result.outcome) {
     case 'added': {
       const { userId } = result;
-      const invitation = service ? null : await issueInvitation(change, userId, {});
-      return { userId, invitation };
+      return { userId, invitation: service ? null : await issueInvitation(change, userId, {}) };
     }
     case 'already-member':
       throw alreadyMember(address);
@@ -259,13 +255,9 @@ async function sendPasswordLink(context: Context, email: string, traceId: string
 async function issueInvitation(
   change: Change,
   userId: UserId,
-  {
-    resets = false,
-    keepMs = invitationMs,
-    action = 'member.invited',
-    ...request
-  }: { resets?: boolean; keepMs?: number; action?: AuditAction; requested?: LinkRequest },
+  options: { resets?: boolean; keepMs?: number; action?: AuditAction; requested?: LinkRequest },
 ): Promise<IssuedInvitation> {
+  const { resets = false, keepMs = invitationMs, action = 'member.invited', ...request } = options;
   const { context, organizationId, initiator } = change;
   const { store, now, randomBytes, sha256, baseUrl, mailer } = context;
   const byOperator = initiator.actor.kind === 'operator';
