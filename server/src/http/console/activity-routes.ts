@@ -64,25 +64,20 @@ const usage = defineConsoleRoute('GET /usage', 'member', {
     ]);
     const { quota, firstDay, lastDay, counts, isCut } = found;
     const nameOf = byHour ? (hour: number) => iso(hour * hourMs) : utcDate;
+    const presentCount = (one: schemas.UsageCountJson) => present(schemas.usageCountSchema, one);
     const [first, last] = byHour ? [traffic!.first, traffic!.last] : [firstDay, lastDay];
     return {
       quota: { ...quota, resetsAt: iso(quota.resetsAt) },
       periods: Array.from({ length: last - first + 1 }, (_, index) => nameOf(first + index)),
       counts:
         traffic !== null && (byHour || isCut)
-          ? traffic.counts.map(({ period, operation, outcome, requests }) => {
-              return { period: nameOf(period), credential: null, operation, outcome, requests };
-            })
-          : counts.map(({ day, credential, operation, outcome, requests }) => {
-              return { period: utcDate(day), credential, operation, outcome, requests };
-            }),
+          ? traffic.counts.map((one) =>
+              presentCount({ ...one, period: nameOf(one.period), credential: null }),
+            )
+          : counts.map((one) => presentCount({ ...one, period: utcDate(one.day) })),
       // Those of traffic are complete.
       isCut: isCut && traffic === null,
-      traffic: traffic && {
-        operations: traffic.operations,
-        errors: traffic.errors,
-        replies: traffic.replies,
-      },
+      traffic: traffic && present(schemas.trafficSchema, traffic),
     };
   },
 });

@@ -246,7 +246,7 @@ export type ModelTestJson = Json<typeof modelTestSchema>;
 
 const credentialSchema = object({ id: string, kind: Type.Enum(['key', 'application']), name: string });
 
-const usageCountSchema = object({
+export const usageCountSchema = object({
   /** A day in UTC, as in `2026-11-15`, or the time at which an hour starts. */
   period: string,
   /** Null by the hour. */
@@ -262,7 +262,7 @@ export const usageRange = Type.Enum(['24h', '7d', '30d', '90d']);
 /** In milliseconds, estimated; null without requests. */
 const percentiles = { p50: nullable(number), p95: nullable(number), p99: nullable(number) };
 
-const trafficSchema = object({
+export const trafficSchema = object({
   operations: Type.Array(object({ operation: string, requests: count, errors: count, ...percentiles })),
   errors: Type.Array(object({ code: string, requests: count })),
   replies: object({ completed: count, failed: count, cancelled: count, ...percentiles }),
