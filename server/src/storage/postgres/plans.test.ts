@@ -113,6 +113,8 @@ describe('The statements of the PostgreSQL store', () => {
     },
     'reads the version of a thread': async (store) =>
       assert.ok(await store.threadVersion(organization, thread, { userId: user })),
+    // All sessions of the seed have ended, but their rows are found by their tokens.
+    'finds a session': (store) => store.findSession('20000'.padStart(64, '0'), organization),
     'finds the running reply of a thread': async (store) =>
       assert.ok(await store.findRunningReply(organization, 'thr_00000404' as ThreadId, { userId: null })),
     'starts a walk over own and published threads': (store) =>
