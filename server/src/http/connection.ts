@@ -20,6 +20,12 @@ const waitingMax = 2;
 const pipelined = 'pipelined';
 /** Node parses all requests in what it is given, and it reads up to 64 KiB at once: 2,500 requests, which take 50 ms. */
 const parsedAtOnce = 512;
+/** Smaller pieces of a body are joined up to this length. */
+const joinedBytes = 16_384;
+/** A shorter body has few pieces, even if each byte arrives alone. */
+const shortBodyBytes = 4096;
+/** The pieces of bodies that a connection may parse in one turn: with chunks of one byte they take 2 ms. */
+const piecesAtOnce = 1000;
 /** A peer that sends nothing for this long after the last response has read it, or never will. */
 const lingerSilenceMs = 2000;
 /** Node reads what is left of a body before the next request. More than this is not worth keeping the connection for. */
@@ -41,6 +47,8 @@ export class Connection {
   #refusal: string | undefined;
   /** How many bytes belong at least to the body that is arriving. They are parsed in one go. */
   #bodyBytes = 0;
+  /** How many pieces of bodies were parsed since the last turn. */
+  #pieces = 0;
   #isPaused = false;
   #isClosing = false;
 
@@ -61,8 +69,11 @@ export class Connection {
     // Data after a rejected request may be part of it, so it is not handled.
     if (this.#isClosing || this.#refusal !== undefined) return;
     const ambiguity = ambiguityOf(request);
+    const bodyBytes = Number(request.headers['content-length'] ?? 0);
     // The slice that ended the headers may have had the first bytes of the body.
-    this.#bodyBytes = Math.max(0, Number(request.headers['content-length'] ?? 0) - parsedAtOnce);
+    this.#bodyBytes = Math.max(0, bodyBytes - parsedAtOnce);
+    const isLong = bodyBytes > shortBodyBytes || request.headers['transfer-encoding'] !== undefined;
+    if (isLong) joinPieces(request, () => ++this.#pieces);
     if (ambiguity !== undefined) this.refuse(ambiguity);
     else if (this.isIdle) {
       this.#waiting.push(response);
@@ -116,11 +127,21 @@ export class Connection {
       if (socket.destroyed || this.#isClosing || this.#refusal !== undefined) return;
       // Node resumes the socket at the end of each request.
       if (this.#isPaused || socket.isPaused()) return void socket.pause().unshift(data.subarray(from));
+      if (this.#pieces > piecesAtOnce) return void this.#continueInTurn(data.subarray(from));
       const ofBody = Math.min(this.#bodyBytes, data.length - from);
       this.#bodyBytes -= ofBody;
       to = from + (ofBody || parsedAtOnce);
       parse(data.subarray(from, to));
     }
+  }
+
+  #continueInTurn(rest: Buffer): void {
+    this.#pieces = 0;
+    this.#pause();
+    this.#socket.unshift(rest);
+    takeTurn(pipelined, () => {
+      if (this.#waiting.length < waitingMax) this.#resume();
+    });
   }
 
   #startFirst(): void {
@@ -225,6 +246,30 @@ export class Connection {
     socket.once('resume', () => socket.removeAllListeners('data').on('data', discard));
     socket.pause().resume();
   }
+}
+
+/**
+ * Joins small pieces of a body before anything reads them. Each byte may arrive as a chunk of its own, and a piece takes
+ * 150 bytes of memory until the body is complete.
+ */
+function joinPieces(request: IncomingMessage, count: () => void): void {
+  const push = request.push.bind(request);
+  let joined: Buffer;
+  let used = 0;
+  const flush = () => {
+    const length = used;
+    used = 0;
+    return length === 0 || push(joined.subarray(0, length));
+  };
+  request.push = (piece: Buffer | null) => {
+    count();
+    const isSmall = piece !== null && piece.length <= joinedBytes / 2;
+    const takesMore = isSmall && used + piece.length <= joinedBytes ? true : flush();
+    if (!isSmall) return push(piece) && takesMore;
+    if (used === 0) joined = Buffer.allocUnsafe(joinedBytes);
+    used += piece.copy(joined, used);
+    return takesMore;
+  };
 }
 
 /** Whether so much of the body may still arrive that the connection should close after the answer. */
