@@ -26,7 +26,7 @@ declare module 'fastify' {
 }
 
 /**
- * The first three checks of every request to the public interface: 401, then 404 if the public API is not enabled for the
+ * The first three checks of every request to the public API: 401, then 404 if the public API is not enabled for the
  * organization, then 429. A read by a known caller starts at the same time, so that both take one round trip to the store;
  * `admission` then decides.
  */

@@ -305,7 +305,7 @@ function runDrainTurn(): void {
 let traceTime = { ms: 0, text: '' };
 
 /**
- * A UUID of version 7 (RFC 9562), which begins with the time: the requests of one moment are neighbours in the indexes of
+ * A UUID of version 7 (RFC 9562), which begins with the time: the requests of one moment are neighbors in the indexes of
  * the request log. With random ids, each request would change another page of the store.
  */
 export function createTraceId(): string {

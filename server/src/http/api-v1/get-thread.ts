@@ -1,11 +1,6 @@
 import { deriveThreadStatus, type Message } from '../../domain/message.ts';
-import {
-  findRunningReply,
-  getThread,
-  getThreadVersion,
-  type LargeThread,
-  waitForReply,
-} from '../../usecases/threads/get-thread.ts';
+import { findRunningReply, waitForReply } from '../../usecases/replies/wait-for-reply.ts';
+import { getThread, getThreadVersion, type LargeThread } from '../../usecases/threads/get-thread.ts';
 import type { Piece } from '../long-responses.ts';
 import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../request.ts';
 import { defineRoute } from '../route.ts';

@@ -402,7 +402,7 @@ CREATE TABLE message (
   claim_token bigint,
   attempts bigint,
   deadline_at bigint,
-  -- The request that asked for the reply, and why it failed: for the log and the console, not for the public interface.
+  -- The request that asked for the reply, and why it failed: for the log and the console, not for the public API.
   trace_id text,
   failure text,
   -- Whether a worker has claimed the reply; its lease ends at available_at. A running reply is in exactly one of the

@@ -3,7 +3,7 @@ import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.
 import { deriveThreadStatus, type ThreadStatus } from '../../domain/message.ts';
 import { canRead, type Principal, type UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Reader, ReplyName, WholeThread } from '../../storage/store.ts';
+import type { Reader, WholeThread } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import type { SignedIn } from '../people/sessions.ts';
 import { loadReplyDetails, type MessagesView, visibleDetails } from './followed-threads.ts';
@@ -101,7 +101,7 @@ export async function findHome(
   throw notFound('No such thread or document.');
 }
 
-function readerOf(principal: Principal): Reader {
+export function readerOf(principal: Principal): Reader {
   return { userId: principal.kind === 'user' ? principal.userId : null };
 }
 
@@ -147,45 +147,4 @@ export async function loadCreator(
   { organizationId, userId }: Thread,
 ): Promise<string | null> {
   return (await store.findMemberById(organizationId, userId))?.email ?? null;
-}
-
-/** The running reply of a thread that the principal may read; undefined if none is running. */
-export async function findRunningReply(
-  { store }: Context,
-  principal: Principal,
-  threadId: string,
-): Promise<ReplyName | undefined> {
-  if (!isThreadId(threadId)) throw threadNotFound();
-  const { organizationId } = principal;
-  const messageId = await store.findRunningReply(organizationId, threadId, readerOf(principal));
-  if (messageId === undefined) throw threadNotFound();
-  return messageId === null ? undefined : { organizationId, threadId, messageId };
-}
-
-/** Waits until the reply has ended, or `until` aborts. Waiting costs only an entry in memory. */
-export async function waitForReply(
-  { store, replySignals, telemetry }: Context,
-  reply: ReplyName,
-  until: AbortSignal,
-): Promise<void> {
-  if (until.aborted) return;
-  telemetry.readsWaiting(1);
-  await new Promise<void>((resolve, reject) => {
-    const unwatch = replySignals.watch(reply, resolve);
-    const stop = () => {
-      unwatch();
-      resolve();
-    };
-    until.addEventListener('abort', stop, { once: true });
-    // It may have ended after it was read and before it was watched.
-    store.endedReplies([reply]).then(
-      (ended) => {
-        if (ended.length > 0) stop();
-      },
-      (error) => {
-        unwatch();
-        reject(error);
-      },
-    );
-  }).finally(() => telemetry.readsWaiting(-1));
 }
