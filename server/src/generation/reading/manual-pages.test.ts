@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { readDocument, readerWith } from '../../../testing/read-document.ts';
 import { reads, readText } from '../../../testing/reads.ts';
+import { defaultLimits } from '../../domain/limits.ts';
 
 const page = `LS(1)\t\t\t User Commands\t\t\t LS(1)
 
@@ -173,5 +175,12 @@ describe('reading a manual page', () => {
       '.TH FOO 3\n.SH NAME\nfoo \\- test\n.SH DESCRIPTION\nThe\n.B constructor\nbuilds an object.\n.Nm toString\n';
     const { passages } = await readText('foo.3', source);
     assert.match(passages.map(({ text }) => text).join('\n'), /constructor.*builds an object/s);
+  });
+
+  it('reads a line of 300,000 quotes within the default time', async () => {
+    const source = `.TH FOO 3\n.SH NAME\nfoo \\- test\n.B ${'"'.repeat(300_000)}\n.SH NOTES\nThe end.\n`;
+    const reader = readerWith({ documentReadMs: defaultLimits.documentReadMs });
+    const { passages } = await readDocument('foo.3', Buffer.from(source), reader);
+    assert.equal(passages.at(-1)!.text, 'The end.');
   });
 });
