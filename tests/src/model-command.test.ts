@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type ModelServer, startModelServer } from './model-server.ts';
-import { runSkein, temporaryFolder } from './service.ts';
+import { runCommand, temporaryFolder } from './service.ts';
 
 describe('skein model test', () => {
   let provider: ModelServer;
@@ -12,7 +12,7 @@ describe('skein model test', () => {
 
   function test(question: string, environment: Record<string, string> = {}) {
     const settings = { SKEIN_MODEL: 'openai-compatible/loom', SKEIN_MODEL_BASE_URL: provider.url };
-    return runSkein(temporaryFolder(), ['model', 'test', question], { ...settings, ...environment });
+    return runCommand(temporaryFolder(), ['model', 'test', question], { ...settings, ...environment });
   }
 
   it('shows the model, how long it took and the answer', async () => {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
-import { root, runSkein, Service, temporaryFolder } from '../service.ts';
+import { root, runCommand, Service, temporaryFolder } from '../service.ts';
 import { exempt, pages, toRun } from './samples.ts';
 
 type Environment = Record<string, string>;
@@ -28,7 +28,7 @@ describe('The settings in the documentation', () => {
       const filledIn = inThisPlace(environment, database);
       const folder = temporaryFolder();
       const service = await Service.start({ folder, environment: filledIn });
-      const { exitCode, stdout } = await runSkein(folder, ['doctor'], filledIn);
+      const { exitCode, stdout } = await runCommand(folder, ['doctor'], filledIn);
       assert.equal(exitCode, 0, stdout);
       assert.equal(service.baseUrl, environment.SKEIN_BASE_URL);
       assert.equal(await service.end(), 0);
