@@ -2,7 +2,7 @@ import type { FoundPassage } from '../../domain/document.ts';
 import type { CheckedStatement, Source } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Citation, replaceCitations, withMarks, withMarksInRow } from './citations.ts';
-import type { Evidence, Sentence } from './sentence.ts';
+import type { Evidence } from './sentence.ts';
 import type { Piece } from './statements.ts';
 import type { Support } from './support.ts';
 
@@ -106,34 +106,11 @@ const snippetLengthMax = 300;
 /** More would rarely fit. */
 const snippetPlacesMax = 20;
 
-/** The cited sentences, as many as fit in order of citation, and then the sentences after the first of them. */
-function snippetOf(allCited: readonly Support[], evidence: readonly Evidence[]): string {
-  const cited = allCited.slice(0, snippetPlacesMax);
-  const passages = [...new Set(cited.map(({ passage }) => evidence[passage]!.sentences))];
-  const candidates = [
-    ...cited.map(({ passage, from, to }) => evidence[passage]!.sentences.slice(from, to + 1)),
-    ...passages[0]!.slice(cited[0]!.to + 1).map((sentence) => [sentence]),
-  ];
-  let shown = new Set<Sentence>();
-  let snippet = '';
-  for (const sentences of candidates) {
-    const more = new Set([...shown, ...sentences]);
-    const longer = excerpt(passages, more);
-    if (shown.size > 0 && longer.length > snippetLengthMax) continue;
-    shown = more;
-    snippet = longer;
-  }
-  return shortened(snippet, snippetLengthMax);
-}
-
-/** The shown sentences of each passage in order, with ` … ` where others are left out. */
-function excerpt(passages: readonly (readonly Sentence[])[], shown: ReadonlySet<Sentence>): string {
-  return passages
-    .flatMap((sentences) => {
-      const texts = sentences.map((sentence) => (shown.has(sentence) ? sentence.text : '\0'));
-      return texts.join(' ').split('\0');
-    })
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
-    .join(' … ');
+/** The cited sentences in order of citation, as many as fit. */
+function snippetOf(cited: readonly Support[], evidence: readonly Evidence[]): string {
+  const texts = cited.slice(0, snippetPlacesMax).map(({ passage, from, to }) => {
+    const sentences = evidence[passage]!.sentences.slice(from, to + 1);
+    return sentences.map(({ text }) => text).join(' ');
+  });
+  return shortened([...new Set(texts)].join(' … '), snippetLengthMax);
 }
