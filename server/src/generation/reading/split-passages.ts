@@ -88,7 +88,7 @@ function runsOf(units: readonly Unit[]): Run[] {
     const introduction = introduces(runs.at(-1), kind) ? runs.pop()! : [];
     const isList = kind === 'item' || kind === 'row';
     const together = isList ? [...introduction, ...group] : group;
-    const isWhole = (!isList || introduction.length > 0) && wordsIn(together) <= wordsMax;
+    const isWhole = wordsIn(together) <= wordsMax;
     const parts = isWhole ? [group] : group.map((unit) => [unit]);
     for (const [at, part] of parts.entries()) runs.push(at === 0 ? [...introduction, ...part] : part);
   }
@@ -122,9 +122,6 @@ function pack(runs: readonly Run[]): Run[] {
       open.words += words;
     } else passages.push({ units: [...run], words });
   }
-  const [previous, rest] = passages.slice(-2);
-  if (rest !== undefined && rest.words < wordsMin && previous!.words + rest.words <= wordsMax)
-    passages.splice(-2, 2, { units: [...previous!.units, ...rest.units], words: 0 });
   return passages.map(({ units }) => units);
 }
 
