@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DocumentOutline } from '../../domain/document.ts';
 import { noDirectAnswer, type Source, verdictText } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
@@ -47,7 +46,6 @@ export function extractiveModel(store: PassageStore): Model {
           return;
         }
         answers.push(answerTo(question, findings, questions.length));
-        if (answers.length < questions.length) await nextTurn();
       }
       const isFound = answers.some(({ level }) => level !== 'nothing');
       const isAnswered = answers.some(({ level }) => level === 'answer');

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Findings } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
@@ -90,7 +89,6 @@ class TermIndex {
   async lookUp(terms: readonly string[]): Promise<void> {
     const unknown = [...new Set(terms)].filter((term) => !this.#holders.has(term));
     for (let from = 0; from === 0 || from < unknown.length; from += termsPerCall) {
-      if (from > 0) await turn();
       const part = unknown.slice(from, from + termsPerCall);
       // Without a term, the answer still contains the number of passages.
       if (part.length === 0 && this.passageCount > 0) return;
@@ -109,7 +107,6 @@ class TermIndex {
       .slice(0, combinedMax);
     if (rarestFirst.length < 2 || !rarestFirst.some(isPartial)) return;
     for (const together of combinations(rarestFirst)) {
-      await turn();
       const { holders } = await this.#find([together.join(' ')]);
       for (const term of together.filter(isPartial)) {
         this.#holders.set(term, [...new Set([...this.holders(term), ...(holders[0] ?? [])])]);
