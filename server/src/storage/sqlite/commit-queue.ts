@@ -30,7 +30,7 @@ const commitMs = 2;
 /** A sync does not wait for more commits than this. */
 const commitsPerSync = 8;
 /** How many durable writes are answered in one turn of the event loop. */
-const answersPerTurn = 16;
+const answersPerTurn = 8;
 
 const lockRetryMs = 10;
 
