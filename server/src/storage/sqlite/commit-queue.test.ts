@@ -168,7 +168,7 @@ describe('The commit queue', () => {
       await nextTurn();
       const ended = syncs.end();
       while (answered.length === 0) await new Promise(setImmediate);
-      assert.equal(answered.length, 16);
+      assert.equal(answered.length, 8);
       await ended;
       await Promise.all(writes);
       assert.deepEqual(
