@@ -71,7 +71,6 @@ const documents = [
       },
       { heading: '--warp', text: 'Sets the shuttle tension in grams.' },
       { heading: '--weft', text: 'Sets the shuttle tension in grams. It is new.' },
-      { heading: 'Ports', text: 'By default, the loom server binds the port of the local machine.' },
     ],
   },
   { title: 'People', passages: ['Odile Farrant teaches the workshops. The long table seats 12 guests.'] },
@@ -119,7 +118,7 @@ describe('the extractive model', () => {
   it('reports its steps and what it found', async () => {
     const { steps, types } = await ask('When does the shop open?');
     assert.deepEqual(steps, [
-      'Searching 17 passages',
+      'Searching 16 passages',
       'Reading Opening hours',
       'All 2 statements found in 1 source',
     ]);
@@ -231,11 +230,6 @@ describe('the extractive model', () => {
       const { text } = await ask(`What does shipping to ${name} cost?`);
       assert.match(text, /^I did not find a direct answer\. The documents do not mention “canada”\. /, name);
     }
-  });
-
-  it('answers a question about a port only with a number', async () => {
-    const { text } = await ask('What is the default port of the loom server?');
-    assert.match(text, /^I did not find a direct answer/);
   });
 
   it('offers the closest passages if it is not sure', async () => {

@@ -41,16 +41,12 @@ const span = `${number}[ -](?:\\p{L}+[ -])?(?:second|minute|hour|day|week|month|
 const date =
   '\\d[:.]\\d\\d|\\d ?[ap]m\\b|\\b(?:19|20)\\d\\d\\b|day\\b|\\b(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)';
 
-const priceAsked = /\bcosts?\b|\bprices?\b|\bhow much (?:is|are|do|does|for)\b/i;
-const portAsked = /\b(?:what|which)(?:['’]s)?(?: \w+){0,3} port\b/i;
-/** Only a sentence with an amount or a number answers these questions. */
-export const valuesAsked: readonly RegExp[] = [priceAsked, portAsked];
+export const priceAsked = /\bcosts?\b|\bprices?\b|\bhow much (?:is|are|do|does|for)\b/i;
 
 /** Questions for a measure, and what a sentence that gives one contains. */
 const measured: readonly (readonly [RegExp, RegExp])[] = [
   [/\bhow (?:long|soon|quickly|fast)\b/i, new RegExp(span, 'iu')],
   [priceAsked, /[$€£¥]|\d ?%|\bfree\b/i],
-  [portAsked, /\b\d{2,5}\b/],
   [/\bwhen\b|\bwhat time\b/i, new RegExp(`${span}|${date}`, 'u')],
   [/\bwhere\b/i, /\b(?:at|in) \d+ \p{Lu}|[~.$%}\w]\/[\w.]|\b(?:address|located)\b/u],
   [/\bwho\b/i, /(?<!\bThe )\b(?!The )\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+/u],

@@ -1,4 +1,4 @@
-import { valuesAsked } from '../../retrieval/question.ts';
+import { priceAsked } from '../../retrieval/question.ts';
 import { coverageOf, largerWeights } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
@@ -47,10 +47,10 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   }
   const unknownName = unknownNameIn(question, findings);
   const shown = parts === 1 ? shownOf(question, candidates, findings) : [best];
-  const needsValue = valuesAsked.some((asked) => asked.test(question.text));
-  const hasValue = !needsValue || shown.some(({ features }) => features.sought > 0);
+  // A price has a currency sign: a sentence without one is not an answer.
+  const hasPrice = !priceAsked.test(question.text) || shown.some(({ features }) => features.sought > 0);
   const isCovered = best.features.quote >= coverageMin.answer;
-  if (unknownName === undefined && hasValue && isCovered && confidenceOf(shown) >= 0) {
+  if (unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0) {
     const quotes =
       shown.length === 1
         ? [best.quote]
