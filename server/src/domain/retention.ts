@@ -29,7 +29,7 @@ export type Kept = Readonly<Record<RetentionKind, number | undefined>>;
 
 /** The operator's settings, and fixed times for data that is no longer read. */
 export function keptMs(days: RetentionDays): Kept {
-  const ms = (kept: number | undefined) => (kept === undefined ? undefined : kept * dayMs);
+  const ms = (kept: number | undefined, more = 0) => (kept === undefined ? undefined : (kept + more) * dayMs);
   return {
     deleted_threads: ms(days.deletedThreads),
     audit_events: ms(days.audit),
@@ -45,8 +45,8 @@ export function keptMs(days: RetentionDays): Kept {
     invitations: 0,
     // The maximum duration of a walk.
     thread_moves: limits.walkMsMax.default,
-    // As long as the audit log, the usage or the request log may name them.
-    revoked_keys: longest([ms(days.audit), ms(days.usage), ms(days.requests)]),
+    // As long as the audit log, the usage or the request log may name them. Usage goes by whole days.
+    revoked_keys: longest([ms(days.audit), ms(days.usage, 1), ms(days.requests)]),
   };
 }
 

@@ -47,7 +47,7 @@ export class Connection {
   #refusal: string | undefined;
   /** How many bytes belong at least to the body that is arriving. They are parsed in one go. */
   #bodyBytes = 0;
-  /** How many pieces of bodies were parsed since the last turn. */
+  /** How many pieces of bodies were parsed since parsing last paused for a turn. */
   #pieces = 0;
   #isPaused = false;
   #isClosing = false;
@@ -259,7 +259,11 @@ function joinPieces(request: IncomingMessage, count: () => void): void {
   const flush = () => {
     const length = used;
     used = 0;
-    return length === 0 || push(joined.subarray(0, length));
+    // A short piece would keep the whole buffer in memory.
+    const isShort = length < joinedBytes / 2;
+    return (
+      length === 0 || push(isShort ? Buffer.from(joined.subarray(0, length)) : joined.subarray(0, length))
+    );
   };
   request.push = (piece: Buffer | null) => {
     count();

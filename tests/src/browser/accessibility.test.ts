@@ -16,22 +16,22 @@ describe('The contrast check of the tests', () => {
     await assertContrast(page, 'a page');
   }
 
-  const grey = 'color: #767676';
+  const gray = 'color: #767676';
 
-  it('passes text that can be read', () => check(`<p style="${grey}">Yarn</p>`));
+  it('passes text that can be read', () => check(`<p style="${gray}">Yarn</p>`));
 
   for (const [what, body] of [
     ['another color', '<p style="color: #999">Yarn</p>'],
-    ['another background of its own', `<p style="${grey}; background: #ddd">Yarn</p>`],
+    ['another background of its own', `<p style="${gray}; background: #ddd">Yarn</p>`],
     [
       'another background of an ancestor',
-      `<main style="background: #ddd"><p style="${grey}">Yarn</p></main>`,
+      `<main style="background: #ddd"><p style="${gray}">Yarn</p></main>`,
     ],
-    ['less opacity', `<p style="${grey}; opacity: 0.8">Yarn</p>`],
+    ['less opacity', `<p style="${gray}; opacity: 0.8">Yarn</p>`],
     [
       'another element behind it',
       `<div style="position: absolute; inset: 0; background: #ddd; pointer-events: none"></div>
-      <p style="${grey}; position: relative">Yarn</p>`,
+      <p style="${gray}; position: relative">Yarn</p>`,
     ],
   ] as const) {
     it(`fails the same text with ${what}`, () => assert.rejects(check(body), /color-contrast/));

@@ -377,10 +377,6 @@ describe('a corroborated reply', () => {
     );
     assert.equal(sources.length, 1);
     const { snippet } = sources[0]!;
-    assert.match(
-      snippet,
-      /^The ferry sails at noon\. .*… Dogs travel in the hold\..* … The ship carries 40 cars\./,
-    );
-    assert.ok(snippet.length <= 300, snippet);
+    assert.equal(snippet, 'The ferry sails at noon. … Dogs travel in the hold. … The ship carries 40 cars.');
   });
 });

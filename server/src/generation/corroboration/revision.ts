@@ -103,14 +103,23 @@ class Sources {
 }
 
 const snippetLengthMax = 300;
-/** More would rarely fit. */
-const snippetPlacesMax = 20;
 
-/** The cited sentences in order of citation, as many as fit. */
+/** The cited sentences in order of citation, each once, as many as fit. */
 function snippetOf(cited: readonly Support[], evidence: readonly Evidence[]): string {
-  const texts = cited.slice(0, snippetPlacesMax).map(({ passage, from, to }) => {
-    const sentences = evidence[passage]!.sentences.slice(from, to + 1);
-    return sentences.map(({ text }) => text).join(' ');
-  });
-  return shortened([...new Set(texts)].join(' … '), snippetLengthMax);
+  const shown = new Set<string>();
+  let snippet = '';
+  let previous = '';
+  for (const { passage, from, to } of cited) {
+    for (let place = from; place <= to; place += 1) {
+      const { text } = evidence[passage]!.sentences[place]!;
+      const name = `${passage} ${place}`;
+      const isNext = previous === `${passage} ${place - 1}`;
+      const longer = snippet === '' ? text : `${snippet}${isNext ? ' ' : ' … '}${text}`;
+      if (shown.has(name) || (snippet !== '' && longer.length > snippetLengthMax)) continue;
+      shown.add(name);
+      snippet = longer;
+      previous = name;
+    }
+  }
+  return shortened(snippet, snippetLengthMax);
 }

@@ -1,3 +1,5 @@
+import type { ColumnType } from '../archive.ts';
+
 declare const brand: unique symbol;
 
 /** A piece of SQL. Its values are named in the text, as in `:title`, and stay named until `statement` numbers them. */
@@ -40,7 +42,6 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /** The values of the calls of a statement, with their types. */
 export type CallColumns = Readonly<Record<string, ColumnType>>;
-type ColumnType = 'text' | 'bigint' | 'boolean' | 'bytea';
 
 /** The names of the values by their type, separated by spaces. */
 export function callColumns(names: Partial<Record<ColumnType, string>>): CallColumns {

@@ -26,11 +26,11 @@ export function* count(statement: Statement, values: Values = {}): Work<number> 
 }
 
 /** A method of a port that runs work with the values of each call. */
-export function method<Values extends unknown[], T>(
+export function method<Args extends unknown[], T>(
   run: (work: () => Work<T>) => Promise<T>,
-  work: (...values: Values) => Work<T>,
-): (...values: Values) => Promise<T> {
-  return (...values) => run(() => work(...values));
+  work: (...args: Args) => Work<T>,
+): (...args: Args) => Promise<T> {
+  return (...args) => run(() => work(...args));
 }
 
 /** How an adapter runs work. */

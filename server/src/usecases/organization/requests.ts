@@ -6,6 +6,7 @@ import { percentile, replyOperation } from '../../domain/traffic.ts';
 import type { RequestFilter, TrafficCount } from '../../storage/store.ts';
 import type { OrganizationCall } from '../context.ts';
 import type { KeyOwners } from '../credentials/api-keys.ts';
+import { nextTurn } from '../turns.ts';
 import { organizationNotFound } from './organization.ts';
 
 interface NamedCredential {
@@ -159,8 +160,13 @@ export async function findLoggedRequests(
   events: readonly Pick<AuditEvent, 'action' | 'traceId'>[],
 ): Promise<ReadonlySet<string>> {
   const caused = events.filter(({ action }) => requestActions.has(action)).map(({ traceId }) => traceId);
-  const found = await Promise.all([...new Set(caused)].map((id) => findOne(call, id)));
-  return new Set(found.flat().map(({ traceId }) => traceId));
+  const logged = new Set<string>();
+  for (const id of new Set(caused)) {
+    // A lookup reads a whole block of the log.
+    await nextTurn(call.organizationId);
+    if ((await findOne(call, id)).length > 0) logged.add(id);
+  }
+  return logged;
 }
 
 async function findOne({ context, organizationId }: OrganizationCall, traceId: string) {
