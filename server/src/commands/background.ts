@@ -21,7 +21,7 @@ const usageEveryMs = 1000;
 const sweepEveryMs = 60_000;
 /** A changed thread is found by its new words within about this time, and later while the service is busy. */
 const indexEveryMs = 300;
-/** Indexing takes at most a tenth of the time. */
+/** Indexing takes at most a tenth of the processor time of the event loop. Waiting for the database does not count. */
 const indexRest = 9;
 /** A new document has its example questions after about this long. */
 const questionsEveryMs = 3_000;
@@ -62,7 +62,12 @@ export function startBackgroundWork(
       removeExpired(context, log, signal),
     ),
     start(indexEveryMs, 'threads could not be indexed; trying again', (signal) => {
-      const rest = (tookMs: number) => pause(indexRest * tookMs, undefined, { signal }).catch(() => {});
+      let before = process.threadCpuUsage();
+      const rest = async () => {
+        const { user, system } = process.threadCpuUsage(before);
+        await pause((indexRest * (user + system)) / 1000, undefined, { signal }).catch(() => {});
+        before = process.threadCpuUsage();
+      };
       return indexThreads(context, rest, signal);
     }),
     start(mailEveryMs, linksFailed, () => sendPasswordLinks(context, log)),

@@ -1,7 +1,7 @@
 import type { Acceptance, Access, InvitationTerms, Password } from '../domain/account.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 import type { MemberRole } from '../domain/organization.ts';
-import type { AuditNote, Change } from './log-store.ts';
+import type { AuditedMethod, AuditNote } from './log-store.ts';
 
 /** A person who can sign in, which a service account cannot. */
 export interface Person {
@@ -122,7 +122,7 @@ export interface Accounts {
   /** In the order of joining. */
   listMemberships(userId: UserId, access: Access): Promise<Memberships>;
   /** Opens a pending membership of a person whose address is proven. Uses up its invitation. */
-  acceptMembership: Change<[userId: UserId], 'accepted' | 'missing'>;
+  acceptMembership: AuditedMethod<[userId: UserId], 'accepted' | 'missing'>;
   /**
    * Ends the other sessions that the password covers: those started with it, or all of the person's if it is proven. Each
    * organization that the password enters gets the note. `refused` if `passwordToChange` finds no password.
@@ -152,7 +152,7 @@ export interface Invitations {
    * earlier requested link that has expired or whose mail was given up (otherwise `live`). It is counted only if it is
    * created.
    */
-  createInvitation: Change<
+  createInvitation: AuditedMethod<
     [invitation: NewInvitation],
     'created' | 'not-a-member' | 'service-account' | 'live' | 'person-limit'
   >;

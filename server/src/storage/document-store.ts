@@ -7,7 +7,7 @@ import type {
   PassageText,
 } from '../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
-import type { AuditNote, Change, InOrganization } from './log-store.ts';
+import type { AuditedMethod, AuditNote, InOrganization } from './log-store.ts';
 
 export interface NewDocument extends Pick<Document, 'id' | 'accountId' | 'name' | 'bytes'> {
   /** Cut by `storableTitle`. */
@@ -48,7 +48,7 @@ export interface Documents {
     PutDocumentOutcome
   >;
   /** One commit hides the document and writes the note; its passages are then removed a few at a time. */
-  removeDocument: Change<[documentId: DocumentId], 'removed' | 'missing'>;
+  removeDocument: AuditedMethod<[documentId: DocumentId], 'removed' | 'missing'>;
   /**
    * Removes the passages that dead writers left, a few at a time: of documents that were being removed, and of documents
    * that were being written and have not grown for a minute. Returns the number of removed passages.

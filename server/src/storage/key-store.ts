@@ -1,6 +1,6 @@
 import type { ApiKey, Application, KeyRequest, KeyRequestId } from '../domain/credential.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
-import type { Change, InOrganization } from './log-store.ts';
+import type { AuditedMethod, InOrganization } from './log-store.ts';
 
 /** The stored form of a new key's secret. */
 export interface KeySecret {
@@ -40,18 +40,18 @@ export interface ApiKeys {
    * Refused, in the same transaction, without the public API, for a user who is not a member, and above the limit of live
    * keys.
    */
-  createApiKey: Change<
+  createApiKey: AuditedMethod<
     [key: NewApiKey],
     'created' | 'organization-missing' | 'api-disabled' | 'not-a-member' | 'too-many'
   >;
   /** Revoking a revoked key changes nothing and returns `revoked` again. A key that was to end later ends now. */
-  revokeApiKey: Change<[keyId: KeyId], 'revoked' | 'missing'>;
+  revokeApiKey: AuditedMethod<[keyId: KeyId], 'revoked' | 'missing'>;
   /**
    * Creates a key with the name and owner of this one, which ends after `oldValidMs`, together. `revoked` also for a key
    * that was rotated before, `missing` also if its owner is no longer a member. Refused without the public API, and
    * above the limit of live keys if the old key stays valid.
    */
-  rotateApiKey: Change<
+  rotateApiKey: AuditedMethod<
     [
       keyId: KeyId,
       rotation: Pick<NewApiKey, 'createdBy'> & { readonly next: KeySecret; readonly oldValidMs: number },
@@ -74,14 +74,14 @@ export interface KeyRequests {
    * Removes the member's requests that have expired or were declined. `too-many`: the member has `waitingMax` requests that
    * are pending or approved. Refused without the public API.
    */
-  createKeyRequest: Change<
+  createKeyRequest: AuditedMethod<
     [request: Pick<KeyRequest, 'id' | 'userId' | 'name'> & Readonly<Record<'keepMs' | 'waitingMax', number>>],
     'created' | 'not-a-member' | 'api-disabled' | 'too-many'
   >;
   /** In order of creation, without expired ones. */
   listKeyRequests: InOrganization<[], KeyRequest[]>;
   /** `missing` also for a request that was decided before or has expired. */
-  decideKeyRequest: Change<
+  decideKeyRequest: AuditedMethod<
     [
       id: KeyRequestId,
       decision: { readonly state: 'approved' | 'declined'; readonly by: UserId; readonly keepMs: number },
@@ -92,7 +92,7 @@ export interface KeyRequests {
    * Creates the approved key, for this user only, and uses up the request. `missing` for everything that is not an
    * approved request of this user. Refused without the public API and above the limit of live keys.
    */
-  redeemKeyRequest: Change<
+  redeemKeyRequest: AuditedMethod<
     [id: KeyRequestId, userId: UserId, secret: KeySecret],
     'created' | 'missing' | 'api-disabled' | 'too-many'
   >;
@@ -116,17 +116,17 @@ export interface ApplicationGrant {
 
 export interface Applications {
   /** Refused, in the same transaction, without the public API. */
-  createApplication: Change<
+  createApplication: AuditedMethod<
     [application: NewApplication],
     'created' | 'organization-missing' | 'api-disabled' | 'too-many'
   >;
   /** Replaces the secret and ends every token issued under the old one, together. Refused without the public API. */
-  rotateApplication: Change<
+  rotateApplication: AuditedMethod<
     [applicationId: ApplicationId, secretHash: string],
     'rotated' | 'missing' | 'api-disabled'
   >;
   /** Ends the application, its secret and its tokens, together and for good. */
-  deleteApplication: Change<[applicationId: ApplicationId], 'deleted' | 'missing'>;
+  deleteApplication: AuditedMethod<[applicationId: ApplicationId], 'deleted' | 'missing'>;
   /** In order of creation, without deleted ones. */
   listApplications: InOrganization<[], Application[]>;
   /** Undefined for a deleted one. */

@@ -18,7 +18,7 @@ export type InOrganization<Values extends readonly unknown[], Result> = (
 ) => Promise<Result>;
 
 /** A method that changes something of an organization, and writes the note if it does. */
-export type Change<Values extends readonly unknown[], Result> = InOrganization<
+export type AuditedMethod<Values extends readonly unknown[], Result> = InOrganization<
   [...Values, note: AuditNote],
   Result
 >;
@@ -52,7 +52,7 @@ export interface AuditSearches {
 
 export interface Audits {
   /** For changes that were committed without a note: replies that a sweep failed. */
-  writeAudit: Change<[], void>;
+  writeAudit: AuditedMethod<[], void>;
   /** Newest first. The cost grows with `limit` only, also with a trace id. */
   listAudit: InOrganization<
     [query: { readonly before?: LogPosition; readonly traceId?: string; readonly limit: number }],

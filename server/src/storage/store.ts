@@ -7,10 +7,10 @@ import type { Accounts, Invitations, Mails, Sessions } from './account-store.ts'
 import type { Documents } from './document-store.ts';
 import type { ApiKeys, Applications, KeyRequests, SigningKeys } from './key-store.ts';
 import type {
+  AuditedMethod,
   AuditNote,
   AuditSearches,
   Audits,
-  Change,
   InOrganization,
   Requests,
   Usages,
@@ -98,7 +98,7 @@ export interface Diagnosis {
 export interface Organizations {
   createOrganization(organization: Omit<Organization, 'createdAt'>, note: AuditNote): Promise<void>;
   /** Changes only the given values. */
-  updateOrganization: Change<
+  updateOrganization: AuditedMethod<
     [change: { apiEnabled?: boolean; dailyQuota?: number }],
     Organization | undefined
   >;
@@ -122,7 +122,7 @@ export interface NewMember {
 
 export interface Members {
   /** The note is written with the user's id as its subject. */
-  addMember: Change<
+  addMember: AuditedMethod<
     [member: NewMember],
     | { outcome: 'added'; userId: UserId }
     | { outcome: 'already-member' | 'has-threads' | 'organization-missing' | 'too-many' }
@@ -132,7 +132,7 @@ export interface Members {
    * nothing if the organization would be left without a person who is an admin or, if the member has joined, without an
    * admin who has joined.
    */
-  removeMember: Change<
+  removeMember: AuditedMethod<
     [email: string, keepAdmin: boolean],
     { outcome: 'removed'; userId: UserId; keysRevoked: number } | { outcome: 'missing' | 'last-admin' }
   >;
@@ -142,7 +142,7 @@ export interface Members {
   /** In the order of joining. */
   listMembers: InOrganization<[], Member[]>;
   /** `last-admin`: the organization would be left without a person who is an admin, and nothing changes. */
-  setMemberRole: Change<[userId: UserId, role: MemberRole], 'changed' | 'missing' | 'last-admin'>;
+  setMemberRole: AuditedMethod<[userId: UserId, role: MemberRole], 'changed' | 'missing' | 'last-admin'>;
 }
 
 /** The owner of a credential, and the request that was counted against its organization's quota. */

@@ -2,7 +2,7 @@ import type { Position } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
 import type { AssistantMessage, Message, ThreadState, Verdict } from '../domain/message.ts';
 import type { Thread } from '../domain/thread.ts';
-import type { Change, InOrganization } from './log-store.ts';
+import type { AuditedMethod, InOrganization } from './log-store.ts';
 
 export interface NewThread
   extends Writer,
@@ -132,7 +132,7 @@ export interface Threads extends ThreadReads, Walks {
    * Marks the thread as deleted and cancels a running reply in the same commit, under the same conditions as
    * `renameThread`. Returns the replies that it ended.
    */
-  deleteThread: Change<
+  deleteThread: AuditedMethod<
     [threadId: ThreadId, writer: Writer],
     | { outcome: 'deleted'; cancelled: MessageId[] }
     | { outcome: 'refused'; thread: Thread }
@@ -140,7 +140,10 @@ export interface Threads extends ThreadReads, Walks {
     | { outcome: 'revoked' }
   >;
   /** Takes back a deletion by the thread's creator within `withinMs`. A reply that it cancelled stays cancelled. */
-  restoreThread: Change<[threadId: ThreadId, userId: UserId, withinMs: number], 'restored' | 'missing'>;
+  restoreThread: AuditedMethod<
+    [threadId: ThreadId, userId: UserId, withinMs: number],
+    'restored' | 'missing'
+  >;
   /**
    * Adds a prompt and its reply, or another reply to the last prompt, under the same conditions as `renameThread`. A
    * prompt is activity, like a rename; another reply is not. Earlier versions stay, but a reply that was superseded is no
@@ -154,7 +157,7 @@ export interface Threads extends ThreadReads, Walks {
     | { outcome: 'refused'; thread: Thread }
   >;
   /** Deleted threads are `missing`. Changes neither activity nor `updatedAt`. */
-  setThreadPublished: Change<[threadId: ThreadId, published: boolean], 'done' | 'missing'>;
+  setThreadPublished: AuditedMethod<[threadId: ThreadId, published: boolean], 'done' | 'missing'>;
 }
 
 /** Reads that load few messages, or none. */

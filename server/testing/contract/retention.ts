@@ -9,6 +9,7 @@ import {
   by,
   hashOf,
   loggedRequest,
+  newApplication,
   newFollowUp,
   newThread,
   note,
@@ -231,6 +232,22 @@ export function describeRetention(world: () => World): void {
         assert.equal((await store.findApiKey(organizationId, id))?.lastUsedAt, 1);
       assert.equal((await store.countPurge(organizationId, null)).credential_use, 3);
       assert.ok(await store.findKeyGrant(live.hash));
+    });
+
+    it('keeps nothing of a deleted application, also if its use is reported later', async () => {
+      const { store } = world();
+      const organizationId = await world().organization();
+      const application = newApplication();
+      const { id } = application;
+      await store.createApplication(organizationId, application, note());
+      const count = { organizationId, credentialId: id, day: 1, operation: 'o', outcome: 'OK', requests: 1 };
+      const report = () => store.addUsage([{ ...count, lastUsedAt: 1 }]);
+      await report();
+      assert.equal((await store.countPurge(organizationId, null)).credential_use, 1);
+      await store.deleteApplication(organizationId, id, note());
+      await report();
+      const left = await store.countPurge(organizationId, null);
+      assert.deepEqual([left.application ?? 0, left.credential_use ?? 0, left.usage_day], [0, 0, 1]);
     });
 
     it('keeps a running walk correct when all moves are removed', async () => {

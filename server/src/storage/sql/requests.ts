@@ -194,9 +194,9 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
     read(() => rows<TrafficCount>(listTrafficOf[unit], { organizationId, first, last })),
 });
 
-// Counts of an organization that was purged are dropped, without losing those of the others, and so is the use of a
-// credential that was removed. Rows are written in the order
-// of their keys, so that two nodes that add to the same rows cannot deadlock.
+// Counts of an organization that was purged are dropped, without losing those of the others. So is the last use of a
+// credential that was removed. Rows are written in the order of their keys, so that two nodes that add to the same rows
+// cannot deadlock.
 const addCounts = statement('add-usage')`
   INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
   SELECT organization.id, CAST(value ->> 'day' AS bigint), value ->> 'credentialId', value ->> 'operation',
@@ -211,7 +211,8 @@ const keepLatest = statement('keep-latest-use')`
   FROM json_each(:reports) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
   WHERE EXISTS (SELECT 1 FROM api_key
       WHERE api_key.organization_id = organization.id AND api_key.id = (value ->> 'credentialId'))
-    OR EXISTS (SELECT 1 FROM application WHERE application.id = (value ->> 'credentialId'))
+    OR EXISTS (SELECT 1 FROM application
+      WHERE application.organization_id = organization.id AND application.id = (value ->> 'credentialId'))
   GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (organization_id, credential_id) DO UPDATE SET last_used_at = excluded.last_used_at
   WHERE credential_use.last_used_at < excluded.last_used_at`;

@@ -40,12 +40,6 @@ export class ObjectCache {
     return this.peek(name);
   }
 
-  /** In a transaction, which may have started after `confirmForTurn`. */
-  getInTransaction<T extends object>(name: string): T | undefined {
-    this.#confirm();
-    return this.peek(name);
-  }
-
   /** Does not check whether the object is current: the caller compares it with its row. */
   peek<T extends object>(name: string): T | undefined {
     const entry = this.#entries.get(name);

@@ -63,7 +63,7 @@ const getReadable = statement('get-readable-thread')`
 
 /** Whether the writer may not write any more. A key that is still kept has not changed since it was read. */
 function* isRefused(cache: ObjectCache, organizationId: OrganizationId, writer: Writer): Work<boolean> {
-  const kept = cache.getInTransaction<KeyGrant>(writer.keyHash ?? '');
+  const kept = cache.get<KeyGrant>(writer.keyHash ?? '');
   const isValid = kept?.apiEnabled && kept.organizationId === organizationId && kept.userId === writer.userId;
   return !isValid && (yield* isRevoked(organizationId, writer));
 }

@@ -21,17 +21,16 @@ const shortThreadMessages = 4;
 type Indexable = Parameters<Context['store']['indexThreads']>[0][number];
 
 /**
- * Brings the index of threads up to date. `pause` is called after each batch with the time that the batch took, so that
- * indexing leaves most of the processor to requests.
+ * Brings the index of threads up to date. `rest` is called after each batch, so that indexing leaves most of the
+ * processor to requests.
  */
 export async function indexThreads(
   context: Context,
-  pause: (tookMs: number) => Promise<unknown>,
+  rest: () => Promise<unknown>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, timers } = context;
+  const { store } = context;
   while (!signal.aborted) {
-    const startedMs = timers.steadyMs();
     const due = await store.takeUnindexed(threadsAtOnce);
     if (due.length === 0) return;
     let batch: Indexable[] = [];
@@ -46,7 +45,7 @@ export async function indexThreads(
       terms = 0;
     }
     if (batch.length > 0) await store.indexThreads(batch);
-    await pause(timers.steadyMs() - startedMs);
+    await rest();
   }
 }
 
