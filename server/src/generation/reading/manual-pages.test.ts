@@ -129,7 +129,9 @@ describe('reading a manual page', () => {
       'DESCRIPTION: -h, --human\nprint sizes like 1K',
       'DESCRIPTION: The SIZE argument is an integer.',
       'DESCRIPTION › Exit status:: 0 if OK,',
-      'ENVIRONMENT: - One\n- Two\n\nTZ The time zone.\n\nLS_COLORS Which colors.',
+      'ENVIRONMENT: - One\n- Two',
+      'ENVIRONMENT: TZ\nThe time zone.',
+      'ENVIRONMENT: LS_COLORS Which colors.',
     ],
     { title: 'ls(1)' },
   );

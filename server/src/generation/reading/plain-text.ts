@@ -13,6 +13,8 @@ const underlines = '=-~_*';
 const underline = /^\s{0,3}(?:={3,}|-{3,}|~{3,}|_{3,}|\*{3,})$/;
 /** An option, such as `-x, --long=ARG`. A description may follow after two spaces. */
 const option = /^ *(-{1,2}[A-Za-z\d?@#](?:\S| (?! ))*)(?: {2,}(\S.*))?$/;
+/** In a manual page, a short term with its description on the same line: `PATH   Where programs are looked for`. */
+const shortTerm = /^ *(?!o )([A-Za-z$/~.][^ ]{0,7}(?<![.:;,?!])) {2,9}(\S.*)$/;
 /** The first line of a formatted manual page: `LS(1)   User Commands   LS(1)`. */
 const manualHead = /^([\w.:+-]{1,60}\(\d[\w]{0,6}\))\s.*\s\1$/;
 
@@ -109,7 +111,7 @@ function blocksOf(all: readonly string[], isManual: boolean): Block[] {
     return lines.length > 1 && wide.length > lines.length / 2;
   }
 
-  /** The option whose description starts at this line. */
+  /** The option, or in a manual page the term, whose description starts at this line. */
   function termAt(lines: readonly string[], index: number): { name: string; rest: string } | undefined {
     const line = lines[index]!;
     const indent = indentOf(line);
@@ -121,7 +123,12 @@ function blocksOf(all: readonly string[], isManual: boolean): Block[] {
     const [, name, rest] = option.exec(line) ?? [];
     const isDescribed =
       rest !== undefined || indentOf(below ?? '') > indent || lines.length === 1 || option.test(below ?? '');
-    return name !== undefined && isDescribed ? { name, rest: rest ?? '' } : undefined;
+    if (name !== undefined && isDescribed) return { name, rest: rest ?? '' };
+    if (!isManual || indent === 0 || index > 0) return undefined;
+    const [, word, meaning = ''] = shortTerm.exec(line) ?? [];
+    const column = line.length - meaning.length;
+    const isAligned = below === undefined ? column - indent <= 9 : indentOf(below) === column;
+    return word !== undefined && isAligned ? { name: word, rest: meaning } : undefined;
   }
 }
 
