@@ -39,7 +39,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length <= smallBodyBytes) return parse(request, body, done);
     // 1 MiB of hostile JSON takes 50 ms, and a hundred bodies may be complete at the same time.
-    takeTurn(request.principal?.organizationId ?? '', () => parse(request, body, done));
+    takeTurn(request.principal?.organizationId ?? request.ip, () => parse(request, body, done));
   });
 }
 

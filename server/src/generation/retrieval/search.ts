@@ -19,7 +19,7 @@ export interface SearchFindings extends Findings {
 const candidatesMax = 24;
 /** How many passages per term are read: 1,000 take about 0.2 ms. */
 const holdersMax = 500;
-/** Terms per call, so that requests on the event loop wait for about 2 ms at most. */
+/** Terms per call of the store, which takes about 2 ms. */
 const termsPerCall = 40;
 /** The weight of a synonym or another spelling relative to the word in the question. */
 const otherCertainty = 0.8;

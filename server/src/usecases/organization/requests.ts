@@ -45,7 +45,7 @@ export async function readUsage(call: OrganizationCall, owners: KeyOwners, days:
   };
 }
 
-/** Names the credentials of these requests or counts, also deleted ones. */
+/** Names the credentials of these requests or counts, also revoked keys. */
 export async function nameCredentials(
   { context: { store }, organizationId }: OrganizationCall,
   used: readonly { readonly credentialId: string }[],
