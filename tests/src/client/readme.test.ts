@@ -20,7 +20,7 @@ describe("The client's README", () => {
   before(async () => {
     world = await startWorld({ SKEIN_MODEL: 'extractive' });
     const document = join(world.service.folder, 'returns.md');
-    writeFileSync(document, '# Returns\n\nCustomers have thirty days to return an order.\n');
+    writeFileSync(document, '# Returns\n\nYou have thirty days to return yarn.\n');
     await world.service.skein('doc', 'add', world.acme, document);
     project = await consumerProject();
   });
@@ -49,7 +49,7 @@ describe("The client's README", () => {
     });
     const printed = [
       /^(… .+\n)+/,
-      /^\*\*Customers have thirty days to return an order\.\*\* \[1\]$/m,
+      /^\*\*You have thirty days to return yarn\.\*\* \[1\]$/m,
       /^returns.*: .*thirty days/im,
       /^idle 2$/m,
       /^thr_\w{26} Where is my order\?$/m,

@@ -75,7 +75,7 @@ const createThreadRoute = ({
         accountId: Type.Optional(text(0, linkLengthMax, 'Associates the thread with an account.')),
         secondaryId: Type.Optional(text(0, linkLengthMax, 'Secondary linkage; can be set here only.')),
       },
-      { examples: [{ prompt: 'How long do customers have to return an order?', accountId: 'acct_42' }] },
+      { examples: [{ prompt: 'How long do I have to return yarn?', accountId: 'acct_42' }] },
     ),
     success: {
       status: 201,

@@ -175,7 +175,7 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
     const values = {
       first: startedAt - clockStepMsMax,
       last: startedAt + requestMsMax + blockMs,
-      // Blocks of earlier releases have the trace id of any of their requests.
+      // A block has the trace id of any of its requests.
       idEnd: traceIdStart(startedAt + clockStepMsMax),
       traceId,
     };
