@@ -53,7 +53,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|clock-jumps|listings|migrations|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|clock-jumps|kept-objects|kept-pages|listings|migrations|write-health)\\.ts$`,
         `${source}/storage/sql/`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
@@ -67,7 +67,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|clock-jumps|listings|migrations|postgres-urls|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|clock-jumps|kept-objects|kept-pages|listings|migrations|postgres-urls|write-health)\\.ts$`,
         `${source}/storage/sql/`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',

@@ -154,6 +154,7 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
       onError: watch.connectionBroke,
       watch,
       mustExist,
+      cacheBytes: config.cacheBytes,
     });
   } catch (error) {
     throw new ConfigError(

@@ -65,7 +65,7 @@ export const variables = {
   SKEIN_CACHE_BYTES: variable(
     '67108864',
     wholeNumber(0, 2 ** 40),
-    'Memory for threads and pages that have not changed since they were read, with the embedded store; 0 turns this cache off',
+    'Memory for threads and pages that have not changed since they were read; 0 turns this cache off',
   ),
   SKEIN_BASE_URL: unset(
     rootUrl,

@@ -26,6 +26,7 @@ import { describeSigningKeys } from './signing-keys.ts';
 import { describeThreadSearch } from './thread-search.ts';
 import { describeThreadVersions } from './thread-versions.ts';
 import { describeThreads } from './threads.ts';
+import { describeUnchangedObjects } from './unchanged-objects.ts';
 import { describeUsages } from './usage.ts';
 import { describeVersions } from './versions.ts';
 import { describeWalks } from './walks.ts';
@@ -54,6 +55,7 @@ const parts = {
   versions: describeVersions,
   ratings: describeRatings,
   threadVersions: describeThreadVersions,
+  unchangedObjects: describeUnchangedObjects,
   threadSearch: describeThreadSearch,
   documents: describeDocuments,
   largeDocuments: describeLargeDocuments,

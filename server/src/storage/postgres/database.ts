@@ -31,6 +31,8 @@ export interface PoolSettings {
   readonly watch?: Pick<StoreWatch, 'writesFail' | 'writesSucceed'>;
   /** Rejects a database without a store instead of creating one. */
   readonly mustExist?: boolean;
+  /** Memory for objects that have not changed since they were read. */
+  readonly cacheBytes?: number;
 }
 
 const statementMs = 30_000;

@@ -1,4 +1,5 @@
 import { ClockJumps, diagnoseClock } from '../clock-jumps.ts';
+import { cacheBytesDefault, KeptObjects } from '../kept-objects.ts';
 import { purges } from '../sql/purge.ts';
 import { isRunning } from '../sql/replies.ts';
 import { type Removal, retention } from '../sql/retention.ts';
@@ -35,7 +36,7 @@ const removal: Removal = {
 
 const systemClock: NodeClock = { steady: () => performance.now() };
 
-/** The store of many nodes. A node keeps nothing but connections: any of them can go away at any time. */
+/** The store of many nodes. A node keeps connections, and objects that each read confirms: it can go away at any time. */
 export async function openPostgresStore(
   url: string,
   settings: PoolSettings,
@@ -48,13 +49,14 @@ export async function openPostgresStore(
   const beforeMs = time.steady();
   const [start] = await run<{ at: number }>(readTime);
   const jumps = new ClockJumps({ time: start!.at, beforeMs, afterMs: time.steady() });
+  const kept = new KeptObjects(settings.cacheBytes ?? cacheBytesDefault);
   const { close: closeNotices, ...notices } = postgresNotices(database, servers);
 
   return {
     ...sharedStore(database),
     ...postgresAdmissions(database),
-    ...postgresThreads(database),
-    ...postgresWalks(database),
+    ...postgresThreads(database, kept),
+    ...postgresWalks(database, kept),
     ...postgresThreadSearch(database),
     ...postgresReplies(database, jumps),
     ...postgresDocuments(database),

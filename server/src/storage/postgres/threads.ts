@@ -1,5 +1,6 @@
 import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { type KeptObjects, memoryOf } from '../kept-objects.ts';
 import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
 import { endCancelled, isRunning, messageBytes, messageColumns } from '../sql/replies.ts';
 import { callColumns, opaque, sql, statement } from '../sql/sql.ts';
@@ -14,9 +15,9 @@ import {
   type WholeThreadRow,
   wholeThread,
 } from '../sql/thread-reads.ts';
-import type { Threads, Walks } from '../store.ts';
+import type { Threads, Walks, WholeThread } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
-import { adjustSizes, isGranted, isOwnThread, postgresThreadChanges } from './thread-changes.ts';
+import { adjustSizes, isGranted, isOwnThread, postgresThreadChanges, raiseMoves } from './thread-changes.ts';
 
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
 const nextTime = sql`CASE WHEN :now >= latest_at THEN :now ELSE latest_at + 1 END`;
@@ -73,9 +74,9 @@ const batchedBytesMax = 65_536;
 const getColumns = callColumns({
   text: 'organizationId threadId userId',
   boolean: 'anyReader whole',
-  bigint: 'bytesMax',
+  bigint: 'bytesMax knownVersion',
 });
-// LATERAL keeps the planner from reading messages before it knows that the thread may be read.
+// LATERAL keeps the planner from reading messages before it knows that the thread may be read and is not the known one.
 const get = statement('get-thread')`SELECT place, ${threadColumns}, version, message.*
   FROM ${askedWith(getColumns)}
   JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
@@ -84,20 +85,22 @@ const get = statement('get-thread')`SELECT place, ${threadColumns}, version, mes
     SELECT sum(${messageBytes}) <= bytes_max
       AND (whole OR count(*) <= ${batchedMessagesMax} AND sum(${messageBytes}) <= ${batchedBytesMax}) AS fits
     FROM message WHERE message.organization_id = thread.organization_id AND message.thread_id = thread.id
+      AND version <> known_version
   ) AS size
   LEFT JOIN LATERAL (
     SELECT ${messageColumns} FROM message
     WHERE fits AND message.organization_id = thread.organization_id AND message.thread_id = thread.id
   ) AS message ON true
   ORDER BY place, "messageCreatedAt", "messageId"`;
+/** Without a thread that a call may change, the organization's row is not locked. */
+const asksForOwn = sql`EXISTS (SELECT FROM asked
+      JOIN thread ON organization_id = :organizationId AND thread.id = asked.thread_id AND ${isOwnThread(sql`asked`)})`;
 const renameColumns = callColumns({ text: 'threadId userId keyHash title' });
 const rename = statement('rename-thread')`WITH asked AS (
     SELECT * FROM ${askedWith(renameColumns)}
   ), tick AS (
     UPDATE organization SET latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + ${callCount}
-    WHERE id = :organizationId AND EXISTS (
-      SELECT FROM asked JOIN thread ON organization_id = :organizationId AND thread.id = asked.thread_id
-        AND ${isOwnThread(sql`asked`)})
+    WHERE id = :organizationId AND ${asksForOwn}
     RETURNING id AS gate_id, api_enabled, latest_at AS tick_at, move_sequence - ${callCount} AS moves_before
   ), granted AS (
     SELECT asked.*, tick_at, moves_before + place AS tick_sequence FROM tick JOIN asked ON ${isGranted(sql`tick`)}
@@ -124,7 +127,8 @@ const softDelete = statement('delete-thread')`WITH asked AS (
   ), seen AS (
     SELECT id, version FROM asked JOIN thread ON organization_id = :organizationId AND id = thread_id
   ), gate AS (
-    SELECT id AS gate_id, api_enabled FROM organization WHERE id = :organizationId FOR NO KEY UPDATE
+    UPDATE organization SET ${raiseMoves} WHERE id = :organizationId AND ${asksForOwn}
+    RETURNING id AS gate_id, api_enabled
   ), granted AS (
     SELECT asked.* FROM gate JOIN asked ON ${isGranted(sql`gate`)}
   ), held_thread AS (
@@ -154,14 +158,14 @@ const softDelete = statement('delete-thread')`WITH asked AS (
     ARRAY(SELECT id FROM cancelled WHERE cancelled.thread_id = held_thread.thread_id) AS cancelled
   FROM held_thread`;
 
-export function postgresThreads(database: Database): Omit<Threads, keyof Walks> {
+export function postgresThreads(database: Database, kept: KeptObjects): Omit<Threads, keyof Walks> {
   const { read, time } = database;
   const batchCreates = database.batched<{ at: number }>(create, createColumns, {
     batchesMax: 1,
     callsMax: 32,
   });
   /** Without a message, if the thread does not fit or has none. */
-  type GetRow = WholeThreadRow | (Thread & { messageId: null });
+  type GetRow = WholeThreadRow | (Thread & { version: number; messageId: null });
   const batchGets = database.batched<GetRow>(get, getColumns, { batchesMax: 2 });
   const getWhole = database.batched<GetRow>(get, getColumns, { batchesMax: 4, callsMax: 1 });
   const batchRenames = database.batched<Thread>(rename, renameColumns, { batchesMax: 1, key: 'threadId' });
@@ -194,10 +198,18 @@ export function postgresThreads(database: Database): Omit<Threads, keyof Walks> 
 
     async getThread(organizationId, threadId, reader) {
       const { userId = null, bytesMax = Number.MAX_SAFE_INTEGER } = reader ?? {};
-      const values = { organizationId, threadId, userId, anyReader: reader === undefined, bytesMax };
+      const found = kept.peek<WholeThread>(threadId);
+      const known = found?.thread.organizationId === organizationId ? found : undefined;
+      const knownVersion = known?.version ?? 0;
+      const anyReader = reader === undefined;
+      const values = { organizationId, threadId, userId, anyReader, bytesMax, knownVersion };
       let rows = await batchGets({ ...values, whole: false });
+      if (known && rows.length === 0) kept.remove(threadId);
+      if (rows[0]?.version === known?.version) return known;
       if (rows[0]?.messageId === null) rows = await getWhole({ ...values, whole: true });
-      return rows[0]?.messageId === null ? undefined : wholeThread(rows as WholeThreadRow[]);
+      if (rows[0]?.messageId === null) return undefined;
+      const thread = wholeThread(rows as WholeThreadRow[]);
+      return thread && !anyReader ? kept.keep(threadId, thread, memoryOf(thread)) : thread;
     },
 
     async renameThread(organizationId, threadId, writer, title) {

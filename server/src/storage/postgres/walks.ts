@@ -1,5 +1,7 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { KeptObjects } from '../kept-objects.ts';
+import { type FirstPage, type KeptPage, keepPage, pageName, startMsMax } from '../kept-pages.ts';
 import { cut, isExpired, kindOf, readStart, writeStart } from '../listings.ts';
 import { callColumns, join, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
@@ -8,11 +10,11 @@ import type { ListedThread, Walks } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
 
 type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };
-type FirstPageRow = ListedRow & { lastSequence: number; lastMove: number; size: number; now: number };
-/** There is always a row: without a thread it has only the time. */
-type LaterPageRow = (ListedRow | { id: null }) & { now: number };
+/** There is always a row. It has no thread if the page is empty, or if the state is the one that the caller knows. */
+type PageRow = (ListedRow | { id: null }) & { state: string; now: number };
+type FirstPageRow = PageRow & { lastSequence: number; lastMove: number; size: number };
 
-const pageColumns = callColumns({ text: 'organizationId userId accountId accountKey' });
+const pageColumns = callColumns({ text: 'organizationId userId accountId accountKey knownState' });
 const laterColumns = {
   ...pageColumns,
   ...callColumns({ text: 'afterId', bigint: 'afterActivityAt lastSequence lastMove' }),
@@ -20,12 +22,20 @@ const laterColumns = {
 const columns = sql`thread.id, thread.user_id, title, account_id, secondary_id, created_at, updated_at, published`;
 const shownColumns = sql`${listedColumns(sql`page`)}, page.activity_at AS "activityAt"`;
 const position = sql`activity_at DESC, id DESC`;
+/**
+ * Every change that listings show raises one of the organization's sequences. The time tells apart changes with the same
+ * number, of which one was lost in a failover or to a restored backup.
+ */
+const stateOfListings = sql`LATERAL (
+      SELECT concat_ws(' ', thread_sequence, move_sequence, latest_at) AS state OFFSET 0) AS listings`;
+/** Does not depend on a row, so nothing is read if it does not hold. */
+const isNew = sql`listings.state <> asked.known_state`;
 
 /** Merges index ranges of the same order: reads a page of each, then takes the first rows of all. */
 function mergeRanges(ranges: readonly Sql[]): Sql {
   const pages = ranges.map(
     (range) => sql`(SELECT ${columns}, activity_at FROM thread
-      WHERE organization_id = :organizationId AND deleted_at IS NULL AND ${range}
+      WHERE organization_id = :organizationId AND ${isNew} AND deleted_at IS NULL AND ${range}
       ORDER BY ${position} LIMIT :count)`,
   );
   return sql`SELECT * FROM (${join(pages, sql` UNION `)}) AS side ORDER BY ${position} LIMIT :count`;
@@ -37,16 +47,19 @@ function queriesOf({ kind, ranges, size, moves }: ListingQuery) {
   return {
     firstPage: statement(`firstPage ${kind}`)`
       SELECT place, ${shownColumns}, organization.thread_sequence AS "lastSequence",
-        organization.move_sequence AS "lastMove", size, :now AS now
+        organization.move_sequence AS "lastMove", size, state, :now AS now
       FROM ${askedWith(pageColumns)} JOIN organization ON organization.id = asked.organization_id
+      CROSS JOIN ${stateOfListings}
       -- OFFSET 0, so that the size is computed once for a page and not for each of its rows.
-      CROSS JOIN LATERAL (SELECT ${ofCall(size)} AS size OFFSET 0) AS listing
-      CROSS JOIN LATERAL (${ofCall(mergeRanges(ranges))}) AS page
+      CROSS JOIN LATERAL (SELECT CASE WHEN ${isNew} THEN ${ofCall(size)} END AS size OFFSET 0) AS listing
+      LEFT JOIN LATERAL (${ofCall(mergeRanges(ranges))}) AS page ON true
       ORDER BY place, page.activity_at DESC, page.id DESC`,
     // The moves are read down to the end of the page. A page that is not full reaches to the end of the listing.
     laterPage: statement(`laterPage ${kind}`)`
-      SELECT place, ${shownColumns}, :now AS now
-      FROM ${askedWith(laterColumns)} LEFT JOIN LATERAL (
+      SELECT place, ${shownColumns}, state, :now AS now
+      FROM ${askedWith(laterColumns)} JOIN organization ON organization.id = asked.organization_id
+      CROSS JOIN ${stateOfListings}
+      LEFT JOIN LATERAL (
         WITH found AS MATERIALIZED (${ofCall(mergeRanges(later))}),
         lowest AS MATERIALIZED (SELECT coalesce(max(activity_at), 0) AS activity_at, coalesce(max(id), '') AS id
           FROM (SELECT activity_at, id FROM found ORDER BY ${position} OFFSET :count - 1) AS last)
@@ -57,7 +70,7 @@ function queriesOf({ kind, ranges, size, moves }: ListingQuery) {
 }
 
 const dialect = {
-  isLive: sql`deleted_at IS NULL`,
+  isLive: sql`${isNew} AND deleted_at IS NULL`,
   isPublished: sql`published`,
   // OFFSET 0 keeps the planner from reading all threads of the organization first.
   movedThreads: sql`thread_move CROSS JOIN LATERAL (SELECT * FROM thread AS own
@@ -72,42 +85,63 @@ const batchLimits = { batchesMax: 2, callsMax: 16 };
  * The start of a walk holds the numbers of the organization's last thread and last move at that time; both count commits.
  * Threads with a higher number are left out. Threads that have moved since are found at the position that they left.
  */
-export function postgresWalks(database: Database): Walks {
+export function postgresWalks(database: Database, kept: KeptObjects): Walks {
   // A later page also reads the moves in its range, and an organization may have very many.
   const laterLimits = { ...batchLimits, apart: 'organizationId' };
   const pages = forEachListing(dialect, (query) => {
     const { firstPage, laterPage } = queriesOf(query);
     return {
       first: database.batched<FirstPageRow>(firstPage, pageColumns, batchLimits),
-      later: database.batched<LaterPageRow>(laterPage, laterColumns, laterLimits),
+      later: database.batched<PageRow>(laterPage, laterColumns, laterLimits),
     };
   });
   // One statement each, so that the page, the start of the walk and the moves are of the same moment.
   return {
     async beginWalk(organizationId, listing, limit) {
       const { first } = pages[kindOf(listing)];
-      const rows = await first(pageValues(organizationId, listing, limit));
-      const threads = rows.map((row) => toListedThread(organizationId, row));
-      // An empty listing has no second page, so its start is never used.
-      const { lastSequence = 0, lastMove = 0, now = 0, size = 0 } = rows[0] ?? {};
-      return { ...cut(threads, limit), start: writeStart({ lastSequence, lastMove, at: now }), size };
+      const name = pageName(organizationId, listing, limit);
+      const known = kept.peek<KeptPage<FirstPage>>(name);
+      const values = { ...pageValues(organizationId, listing, limit), knownState: known?.state ?? '' };
+      const rows = await first(values);
+      const [head] = rows;
+      if (head === undefined) return { rows: [], more: false, start: writeStart(noStart), size: 0 };
+      const { state, lastSequence, lastMove, now: at } = head;
+      const isKnown = state === known?.state;
+      if (isKnown && at - known.at < startMsMax) return known.page;
+      const start = writeStart({ lastSequence, lastMove, at });
+      const page = isKnown
+        ? { ...known.page, start }
+        : { ...cut(threadsOf(organizationId, rows), limit), start, size: head.size };
+      return keepPage(kept, name, { page, state, at });
     },
 
     async continueWalk(organizationId, listing, limit, walk) {
       const { later } = pages[kindOf(listing)];
       const start = readStart(walk.start);
+      const name = pageName(organizationId, listing, limit, walk);
+      const known = kept.peek<KeptPage>(name);
+      const knownState = known?.state ?? '';
       const rows = await later({
         ...pageValues(organizationId, listing, limit),
         ...laterValues(walk, start),
+        knownState,
       });
-      if (isExpired(start, rows[0]!.now)) return 'expired';
-      const threads = rows.filter((row) => row.id !== null).map((row) => toListedThread(organizationId, row));
-      return cut(threads, limit);
+      const [head] = rows;
+      if (head === undefined || isExpired(start, head.now)) return 'expired';
+      const { state, now: at } = head;
+      if (state === known?.state) return known.page;
+      return keepPage(kept, name, { page: cut(threadsOf(organizationId, rows), limit), state, at });
     },
   };
 }
 
-function toListedThread(organizationId: OrganizationId, row: ListedRow): ListedThread {
-  const thread = threadOf({ ...row, organizationId, deletedAt: null });
-  return { thread, position: { activityAt: row.activityAt, id: row.id } };
+const noStart = { lastSequence: 0, lastMove: 0, at: 0 };
+
+function threadsOf(organizationId: OrganizationId, rows: readonly PageRow[]): ListedThread[] {
+  return rows
+    .filter((row) => row.id !== null)
+    .map((row) => ({
+      thread: threadOf({ ...row, organizationId, deletedAt: null }),
+      position: { activityAt: row.activityAt, id: row.id },
+    }));
 }

@@ -116,7 +116,7 @@ export function sqliteAdmissions(
   return {
     // A credential that is not valid is refused without a transaction.
     async admitKey(hash, day) {
-      if (!cache.mayHave(hash) && keys.find(hash) === undefined) return undefined;
+      if (!cache.has(hash) && keys.find(hash) === undefined) return undefined;
       return admit(() => {
         const grant = keys.findInTransaction(hash);
         return grant && { ...grant, credentialId: grant.keyId };
@@ -124,7 +124,7 @@ export function sqliteAdmissions(
     },
 
     async admitApplication(organizationId, applicationId, epoch, day) {
-      if (!cache.mayHave(applicationId) && applications.find(applicationId) === undefined) return undefined;
+      if (!cache.has(applicationId) && applications.find(applicationId) === undefined) return undefined;
       return admit(() => {
         const grant = applications.findInTransaction(applicationId);
         if (grant?.organizationId !== organizationId || grant.epoch !== epoch) return undefined;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { by, note, World } from '../../../testing/contract/fixture.ts';
+import { by, World } from '../../../testing/contract/fixture.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import { openDatabase } from './database.ts';
 import { ObjectCache } from './object-cache.ts';
@@ -29,22 +29,6 @@ describe('The embedded store', () => {
   }
   const read = (world: World, organizationId: OrganizationId, id: ThreadId, userId: UserId) =>
     world.store.getThread(organizationId, id, { userId });
-
-  it('returns the same thread object until the thread changes', async () => {
-    const { world, organizationId, userId } = await open(1_000_000);
-    const { id } = await world.thread(organizationId, userId);
-    const first = await read(world, organizationId, id, userId);
-    await world.use(organizationId, 1);
-    await world.thread(organizationId, userId);
-    assert.equal(await read(world, organizationId, id, userId), first);
-    await world.store.renameThread(organizationId, id, by(userId), 'Another');
-    const second = await read(world, organizationId, id, userId);
-    assert.equal(second?.thread.title, 'Another');
-    assert.equal(await read(world, organizationId, id, userId), second);
-    const other = await world.node();
-    await other.setThreadPublished(organizationId, id, true, note());
-    assert.equal((await read(world, organizationId, id, userId))?.thread.published, true);
-  });
 
   it('reads a change of another node in the same turn in which it was committed', async () => {
     const { world, organizationId, userId } = await open(1_000_000);

@@ -1,11 +1,5 @@
+import { KeptObjects } from '../kept-objects.ts';
 import type { Database } from './database.ts';
-
-interface Entry {
-  readonly value: object;
-  readonly bytes: number;
-  /** Whether it was read since it was last considered for eviction. */
-  wasUsed: boolean;
-}
 
 /**
  * Keeps objects that were read from the database for as long as the rows behind them have not changed, so that a reader
@@ -14,55 +8,23 @@ interface Entry {
  * Changes by this connection remove objects one by one, through triggers, so no write can miss it. After a commit of any
  * other connection, which SQLite reports as a new `data_version`, everything is removed.
  */
-export class ObjectCache {
-  readonly #bytesMax: number;
+export class ObjectCache extends KeptObjects {
   readonly #readDataVersion;
-  readonly #entries = new Map<string, Entry>();
   /** Raised by each change of an organization's threads that its listings show. */
   readonly #listingChanges = new Map<string, number>();
-  #bytes = 0;
   #dataVersion: unknown;
   #isConfirmed = false;
 
   constructor(database: Database, bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    super(bytesMax);
     this.#readDataVersion = database.prepare('PRAGMA data_version').pluck();
     this.#dataVersion = this.#readDataVersion.get();
     this.#watch(database);
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   get<T extends object>(name: string): T | undefined {
     if (!this.#isConfirmed) this.#confirm();
     return this.peek(name);
-  }
-
-  /** Does not check whether the object is current: the caller compares it with its row. */
-  peek<T extends object>(name: string): T | undefined {
-    const entry = this.#entries.get(name);
-    if (entry !== undefined) entry.wasUsed = true;
-    return entry?.value as T | undefined;
-  }
-
-  /** Whether an object was kept under this name when the cache was last confirmed. */
-  mayHave(name: string): boolean {
-    return this.#entries.has(name);
-  }
-
-  /**
-   * Keeps an object that was read in this turn of the event loop. `bytes` is how much memory it takes, including what
-   * others keep with it. An object larger than an eighth of the cache is not kept, because it would displace many others.
-   */
-  keep<T extends object>(name: string, value: T, bytes: number): T {
-    if (bytes > this.#bytesMax / 8) return value;
-    this.#remove(name);
-    this.#entries.set(name, { value, bytes, wasUsed: false });
-    this.#bytes += bytes;
-    while (this.#bytes > this.#bytesMax) this.#evict();
-    return value;
   }
 
   /** Changes whenever a listing of the organization may have changed. Confirmed like an object. */
@@ -90,38 +52,13 @@ export class ObjectCache {
     const version = this.#readDataVersion.get();
     if (version === this.#dataVersion) return;
     this.#dataVersion = version;
-    this.#clear();
-  }
-
-  #clear(): void {
-    this.#entries.clear();
-    this.#bytes = 0;
-  }
-
-  #remove(name: string): void {
-    const entry = this.#entries.get(name);
-    if (entry === undefined) return;
-    this.#entries.delete(name);
-    this.#bytes -= entry.bytes;
-  }
-
-  /** Removes the oldest object that was not used since it was last considered. Used objects move to the end. */
-  #evict(): void {
-    for (const [name, entry] of this.#entries) {
-      this.#entries.delete(name);
-      if (!entry.wasUsed) {
-        this.#bytes -= entry.bytes;
-        return;
-      }
-      entry.wasUsed = false;
-      this.#entries.set(name, entry);
-    }
+    this.clear();
   }
 
   /** The triggers belong to this connection and are not part of the file. They take 2 µs per changed row. */
   #watch(database: Database): void {
     database.function('forget_object', (name) => {
-      this.#remove(name as string);
+      this.remove(name as string);
       return null;
     });
     database.function('forget_listings', (organizationId) => {
@@ -130,7 +67,7 @@ export class ObjectCache {
       return null;
     });
     database.function('forget_everything', () => {
-      this.#clear();
+      this.clear();
       return null;
     });
     const listed = 'UPDATE OF user_id, account_id, title, updated_at, activity_at, published, deleted ON';

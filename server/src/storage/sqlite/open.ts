@@ -1,6 +1,7 @@
 import { closeSync, fdatasync, openSync, realpathSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { diagnoseClock } from '../clock-jumps.ts';
+import { cacheBytesDefault } from '../kept-objects.ts';
 import { isRunning } from '../sql/replies.ts';
 import { retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
@@ -29,7 +30,7 @@ export function openSqliteStore(
   file: string,
   clock: MachineClock = machineClock,
   watch?: StoreWatch,
-  cacheBytes = 64 * 1024 * 1024,
+  cacheBytes = cacheBytesDefault,
   sync: (journal: Journal) => Promise<void> = (journal) => journal.sync(),
 ): Store {
   const database = openDatabase(file);

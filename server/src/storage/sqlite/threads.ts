@@ -2,6 +2,7 @@ import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { memoryOf } from '../kept-objects.ts';
 import { writeNote } from '../sql/audit.ts';
 import { inOrderOfCreation, messageBytes, messageColumns } from '../sql/replies.ts';
 import { type Sql, sql, statement } from '../sql/sql.ts';
@@ -161,18 +162,4 @@ export function sqliteThreads(
 
     ...sqliteThreadChanges(transactions),
   };
-}
-
-/** Bytes that the objects take without long texts. A thread with one prompt and its reply takes 3 kB. */
-const threadMemory = 2048;
-const messageMemory = 512;
-
-/** The memory of a thread and of its JSON, in bytes: two per character of each at most. */
-function memoryOf({ thread, messages }: WholeThread): number {
-  const bytes = threadMemory + 4 * JSON.stringify(thread).length;
-  return messages.reduce((sum, { content, ...message }) => {
-    // JSON can be six times as long as its text.
-    const texts = content.length + JSON.stringify(content).length + 2 * JSON.stringify(message).length;
-    return sum + messageMemory + 2 * texts;
-  }, bytes);
 }

@@ -1,9 +1,14 @@
-import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import { memoized } from '../../domain/memoized.ts';
 import type { Thread } from '../../domain/thread.ts';
 import {
-  accountKey,
+  type FirstPage,
+  type KeptPage,
+  keepPage,
+  listedThreadMemory,
+  pageName,
+  startMsMax,
+} from '../kept-pages.ts';
+import {
   bottom,
   byPosition,
   cut,
@@ -16,7 +21,7 @@ import {
 import { join, type Sql, sql, type Values } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
 import { forEachListing, isLater, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
-import type { ListedThread, Listing, ThreadPage, Walks } from '../store.ts';
+import type { ListedThread, Walks } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
@@ -52,18 +57,6 @@ export const toThread = (row: readonly [...ThreadRow, ...unknown[]]): Thread => 
 
 /** `activityAt` is the position of the thread when the walk started. */
 type ListedRow = [...ThreadRow, activityAt: number];
-/** A page, and what it was read from. */
-interface KeptPage<Page extends ThreadPage = ThreadPage> {
-  readonly page: Page;
-  readonly listingChange: number;
-  readonly at: number;
-}
-
-/** A walk ends a day after its start: a kept first page must not start it much earlier. */
-const keptMsMax = 60_000;
-/** What the objects of a listed thread take without its texts. */
-const listedMemory = 1024;
-
 type FirstPageRow = [...ListedRow, lastSequence: number, lastMove: number, size: number];
 
 /**
@@ -81,9 +74,6 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
     };
   });
 
-  /** Its texts, its JSON and the JSON of a page that contains it, at two bytes a character. */
-  const memoryOf = memoized((thread: Thread) => listedMemory + 6 * JSON.stringify(thread).length);
-
   /** Returns the same object for an unchanged thread, so that its JSON can be cached with it. */
   function toListed(row: readonly [...ListedRow, ...unknown[]]): ListedThread {
     return { thread: keptThread(row), position: { activityAt: row[threadColumnCount], id: row[1] } };
@@ -94,13 +84,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
     const kept = cache.peek<Thread>(name);
     if (kept !== undefined && isSame(kept, row)) return kept;
     const thread = toThread(row);
-    return cache.keep(name, thread, memoryOf(thread));
-  }
-
-  function keep<Page extends ThreadPage>(name: string, kept: KeptPage<Page>): Page {
-    // Every page holds its threads, also those that others hold, because it may outlive them.
-    const bytes = kept.page.rows.reduce((sum, { thread }) => sum + memoryOf(thread), listedMemory);
-    return cache.keep(name, kept, bytes + 2 * name.length).page;
+    return cache.keep(name, thread, listedThreadMemory(thread));
   }
 
   /** In one transaction, so that the page and the moves are consistent. */
@@ -117,15 +101,15 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
       // Read before the page, so that a move that the page does not show is not older than the start.
       const at = commits.now();
       const name = pageName(organizationId, listing, limit);
-      const listingChange = cache.listingChange(organizationId);
+      const state = cache.listingChange(organizationId);
       const kept = cache.get<KeptPage<FirstPage>>(name);
-      if (kept?.listingChange === listingChange && at - kept.at < keptMsMax) return kept.page;
+      if (kept?.state === state && at - kept.at < startMsMax) return kept.page;
       const rows = queries[kindOf(listing)].firstPage.all(pageValues(organizationId, listing, limit));
       // An empty listing has no second page, so its start does not matter.
       const [lastSequence, lastMove, size] = (rows[0]?.slice(-3) ?? [0, 0, 0]) as [number, number, number];
       const start = writeStart({ lastSequence, lastMove, at });
       const page = { ...cut(rows.map(toListed), limit), start, size };
-      return keep(name, { page, listingChange, at });
+      return keepPage(cache, name, { page, state, at });
     },
 
     async continueWalk(organizationId, listing, limit, walk) {
@@ -133,12 +117,12 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
       const at = commits.now();
       if (isExpired(start, at)) return 'expired';
       const name = pageName(organizationId, listing, limit, walk);
-      const listingChange = cache.listingChange(organizationId);
+      const state = cache.listingChange(organizationId);
       const kept = cache.get<KeptPage>(name);
-      if (kept?.listingChange === listingChange) return kept.page;
+      if (kept?.state === state) return kept.page;
       const values = { ...pageValues(organizationId, listing, limit), ...laterValues(walk, start) };
       const page = readLater(kindOf(listing), limit, values);
-      return keep(name, { page, listingChange, at });
+      return keepPage(cache, name, { page, state, at });
     },
   };
 }
@@ -147,18 +131,6 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
 function lowestValues(rows: readonly ListedThread[], limit: number): Values {
   const lowest = rows.length <= limit ? bottom : (rows.at(-1)?.position ?? bottom);
   return { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
-}
-
-type FirstPage = ThreadPage & { readonly start: string; readonly size: number };
-
-function pageName(
-  organizationId: OrganizationId,
-  { userId, ownOnly, accountId }: Listing,
-  limit: number,
-  walk?: { readonly start: string; readonly after: Position },
-): string {
-  const listing = `${organizationId} ${userId} ${ownOnly} ${limit} ${walk?.start} ${walk?.after.activityAt} ${walk?.after.id}`;
-  return `page ${listing} ${accountKey(accountId)}`;
 }
 
 /** Compares everything that can change. */

@@ -1,0 +1,46 @@
+import type { Position } from '../domain/cursor.ts';
+import type { OrganizationId } from '../domain/id.ts';
+import { memoized } from '../domain/memoized.ts';
+import type { Thread } from '../domain/thread.ts';
+import type { KeptObjects } from './kept-objects.ts';
+import { accountKey } from './listings.ts';
+import type { Listing, ThreadPage } from './store.ts';
+
+export type FirstPage = ThreadPage & { readonly start: string; readonly size: number };
+
+/** A page of a listing, with the state of the organization's listings that it was read from. */
+export interface KeptPage<Page extends ThreadPage = ThreadPage> {
+  readonly page: Page;
+  readonly state: number | string;
+  readonly at: number;
+}
+
+/** A walk ends a day after its start: a kept first page must not start it much earlier. */
+export const startMsMax = 60_000;
+/** What the objects of a listed thread take without its texts. */
+const listedMemory = 1024;
+
+/** Its texts, its JSON and the JSON of a page that contains it, at two bytes a character. */
+export const listedThreadMemory = memoized(
+  (thread: Thread) => listedMemory + 6 * JSON.stringify(thread).length,
+);
+
+export function keepPage<Page extends ThreadPage>(
+  objects: KeptObjects,
+  name: string,
+  kept: KeptPage<Page>,
+): Page {
+  // Every page holds its threads, also those that others hold, because it may outlive them.
+  const bytes = kept.page.rows.reduce((sum, { thread }) => sum + listedThreadMemory(thread), listedMemory);
+  return objects.keep(name, kept, bytes + 2 * name.length).page;
+}
+
+export function pageName(
+  organizationId: OrganizationId,
+  { userId, ownOnly, accountId }: Listing,
+  limit: number,
+  walk?: { readonly start: string; readonly after: Position },
+): string {
+  const listing = `${organizationId} ${userId} ${ownOnly} ${limit} ${walk?.start} ${walk?.after.activityAt} ${walk?.after.id}`;
+  return `page ${listing} ${accountKey(accountId)}`;
+}

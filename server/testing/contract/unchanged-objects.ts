@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { OrganizationId, UserId } from '../../src/domain/id.ts';
+import type { Listing, Store } from '../../src/storage/store.ts';
+import { by, completed, newFollowUp, newThread, note, type World } from './fixture.ts';
+
+const minuteMs = 60_000;
+
+export function describeUnchangedObjects(world: () => World): void {
+  describe('what has not changed', () => {
+    async function member(): Promise<{ organization: OrganizationId; userId: UserId }> {
+      const organization = await world().organization();
+      return { organization, userId: await world().member(organization) };
+    }
+
+    it('is the same thread object until the thread changes, on any node', async () => {
+      const { store } = world();
+      const other = await world().node();
+      const { organization, userId } = await member();
+      const { id } = await world().thread(organization, userId);
+      const read = () => store.getThread(organization, id, { userId });
+      const first = await read();
+      await world().use(organization, 1);
+      await world().thread(organization, userId);
+      assert.equal(await read(), first);
+      await other.renameThread(organization, id, by(userId), 'Another');
+      const second = await read();
+      assert.equal(second?.thread.title, 'Another');
+      assert.equal(await read(), second);
+      const [claim] = await world().claim(1000, 1, other);
+      await other.settleReply(claim!, completed);
+      assert.deepEqual((await read())?.messages.at(-1)?.content, completed.content);
+      await other.setThreadPublished(organization, id, true, note());
+      assert.equal((await read())?.thread.published, true);
+      assert.equal(await store.getThread(await world().organization(), id, { userId }), undefined);
+      await other.deleteThread(organization, id, by(userId), note());
+      assert.equal(await read(), undefined);
+    });
+
+    it('is the same page until a thread changes in a way that listings show, on any node', async () => {
+      const { store } = world();
+      const other = await world().node();
+      const { organization, userId } = await member();
+      const { id } = await world().thread(organization, userId, { accountId: 'a' });
+      for (let made = 0; made < 4; made += 1) await world().thread(organization, userId);
+      const listings: readonly Listing[] = [
+        { userId },
+        { userId: null },
+        { userId, ownOnly: true },
+        { userId, accountId: 'a' },
+      ];
+      const pagesOf = (node: Store) =>
+        Promise.all(
+          listings.map(async (listing) => {
+            const first = await node.beginWalk(organization, listing, 2);
+            const after = first.rows.at(-1)?.position;
+            const walk = after && { start: first.start, after };
+            return [first, walk && (await node.continueWalk(organization, listing, 2, walk))];
+          }),
+        );
+      const changes: Record<string, () => Promise<unknown>> = {
+        create: () => other.createThread(organization, newThread(userId, { accountId: 'a' })),
+        rename: () => other.renameThread(organization, id, by(userId), 'Another'),
+        publish: () => other.setThreadPublished(organization, id, true, note()),
+        'a reply': async () => {
+          for (const claim of await world().claim(1000, 10, other)) await other.settleReply(claim, completed);
+        },
+        'a follow-up': () => other.addReply(organization, id, userId, newFollowUp()),
+        delete: () => other.deleteThread(organization, id, by(userId), note()),
+        restore: () => other.restoreThread(organization, id, userId, 1000, note()),
+        hide: () => other.setThreadPublished(organization, id, false, note()),
+      };
+      for (const [name, change] of Object.entries(changes)) {
+        const before = await pagesOf(store);
+        const again = await pagesOf(store);
+        for (const [at, pages] of again.entries()) {
+          for (const [page, kept] of pages.entries()) assert.equal(kept, before[at]![page], `before ${name}`);
+        }
+        await change();
+        assert.deepEqual(await pagesOf(store), await pagesOf(await world().node()), `after ${name}`);
+      }
+    });
+
+    it('starts a new walk from a first page that was read minutes ago', async () => {
+      const { store, clock } = world();
+      const { organization, userId } = await member();
+      await world().thread(organization, userId);
+      const first = await store.beginWalk(organization, { userId }, 1);
+      clock.pass(2 * minuteMs);
+      const later = await store.beginWalk(organization, { userId }, 1);
+      assert.deepEqual(later.rows, first.rows);
+      assert.notEqual(later.start, first.start);
+    });
+  });
+}
