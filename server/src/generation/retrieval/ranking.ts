@@ -1,7 +1,7 @@
 import { bareName, type FoundPassage } from '../../domain/document.ts';
 import { memoized } from '../../domain/memoized.ts';
 import type { Concept, Sought } from './question.ts';
-import { remembered, termCounts } from './terms.ts';
+import { remembered, type TermCounts, termCounts } from './terms.ts';
 
 /** A concept with its weights, from the documents that are searched. */
 export interface WeighedConcept extends Concept {
@@ -39,30 +39,27 @@ export function rankPassages(
   limit: number,
   sought?: Sought,
 ): RankedPassage[] {
-  const known = new Set<string>();
-  return passages
-    .map((passage) => {
-      const score = scoreOf(concepts, passage);
-      return {
-        passage,
-        score,
-        order: score + (sought?.test(passage.text) ? sought.count * weights.sought : 0),
-      };
-    })
-    .sort((a, b) => b.order - a.order)
-    .filter(({ passage }) => {
-      const terms = allTerms(passage.text);
-      return !known.has(terms) && known.add(terms);
-    })
-    .slice(0, limit);
+  const scored = passages.map((passage) => {
+    const score = scoreOf(concepts, passage);
+    return {
+      passage,
+      score,
+      order: score + (sought?.test(passage.text) ? sought.count * weights.sought : 0),
+    };
+  });
+  const best = new Map<string, RankedPassage>();
+  for (const one of scored.sort((a, b) => b.order - a.order)) {
+    if (best.size === limit) break;
+    const terms = allTerms(one.passage.text);
+    if (!best.has(terms)) best.set(terms, one);
+  }
+  return [...best.values()];
 }
 
 const allTerms = remembered((text) => [...termCounts(text).keys()].sort().join(' '));
 
 function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): number {
-  const text = termCounts(passage.text);
-  const heading = termCounts(passage.heading);
-  const title = termCounts(titleAndName(passage));
+  const { text, heading, title } = termsOfParts(passage);
   let score = 0;
   let total = 0;
   for (const { wordings, weight: rarity } of concepts) {
@@ -89,21 +86,22 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
 export const listing =
   /(?:^| › )(?:synopsis|(?:table of )?contents|see also|change ?log|release notes|history|links|navigation|index|\[?v?\d+\.\d+\S*(?: +[\d(/–—-].*)?)$/i;
 
-/** A file's name often contains what its title lacks, such as the name of the tool that it describes. */
-const titleAndName = memoized(({ title, name }: FoundPassage) => `${title}\n${bareName(name)}`);
+export const termsOfParts = memoized(({ text, heading, title, name }: FoundPassage) => ({
+  text: termCounts(text),
+  heading: termCounts(heading),
+  // A file's name often contains what its title lacks, such as the name of the tool that it describes.
+  title: termCounts(`${title}\n${bareName(name)}`),
+}));
 
-/** Per concept, the weight of the best wording that the text contains, or 0. */
-export function matchedWeights(concepts: readonly WeighedConcept[], text: string): number[] {
-  const counts = termCounts(text);
+/** Per concept, the weight of the best wording that a text with these terms contains, or 0. */
+export function matchedWeights(concepts: readonly WeighedConcept[], counts: TermCounts): number[] {
   return concepts.map(({ wordings }) => wordings.find(({ term }) => counts.has(term))?.weight ?? 0);
 }
 
 /** The weights that the title, the name or the heading of a passage match. They apply to each of its sentences. */
 export function contextWeights(concepts: readonly WeighedConcept[], passage: FoundPassage): number[] {
-  return largerWeights(
-    matchedWeights(concepts, titleAndName(passage)),
-    matchedWeights(concepts, passage.heading),
-  );
+  const { title, heading } = termsOfParts(passage);
+  return largerWeights(matchedWeights(concepts, title), matchedWeights(concepts, heading));
 }
 
 /** The weight of a synonym or another spelling relative to the word in the question. */
@@ -111,11 +109,10 @@ const otherWording = 0.8;
 
 /** The share of the question that is covered: 0 to 1. */
 export function coverageOf(concepts: readonly WeighedConcept[], matched: readonly number[]): number {
-  let sum = 0;
-  for (const [at, { weight, share }] of concepts.entries()) {
-    if (matched[at]! > 0) sum += share * (matched[at] === weight ? 1 : otherWording);
-  }
-  return sum;
+  return concepts.reduce((sum, { weight, share }, at) => {
+    if (matched[at] === 0) return sum;
+    return sum + share * (matched[at] === weight ? 1 : otherWording);
+  }, 0);
 }
 
 /** The weights that two texts match together. */

@@ -140,7 +140,10 @@ export function remembered<T>(compute: (text: string) => T): (text: string) => T
   };
 }
 
-export const termCounts = remembered((text): ReadonlyMap<string, number> => {
+export type TermCounts = ReadonlyMap<string, number>;
+
+/** How often a text has each term. */
+export const termCounts = remembered((text): TermCounts => {
   const counts = new Map<string, number>();
   for (const token of tokensOf(text)) counts.set(token, (counts.get(token) ?? 0) + 1);
   return counts;

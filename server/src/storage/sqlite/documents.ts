@@ -44,7 +44,12 @@ function sqlitePassages(database: Database): Passages {
     .pluck();
 
   return {
-    outlineDocuments: async (...asked) => runWork(outlineDocuments(...asked)),
+    outlineDocuments: async (organizationId, accountId, limits) =>
+      searchKnown(organizationId, (once) =>
+        once(`outline ${JSON.stringify(limits)} ${accountKey(accountId)}`, () =>
+          runWork(outlineDocuments(organizationId, accountId, limits)),
+        ),
+      ),
 
     findPassages: async (organizationId, accountId, terms, limit) =>
       searchKnown(organizationId, (once) => {

@@ -1,9 +1,9 @@
 import { priceAsked } from '../../retrieval/question.ts';
-import { coverageOf, largerWeights } from '../../retrieval/ranking.ts';
+import { contextWeights, coverageOf, largerWeights } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
-import { keyUnitOf, type Quote, quoteAround } from './quote.ts';
+import { compareUnits, keyUnitOf, type Quote, quoteAround } from './quote.ts';
 import { comparerOf, confidenceWeights, type Features, scoreOf } from './score.ts';
 
 /** What the documents say about one question. */
@@ -74,10 +74,12 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
 export function candidatesFor(question: Question, findings: SearchFindings, wordsMax: number): Candidate[] {
   const compare = comparerOf(question, findings);
   const scored = findings.ranked.flatMap(({ passage, score: rank }) => {
-    const key = keyUnitOf(findings, passage);
+    const context = contextWeights(findings.concepts, passage);
+    const units = compareUnits(findings, passage);
+    const key = keyUnitOf(findings, passage, units, context);
     if (key === undefined) return [];
     const quote = quoteAround(passage, key, wordsMax);
-    const { features, matched } = compare(quote, rank);
+    const { features, matched } = compare(quote, units, context, rank);
     return [{ quote, features, matched, score: scoreOf(features) }];
   });
   const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);

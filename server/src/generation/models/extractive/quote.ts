@@ -9,9 +9,9 @@ import {
   type Unit,
   withoutTable,
 } from '../../reading/passage-parts.ts';
-import { contextWeights, coverageOf, largerWeights, matchedWeights } from '../../retrieval/ranking.ts';
+import { coverageOf, largerWeights, matchedWeights } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
-import { remembered } from '../../retrieval/terms.ts';
+import { remembered, termCounts } from '../../retrieval/terms.ts';
 
 /** A part of a passage: the units from `from` to `to`, and the one that answers best. */
 export interface Quote {
@@ -25,21 +25,39 @@ export interface Quote {
 /** Weights of a unit that has words of the question itself, or what the question asks for, and of one that is code. */
 const weights = { own: 0.3, sought: 0.4, code: -0.3 };
 
-/** Chooses the unit that covers most of the question. Undefined if the passage has nothing that can be quoted. */
-export function keyUnitOf({ concepts, sought }: SearchFindings, passage: FoundPassage): number | undefined {
-  const context = contextWeights(concepts, passage);
+/** A unit of a passage, compared with a question. */
+export interface ComparedUnit {
+  readonly unit: Unit;
+  /** Per concept of the question, the weight that the unit itself matches. */
+  readonly matched: readonly number[];
+  readonly hasSought: boolean;
+}
+
+export function compareUnits({ concepts, sought }: SearchFindings, { text }: FoundPassage): ComparedUnit[] {
+  return unitsOf(text).map((unit) => ({
+    unit,
+    matched: matchedWeights(concepts, unit.counts),
+    hasSought: sought?.test(unit.text) ?? false,
+  }));
+}
+
+/** Chooses the unit that covers most of the question. `context` is what the passage's heading and title match. */
+export function keyUnitOf(
+  { concepts, sought }: SearchFindings,
+  passage: FoundPassage,
+  units: readonly ComparedUnit[],
+  context: readonly number[],
+): number | undefined {
   // Under a heading that is the question, every sentence is part of the answer.
-  const isAsked = matchedWeights(concepts, innermostHeading(passage)).every((weight) => weight > 0);
+  const asked = matchedWeights(concepts, termCounts(innermostHeading(passage)));
+  const isAsked = asked.every((weight) => weight > 0);
   let best: { key: number; score: number } | undefined;
-  for (const [at, unit] of unitsOf(passage.text).entries()) {
-    const own = matchedWeights(concepts, withHeader(unit));
+  for (const [at, { unit, matched: own, hasSought }] of units.entries()) {
     const matched = largerWeights(context, own);
     const covered =
       coverageOf(concepts, matched) + weights.own * coverageOf(concepts, isAsked ? matched : own);
     const score =
-      covered +
-      (sought?.test(unit.text) ? sought.count * weights.sought : 0) +
-      (unit.kind === 'code' ? weights.code : 0);
+      covered + (hasSought ? sought!.count * weights.sought : 0) + (unit.kind === 'code' ? weights.code : 0);
     // If scores are equal, the first unit is the key.
     if (best === undefined || score > best.score + 0.001) best = { key: at, score };
   }
@@ -50,7 +68,7 @@ export const innermostHeading = memoized(({ heading }: FoundPassage) => heading.
 
 /** The units around the key unit, as many as fit; of a key unit that is too long, its beginning. */
 export function quoteAround(passage: FoundPassage, key: number, wordsMax: number): Quote {
-  const all = unitsOf(passage.text);
+  const all: readonly Unit[] = unitsOf(passage.text);
   const units = all.with(key, cutUnit(all[key]!, wordsMax));
   return { passage, units, key, ...extentOf(units, key, wordsMax) };
 }
@@ -89,7 +107,9 @@ function extentOf(units: readonly Unit[], key: number, wordsMax: number): { from
   return { from, to };
 }
 
-const unitsOf = remembered(splitUnits);
+const unitsOf = remembered((text) =>
+  splitUnits(text).map((unit) => ({ ...unit, counts: termCounts(withHeader(unit)) })),
+);
 
 /** A heading such as `maxAge` or `--port` names what the text below it describes, so the quote needs it. */
 const identifier = /^(?:-\S+|[\w.]*[a-z][A-Z]\w*(?:\(\))?)$/;

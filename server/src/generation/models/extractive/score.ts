@@ -1,9 +1,10 @@
-import { bareName } from '../../../domain/document.ts';
-import { contextWeights, coverageOf, largerWeights, matchedWeights } from '../../retrieval/ranking.ts';
+import { bareName, type FoundPassage } from '../../../domain/document.ts';
+import { memoized } from '../../../domain/memoized.ts';
+import { coverageOf, largerWeights, matchedWeights, termsOfParts } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
-import { remembered, stopWords, termsOf, tokensOf } from '../../retrieval/terms.ts';
+import { stopWords, termsOf, tokensOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
-import { innermostHeading, type Quote, shownUnits, withHeader } from './quote.ts';
+import { type ComparedUnit, innermostHeading, type Quote } from './quote.ts';
 
 /**
  * Weights of the features of a quote as an answer. Features are between 0 and 1, except `rank` and `sought`. The weights are fitted by
@@ -44,38 +45,50 @@ export function comparerOf({ text }: Question, { concepts, sought }: SearchFindi
   const terms = new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term)));
   const words = tokensOf(text).filter((token) => !stopWords.has(token));
   const pairs = words.slice(1).map((word, at) => ` ${words[at]} ${word} `);
-  return (quote: Quote, rank: number): { features: Features; matched: readonly number[] } => {
-    const { passage } = quote;
-    const units = shownUnits(quote);
-    const context = contextWeights(concepts, passage);
-    const shown = units
-      .map((unit) => matchedWeights(concepts, withHeader(unit)))
-      .reduce(largerWeights, context);
-    const all = largerWeights(context, matchedWeights(concepts, passage.text));
-    const isPair = (pair: string) =>
-      wordLine(passage.text).includes(pair) || wordLine(passage.heading).includes(pair);
+  return (
+    { passage, from, to, key }: Quote,
+    units: readonly ComparedUnit[],
+    context: readonly number[],
+    rank: number,
+  ): { features: Features; matched: readonly number[] } => {
+    const shown = units.slice(from, to + 1);
+    const matched = shown.map((unit) => unit.matched).reduce(largerWeights, context);
+    const all = largerWeights(context, matchedWeights(concepts, termsOfParts(passage).text));
+    const { lines, heading, title, name, length } = wordsOfParts(passage);
+    const isPair = (pair: string) => lines.some((line) => line.includes(pair));
     const features = {
       rank,
-      quote: coverageOf(concepts, shown),
+      quote: coverageOf(concepts, matched),
       words: all.filter((weight) => weight > 0).length / Math.max(1, concepts.length),
       pairs: pairs.filter(isPair).length / Math.max(1, pairs.length),
-      heading: shareAsked(innermostHeading(passage), terms),
-      name: Math.max(shareAsked(passage.title, terms), shareAsked(bareName(passage.name), terms)),
-      length: Math.min(1, tokensOf(passage.text).length / 200),
-      sought: sought?.test(quote.units[quote.key]!.text) ? sought.count : 0,
-      soughtNear: sought && units.some(({ text }) => sought.test(text)) ? sought.count : 0,
+      heading: shareAsked(heading, terms),
+      name: Math.max(shareAsked(title, terms), shareAsked(name, terms)),
+      length: Math.min(1, length / 200),
+      sought: units[key]!.hasSought ? sought!.count : 0,
+      soughtNear: shown.some(({ hasSought }) => hasSought) ? sought!.count : 0,
     };
-    return { features, matched: shown };
+    return { features, matched };
   };
 }
 
-/** All words of a text as terms, each between spaces. */
-const wordLine = remembered((text) => ` ${tokensOf(text).join(' ')} `);
+const wordsOfParts = memoized((passage: FoundPassage) => {
+  const { text, heading, title, name } = passage;
+  return {
+    /** All words of the text and of the heading as terms, each between spaces. */
+    lines: [text, heading].map((part) => ` ${tokensOf(part).join(' ')} `),
+    heading: titleTerms(innermostHeading(passage)),
+    title: titleTerms(title),
+    name: titleTerms(bareName(name)),
+    length: tokensOf(text).length,
+  };
+});
 
-/** The part of a title's words that were asked; numbers and 'readme' do not count. */
-function shareAsked(title: string, asked: ReadonlySet<string>): number {
-  const terms = titleTerms(title);
-  return terms.length === 0 ? 0 : terms.filter((term) => asked.has(term)).length / terms.length;
+/** Numbers and 'readme' do not count. */
+function titleTerms(title: string): string[] {
+  return termsOf(title).filter((term) => !/^(?:\d+|readm)$/.test(term));
 }
 
-const titleTerms = remembered((title) => termsOf(title).filter((term) => !/^(?:\d+|readm)$/.test(term)));
+/** The part of a title's words that were asked. */
+function shareAsked(title: readonly string[], asked: ReadonlySet<string>): number {
+  return title.length === 0 ? 0 : title.filter((term) => asked.has(term)).length / title.length;
+}
