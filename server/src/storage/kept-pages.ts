@@ -21,9 +21,27 @@ export const startMsMax = 60_000;
 const listedMemory = 1024;
 
 /** Its texts, its JSON and the JSON of a page that contains it, at two bytes a character. */
-export const listedThreadMemory = memoized(
-  (thread: Thread) => listedMemory + 6 * JSON.stringify(thread).length,
-);
+const listedThreadMemory = memoized((thread: Thread) => listedMemory + 6 * JSON.stringify(thread).length);
+
+/** Returns the same object for an unchanged thread, so that its JSON can be kept with it. */
+export function keptThread(objects: KeptObjects, thread: Thread): Thread {
+  const name = `listed ${thread.id}`;
+  const kept = objects.peek<Thread>(name);
+  return kept !== undefined && isSame(kept, thread)
+    ? kept
+    : objects.keep(name, thread, listedThreadMemory(thread));
+}
+
+/** Compares everything that can change. */
+function isSame(one: Thread, other: Thread): boolean {
+  return (
+    one.organizationId === other.organizationId &&
+    one.title === other.title &&
+    one.updatedAt === other.updatedAt &&
+    one.published === other.published &&
+    one.deletedAt === other.deletedAt
+  );
+}
 
 export function keepPage<Page extends ThreadPage>(
   objects: KeptObjects,

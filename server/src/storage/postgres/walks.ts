@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { KeptObjects } from '../kept-objects.ts';
-import { type FirstPage, type KeptPage, keepPage, pageName, startMsMax } from '../kept-pages.ts';
+import { type FirstPage, type KeptPage, keepPage, keptThread, pageName, startMsMax } from '../kept-pages.ts';
 import { cut, isExpired, kindOf, readStart, writeStart } from '../listings.ts';
 import { callColumns, join, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
@@ -111,7 +111,7 @@ export function postgresWalks(database: Database, kept: KeptObjects): Walks {
       const start = writeStart({ lastSequence, lastMove, at });
       const page = isKnown
         ? { ...known.page, start }
-        : { ...cut(threadsOf(organizationId, rows), limit), start, size: head.size };
+        : { ...cut(threadsOf(organizationId, rows, kept), limit), start, size: head.size };
       return keepPage(kept, name, { page, state, at });
     },
 
@@ -130,18 +130,22 @@ export function postgresWalks(database: Database, kept: KeptObjects): Walks {
       if (head === undefined || isExpired(start, head.now)) return 'expired';
       const { state, now: at } = head;
       if (state === known?.state) return known.page;
-      return keepPage(kept, name, { page: cut(threadsOf(organizationId, rows), limit), state, at });
+      return keepPage(kept, name, { page: cut(threadsOf(organizationId, rows, kept), limit), state, at });
     },
   };
 }
 
 const noStart = { lastSequence: 0, lastMove: 0, at: 0 };
 
-function threadsOf(organizationId: OrganizationId, rows: readonly PageRow[]): ListedThread[] {
+function threadsOf(
+  organizationId: OrganizationId,
+  rows: readonly PageRow[],
+  kept: KeptObjects,
+): ListedThread[] {
   return rows
     .filter((row) => row.id !== null)
     .map((row) => ({
-      thread: threadOf({ ...row, organizationId, deletedAt: null }),
+      thread: keptThread(kept, threadOf({ ...row, organizationId, deletedAt: null })),
       position: { activityAt: row.activityAt, id: row.id },
     }));
 }

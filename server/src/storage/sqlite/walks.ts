@@ -1,13 +1,6 @@
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import {
-  type FirstPage,
-  type KeptPage,
-  keepPage,
-  listedThreadMemory,
-  pageName,
-  startMsMax,
-} from '../kept-pages.ts';
+import { type FirstPage, type KeptPage, keepPage, keptThread, pageName, startMsMax } from '../kept-pages.ts';
 import {
   bottom,
   byPosition,
@@ -74,17 +67,9 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
     };
   });
 
-  /** Returns the same object for an unchanged thread, so that its JSON can be cached with it. */
   function toListed(row: readonly [...ListedRow, ...unknown[]]): ListedThread {
-    return { thread: keptThread(row), position: { activityAt: row[threadColumnCount], id: row[1] } };
-  }
-
-  function keptThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
-    const name = `listed ${row[1]}`;
-    const kept = cache.peek<Thread>(name);
-    if (kept !== undefined && isSame(kept, row)) return kept;
-    const thread = toThread(row);
-    return cache.keep(name, thread, listedThreadMemory(thread));
+    const thread = keptThread(cache, toThread(row));
+    return { thread, position: { activityAt: row[threadColumnCount], id: thread.id } };
   }
 
   /** In one transaction, so that the page and the moves are consistent. */
@@ -131,20 +116,6 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
 function lowestValues(rows: readonly ListedThread[], limit: number): Values {
   const lowest = rows.length <= limit ? bottom : (rows.at(-1)?.position ?? bottom);
   return { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
-}
-
-/** Compares everything that can change. */
-function isSame(
-  { organizationId, title, updatedAt, published, deletedAt }: Thread,
-  row: readonly [...ThreadRow, ...unknown[]],
-): boolean {
-  return (
-    organizationId === row[0] &&
-    title === row[3] &&
-    updatedAt === row[7] &&
-    published === (row[8] === 1) &&
-    deletedAt === row[9]
-  );
 }
 
 const dialect = {
