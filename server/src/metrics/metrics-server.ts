@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createListener } from '../http/listener.ts';
 import type { StoreHealth } from '../usecases/surface-context.ts';
 import type { Telemetry } from '../usecases/telemetry.ts';
-import { createMetrics, type ProcessFacts, StoreGauges } from './metrics.ts';
+import { createMetrics, type ProcessFacts, watchStore } from './metrics.ts';
 
 /** A scraper sends its request in one packet. */
 const requestTimeoutMs = 10_000;
@@ -15,7 +15,6 @@ export class MetricsServer {
   readonly telemetry: Telemetry;
   readonly #registry: ReturnType<typeof createMetrics>['registry'];
   readonly #server: Server;
-  #storeGauges: StoreGauges | undefined;
 
   constructor(facts: ProcessFacts) {
     const { registry, telemetry } = createMetrics(facts);
@@ -33,12 +32,11 @@ export class MetricsServer {
 
   /** From now on the metrics include those of the store. */
   watch(store: StoreHealth): void {
-    this.#storeGauges = new StoreGauges(this.#registry, store);
+    watchStore(this.#registry, store);
   }
 
   /** Every metric and its values. */
-  async collect() {
-    await this.#storeGauges?.refresh();
+  collect() {
     return this.#registry.getMetricsAsJSON();
   }
 
@@ -65,7 +63,6 @@ export class MetricsServer {
       return;
     }
     try {
-      await this.#storeGauges?.refresh();
       send(response, 200, this.#registry.contentType, await this.#registry.metrics());
     } catch (error) {
       send(response, 500, plainText, `The metrics could not be collected: ${(error as Error).message}\n`);

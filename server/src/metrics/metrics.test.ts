@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import type { ReplyBacklog } from '../storage/store.ts';
-import { StoreGauges } from './metrics.ts';
+import { watchStore } from './metrics.ts';
 
 /** A store that answers when the test tells it to. */
 function askedStore() {
@@ -23,33 +23,31 @@ describe('The store gauges of a scrape', () => {
   it('time out, and send no second query before the first has returned', async () => {
     const registry = new Registry();
     const { store, questions } = askedStore();
-    const gauges = new StoreGauges(registry, store, 5);
-    await gauges.refresh();
-    await Promise.all([gauges.refresh(), gauges.refresh()]);
+    watchStore(registry, store, 5);
+    await registry.metrics();
+    await Promise.all([registry.metrics(), registry.metrics()]);
     assert.match(await registry.metrics(), /^skein_store_up 0$/m);
     assert.equal(questions.length, 1);
     questions[0]?.reject(new Error('The connection is lost.'));
-    await gauges.refresh();
-    await gauges.refresh();
+    await registry.metrics();
+    await registry.metrics();
     assert.equal(questions.length, 2);
   });
 
   it('have values once the store responds, and are NaN while it does not', async () => {
     const registry = new Registry();
     const { store, questions } = askedStore();
-    const gauges = new StoreGauges(registry, store, 60_000);
-    const refreshed = gauges.refresh();
+    watchStore(registry, store, 60_000);
+    const scraped = registry.metrics();
     questions[0]?.resolve({ waiting: 3, held: 2, oldestWaitingMs: 1500 });
-    await refreshed;
-    const shown = await registry.metrics();
+    const shown = await scraped;
     assert.match(shown, /^skein_store_up 1$/m);
     assert.match(shown, /^skein_replies_running\{state="waiting"\} 3$/m);
     assert.match(shown, /^skein_replies_running\{state="held"\} 2$/m);
     assert.match(shown, /^skein_replies_oldest_waiting_seconds 1\.5$/m);
-    const failing = gauges.refresh();
+    const failing = registry.metrics();
     questions[1]?.reject(new Error('The connection is lost.'));
-    await failing;
-    const away = await registry.metrics();
+    const away = await failing;
     assert.match(away, /^skein_store_up 0$/m);
     assert.match(away, /^skein_replies_running\{state="waiting"\} Nan$/im);
   });
@@ -58,9 +56,9 @@ describe('The store gauges of a scrape', () => {
     const registry = new Registry();
     const { store, questions } = askedStore();
     const readOnly = { ...store, ping: () => Promise.reject(new Error('The disk is full.')) };
-    const refreshed = new StoreGauges(registry, readOnly, 60_000).refresh();
+    watchStore(registry, readOnly, 60_000);
+    const scraped = registry.metrics();
     questions[0]?.resolve({ waiting: 0, held: 0, oldestWaitingMs: 0 });
-    await refreshed;
-    assert.match(await registry.metrics(), /^skein_store_up 0$/m);
+    assert.match(await scraped, /^skein_store_up 0$/m);
   });
 });
