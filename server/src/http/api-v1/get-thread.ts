@@ -1,4 +1,3 @@
-import { deriveThreadStatus, type Message } from '../../domain/message.ts';
 import { findRunningReply, waitForReply } from '../../usecases/replies/wait-for-reply.ts';
 import { getThread, getThreadVersion, type LargeThread } from '../../usecases/threads/get-thread.ts';
 import type { Piece } from '../long-responses.ts';
@@ -63,15 +62,12 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
 async function* renderLarge(thread: ThreadJson, { parts, status }: LargeThread): AsyncGenerator<Piece> {
   yield `{"thread":${JSON.stringify(thread)},"messages":[`;
   let separator = '';
-  let latest: Message | undefined;
   for await (const { messages } of parts) {
     yield separator;
     yield renderMessages(messages);
     separator = ',';
-    latest = messages.at(-1);
   }
-  // A failed reply may have been retried since the thread was found: the status is that of the message as it was sent.
-  yield `],"status":${JSON.stringify(latest ? deriveThreadStatus([latest]) : status)}}`;
+  yield `],"status":${JSON.stringify(status)}}`;
 }
 
 const shape = JSON.stringify(definitions);

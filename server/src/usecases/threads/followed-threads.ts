@@ -109,14 +109,12 @@ class ThreadPoller {
   async *parts(state: FollowedState, mayRead: () => boolean): AsyncGenerator<MessagesView, void> {
     const { version, messageCount, latest } = state;
     const ended = isRunning(latest.status) ? messageCount - 1 : messageCount;
-    // A retry of the latest reply ends at another time.
-    const endedKey = `${ended} ${latest.status} ${latest.completedAt}`;
     for (let skip = 0; skip < messageCount; ) {
       if (!mayRead()) throw threadNotFound();
       const part =
         skip < ended
-          ? this.#share(`${endedKey} ${skip}`, () => this.#loadEnded(skip, ended))
-          : this.#share(`${version}`, () => this.#withDetails([latest]));
+          ? this.#share(`ended ${ended} ${skip}`, () => this.#loadEnded(skip, ended))
+          : this.#share(`running ${version}`, () => this.#withDetails([latest]));
       try {
         const loaded = await part.loading;
         if (loaded.messages.length === 0) throw threadNotFound();

@@ -1,11 +1,12 @@
 import { notFound, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
-import { deriveThreadStatus, type ThreadStatus } from '../../domain/message.ts';
+import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domain/message.ts';
 import { canRead, type Principal, type UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Reader, WholeThread } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import type { SignedIn } from '../people/sessions.ts';
+import { nextTurn } from '../turns.ts';
 import { loadReplyDetails, type MessagesView, visibleDetails } from './followed-threads.ts';
 
 export type { WholeThread };
@@ -67,6 +68,27 @@ export async function findReadableThread(
     : undefined;
   if (thread === undefined || !canRead(principal, thread)) throw threadNotFound();
   return thread;
+}
+
+/**
+ * The messages of a thread for the service itself, each part in a turn of its own, because loading them blocks the event
+ * loop on SQLite. A thread that fits into one part is read at once, often from the store's cache.
+ */
+export async function* messageParts(
+  store: Context['store'],
+  { organizationId, id, userId }: Thread,
+  part: { readonly limit: number; readonly bytesMax: number },
+): AsyncGenerator<readonly Message[]> {
+  await nextTurn(organizationId);
+  const whole = await store.getThread(organizationId, id, { userId, bytesMax: part.bytesMax });
+  if (whole !== undefined) return yield whole.messages;
+  for (let skip = 0; ; ) {
+    await nextTurn(organizationId);
+    const messages = await store.listMessages(organizationId, id, { ...part, skip });
+    if (messages.length === 0) return;
+    yield messages;
+    skip += messages.length;
+  }
 }
 
 /** The version that `getThread` would return now, without loading messages. */

@@ -1,9 +1,10 @@
 import { plainText } from '../../domain/excerpt.ts';
-import { deriveThreadStatus, type Message } from '../../domain/message.ts';
+import { deriveThreadStatus } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import type { IndexedThread, ThreadHead, UnindexedThread } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { nextTurn } from '../turns.ts';
+import { messageParts } from './get-thread.ts';
 
 const threadsAtOnce = 20;
 /** A commit indexes this many words, which takes SQLite some 5 ms. */
@@ -15,8 +16,6 @@ const lengthMax = 1_000_000;
 const pieceLength = 4000;
 const lineLength = 200;
 const partOfThread = { limit: 50, bytesMax: 262_144 };
-/** A thread with at most this many messages is read at once, often from the store's cache. */
-const shortThreadMessages = 4;
 
 type Indexable = Parameters<Context['store']['indexThreads']>[0][number];
 
@@ -80,7 +79,8 @@ async function termsOf({ store, vocabulary }: Context, head: ThreadHead): Promis
   };
   await add(thread.title);
   if (latest.completedAt !== null) await add(latest.content);
-  for await (const part of messagesOf(store, head)) {
+  // A message that is added meanwhile may be missing, but its thread is indexed again.
+  for await (const part of messageParts(store, thread, partOfThread)) {
     for (const message of part) {
       const isFinal = message.role === 'user' || message.completedAt !== null;
       if (isFinal && message.id !== latest.id) await add(message.content);
@@ -88,23 +88,6 @@ async function termsOf({ store, vocabulary }: Context, head: ThreadHead): Promis
     if (length >= lengthMax || terms.size >= termsMax) break;
   }
   return [...terms].slice(0, termsMax);
-}
-
-/** The messages in parts. One that is added meanwhile may be missing, but its thread is indexed again. */
-async function* messagesOf(
-  store: Context['store'],
-  { thread: { organizationId, id }, messageCount }: ThreadHead,
-): AsyncGenerator<readonly Message[]> {
-  if (messageCount <= shortThreadMessages) {
-    yield (await store.getThread(organizationId, id))?.messages ?? [];
-    return;
-  }
-  for (let skip = 0; skip < messageCount; ) {
-    const part = await store.listMessages(organizationId, id, { ...partOfThread, skip });
-    if (part.length === 0) return;
-    yield part;
-    skip += part.length;
-  }
 }
 
 /** Cuts at a space where there is one near. */

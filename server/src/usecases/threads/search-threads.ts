@@ -1,12 +1,13 @@
 import { invalid } from '../../domain/errors.ts';
 import { HitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
 import { SearchQueue } from '../../domain/fair-queue.ts';
-import type { Message, ThreadState } from '../../domain/message.ts';
+import type { ThreadState } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadSummary } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { nextTurn } from '../turns.ts';
+import { messageParts } from './get-thread.ts';
 import type { ThreadSelection } from './list-threads.ts';
 
 export interface SearchThreadsInput extends ThreadSelection {
@@ -117,7 +118,7 @@ async function findExcerpt(
   budget: { left: number; inTurn: number },
 ): Promise<Segment[] | null> {
   if (budget.left <= 0) return null;
-  for await (const part of messageParts(store, thread)) {
+  for await (const part of messageParts(store, thread, partOfThread)) {
     budget.inTurn = 0;
     let best: { segments: Segment[]; found: number } | undefined;
     for (const { role, content } of part) {
@@ -137,24 +138,4 @@ async function findExcerpt(
     if (best !== undefined || budget.left <= 0) return best?.segments ?? null;
   }
   return null;
-}
-
-/**
- * The messages of a thread, each part in a turn of its own, because loading them blocks the event loop on SQLite. A small
- * thread is one part, which the store may have in memory.
- */
-async function* messageParts(
-  store: Context['store'],
-  { organizationId, id, userId }: Thread,
-): AsyncGenerator<readonly Message[]> {
-  await nextTurn(organizationId);
-  const whole = await store.getThread(organizationId, id, { userId, bytesMax: partOfThread.bytesMax });
-  if (whole !== undefined) return yield whole.messages;
-  for (let skip = 0; ; ) {
-    await nextTurn(organizationId);
-    const messages = await store.listMessages(organizationId, id, { ...partOfThread, skip });
-    if (messages.length === 0) return;
-    yield messages;
-    skip += messages.length;
-  }
 }
