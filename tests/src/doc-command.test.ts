@@ -134,6 +134,22 @@ describe('skein doc, with a running service', () => {
     rmSync(join(service.folder, 'bad'), { recursive: true });
   });
 
+  it('add asks to rename files and folders whose names are not UTF-8, and adds the others', async () => {
+    const good = file('latin/good.md', 'Good files are added.');
+    const named = (name: string) => Buffer.from(`${join(service.folder, 'latin')}/${name}`, 'latin1');
+    writeFileSync(named('caf\xe9.md'), 'A café.');
+    mkdirSync(named('m\xfcll'));
+    const { exitCode, stderr } = await runSkein(service.folder, ['doc', 'add', org, 'latin']);
+    assert.equal(exitCode, 1);
+    const lines = stderr.trimEnd().split('\n').sort();
+    assert.deepEqual(lines, [
+      'latin/caf\uFFFD.md: has a name that is not UTF-8: rename it',
+      'latin/m\uFFFDll: has a name that is not UTF-8: rename it',
+    ]);
+    const { documents } = await service.skein('doc', 'add', org, good);
+    assert.equal(documents[0].replaced, true);
+  });
+
   it('add reads linked files, follows no circular links or links out of the folder, skips pipes, and names folders it cannot open', async () => {
     file('linked/a.md', 'Alpha.');
     const folder = join(service.folder, 'linked');

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, normalize, sep } from 'node:path';
 import { Option } from 'commander';
 import { documentEndings, fileFault, UnreadableDocument } from '../domain/document.ts';
@@ -61,9 +61,10 @@ export const contentCommands: readonly StoreCommand[] = [
         } catch (error) {
           // An unreadable file does not stop the others; any other error does.
           if (!(error instanceof UnreadableDocument)) throw error;
-          failed.push({ name, reason: error.message });
+          const reason = reasonFor(name, error.message);
+          failed.push({ name, reason });
           progress.clear();
-          process.stderr.write(`${printable(name)}: ${error.message}\n`);
+          process.stderr.write(`${printable(name)}: ${reason}\n`);
         }
       }
       progress.clear();
@@ -188,10 +189,17 @@ function filesIn(path: string, endings: readonly string[]): { files: string[]; f
         else if (hasEnding && isFileWithin(path, entry, name)) files.push(name);
       }
     } catch (error) {
-      failed.push({ name: folder, reason: fileFault((error as NodeJS.ErrnoException).code) });
+      const reason = fileFault((error as NodeJS.ErrnoException).code);
+      failed.push({ name: folder, reason: reasonFor(folder, reason) });
     }
   }
   return { files: files.sort(), failed };
+}
+
+/** Node.js replaces the bytes of a name that are not UTF-8, so the file cannot be found by the name that it reports. */
+function reasonFor(name: string, reason: string): string {
+  const isLost = name.includes('\uFFFD') && !existsSync(name);
+  return isLost ? 'has a name that is not UTF-8: rename it' : reason;
 }
 
 /** Links out of the folder are not followed: a folder from another source must not add other files of this machine. */
