@@ -51,4 +51,17 @@ describe('present', () => {
     assert.deepEqual([addedAt, usedAt], ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:01.000Z']);
     assert.equal(present(schema, { id: 'a', addedAt: 0, usedAt: null, name: null }).usedAt, null);
   });
+
+  it('presents the objects in lists and in nullable fields in the same way', () => {
+    const nested = object({
+      keys: Type.Array(schema),
+      latest: nullable(schema),
+      count: nullable(Type.Number()),
+    });
+    const record = { id: 'key_1', addedAt: 0, usedAt: null, name: null, hash: 'secret' };
+    const shown = { id: 'key_1', addedAt: '1970-01-01T00:00:00.000Z', usedAt: null, name: null };
+    const source = { keys: [record], latest: record, count: 2, total: 3 };
+    assert.deepEqual(present(nested, source), { keys: [shown], latest: shown, count: 2 });
+    assert.deepEqual(present(nested, { ...source, latest: null }).latest, null);
+  });
 });

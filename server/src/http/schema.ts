@@ -1,4 +1,14 @@
-import type { Static, TNull, TObject, TProperties, TSchema, TString, TUnion, Type as TypeBox } from 'typebox';
+import type {
+  Static,
+  TArray,
+  TNull,
+  TObject,
+  TProperties,
+  TSchema,
+  TString,
+  TUnion,
+  Type as TypeBox,
+} from 'typebox';
 import { iso } from '../domain/time.ts';
 
 const ofType = (type: string) => (options?: object) => ({ type, ...options });
@@ -64,25 +74,44 @@ type Time = TString & { readonly format: 'date-time' };
 /** ISO 8601, in UTC. */
 export const time = Type.String({ format: 'date-time' }) as Time;
 
-/** What a field is presented from: a time is in milliseconds. */
-type Source<S extends TSchema> = S extends Time
+/** What a value is presented from: a time is in milliseconds, and an object may have more fields. */
+export type Source<S extends TSchema> = S extends Time
   ? number
-  : S extends TUnion<[Time, TNull]>
-    ? number | null
-    : Json<S>;
+  : S extends TUnion<[infer Value extends TSchema, TNull]>
+    ? Source<Value> | null
+    : S extends TArray<infer Item extends TSchema>
+      ? readonly Source<Item>[]
+      : S extends TObject<infer P>
+        ? { readonly [Name in keyof P]: Source<P[Name]> }
+        : Json<S>;
 
-/** The fields of the schema, and no others of the source. */
-export function present<P extends TProperties>(
-  { properties }: TObject<P>,
-  source: { readonly [Name in keyof P]: Source<P[Name]> },
-): Json<TObject<P>> {
-  const fields = Object.keys(properties).map((name) => {
-    const value = source[name] as unknown;
-    const { format, anyOf } = properties[name] as { format?: string; anyOf?: readonly { format?: string }[] };
-    const isTime = format === time.format || anyOf?.[0]?.format === time.format;
-    return [name, isTime && typeof value === 'number' ? iso(value) : value];
-  });
-  return Object.fromEntries(fields) as Json<TObject<P>>;
+/** The value as the schema describes it: with ISO 8601 times, and without fields that the schema does not name. */
+export function present<S extends TSchema>(schema: S, source: Source<S>): Json<S> {
+  return presented(schema, source) as Json<S>;
+}
+
+interface SchemaParts {
+  readonly type?: string;
+  readonly format?: string;
+  readonly items?: SchemaParts;
+  readonly properties?: Readonly<Record<string, SchemaParts>>;
+  readonly anyOf?: readonly SchemaParts[];
+}
+
+function presented(schema: SchemaParts, source: unknown): unknown {
+  // Most fields. This check first makes a list as fast as fields that are written out.
+  if (source === null || typeof source === 'string' || typeof source === 'boolean') return source;
+  const { format, items, properties, anyOf } = schema;
+  if (format === time.format) return iso(source as number);
+  if (items !== undefined) return (source as readonly unknown[]).map((item) => presented(items, item));
+  if (properties !== undefined) {
+    const values = source as Readonly<Record<string, unknown>>;
+    const shown: Record<string, unknown> = {};
+    for (const name of Object.keys(properties)) shown[name] = presented(properties[name]!, values[name]);
+    return shown;
+  }
+  const [value, alternative] = anyOf ?? [];
+  return value !== undefined && alternative?.type === 'null' ? presented(value, source) : source;
 }
 
 /** The response of a change that has nothing to report. */

@@ -1,5 +1,5 @@
 import { invalid } from '../../domain/errors.ts';
-import { dayMs, hourMs, iso, isoOrNull, utcDate } from '../../domain/time.ts';
+import { dayMs, hourMs, iso, utcDate } from '../../domain/time.ts';
 import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
 import { actorName, exportAudit, listAudit, targetName } from '../../usecases/organization/audit-log.ts';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../../usecases/organization/requests.ts';
 import { isSessionValid } from '../../usecases/people/sessions.ts';
 import { streamOf } from '../long-responses.ts';
-import { pageQuery, present, Type } from '../schema.ts';
+import { pageQuery, Type } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './setting-schemas.ts';
 
@@ -36,10 +36,10 @@ const requests = ({ limits }: ConsoleOptions) =>
         requests: page.requests.map((request) => {
           const { traceId: id, latencyUs, code, message } = request;
           const error = code === null ? null : { code, message: message ?? '' };
-          return present(schemas.requestSchema, { ...request, id, ms: latencyUs / 1000, error });
+          return { ...request, id, ms: latencyUs / 1000, error };
         }),
         nextCursor: page.nextCursor,
-        searchedTo: isoOrNull(page.searchedTo),
+        searchedTo: page.searchedTo,
         keptDays: keptMs === undefined ? null : keptMs / dayMs,
       };
     },
@@ -64,20 +64,17 @@ const usage = defineConsoleRoute('GET /usage', 'member', {
     ]);
     const { quota, firstDay, lastDay, counts, isCut } = found;
     const nameOf = byHour ? (hour: number) => iso(hour * hourMs) : utcDate;
-    const presentCount = (one: schemas.UsageCountJson) => present(schemas.usageCountSchema, one);
     const [first, last] = byHour ? [traffic!.first, traffic!.last] : [firstDay, lastDay];
     return {
-      quota: { ...quota, resetsAt: iso(quota.resetsAt) },
+      quota,
       periods: Array.from({ length: last - first + 1 }, (_, index) => nameOf(first + index)),
       counts:
         traffic !== null && (byHour || isCut)
-          ? traffic.counts.map((one) =>
-              presentCount({ ...one, period: nameOf(one.period), credential: null }),
-            )
-          : counts.map((one) => presentCount({ ...one, period: utcDate(one.day) })),
+          ? traffic.counts.map((one) => ({ ...one, period: nameOf(one.period), credential: null }))
+          : counts.map((one) => ({ ...one, period: utcDate(one.day) })),
       // Those of traffic are complete.
       isCut: isCut && traffic === null,
-      traffic: traffic && present(schemas.trafficSchema, traffic),
+      traffic,
     };
   },
 });
@@ -92,14 +89,12 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
         const search = { ...query, limit, ...timesOf({ from, to }) };
         const { events, nextCursor } = await listAudit(call, search);
         const logged = await findLoggedRequests(call, events);
-        const shown = events.map((event) => {
-          const names = { actor: actorName(event), target: targetName(event) };
-          return present(schemas.auditEventSchema, {
-            ...event,
-            ...names,
-            isLogged: logged.has(event.traceId),
-          });
-        });
+        const shown = events.map((event) => ({
+          ...event,
+          actor: actorName(event),
+          target: targetName(event),
+          isLogged: logged.has(event.traceId),
+        }));
         return { events: shown, nextCursor };
       },
     }),

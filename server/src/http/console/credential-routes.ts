@@ -17,7 +17,7 @@ import {
   listApplications,
   rotateApplication,
 } from '../../usecases/credentials/applications.ts';
-import { present } from '../schema.ts';
+import type { Source } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './setting-schemas.ts';
 
@@ -37,10 +37,8 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
           listKeyRequests(call, owners),
         ]);
         return {
-          keys: keys.map((key) => presentKey(key, userId)),
-          requests: requests.map((request) =>
-            present(schemas.keyRequestSchema, { ...request, mine: request.userId === userId }),
-          ),
+          keys: keys.map((key) => keyFor(userId, key)),
+          requests: requests.map((request) => ({ ...request, mine: request.userId === userId })),
         };
       },
     }),
@@ -94,9 +92,7 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
     defineConsoleRoute('GET /applications', 'admin', {
       response: schemas.applicationsSchema,
       async handle(call) {
-        const found = await listApplications(call);
-        const applications = found.map((application) => present(schemas.applicationSchema, application));
-        return { applications, tokenUrl: `${authUrl()}/oauth2/token` };
+        return { applications: await listApplications(call), tokenUrl: `${authUrl()}/oauth2/token` };
       },
     }),
     defineConsoleRoute('POST /applications', 'admin', {
@@ -116,11 +112,11 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
   ];
 }
 
-function presentKey(key: AddressedApiKey, viewer: string) {
+function keyFor(viewer: string, key: AddressedApiKey): Source<typeof schemas.keySchema> {
   const { userId, creator: createdBy, revokedAt, ownedByService } = key;
   const scope = userId === null ? 'org-wide' : 'personal';
   const rotatable = revokedAt === null && (userId === null || userId === viewer || ownedByService);
-  return present(schemas.keySchema, { ...key, scope, createdBy, rotatable });
+  return { ...key, scope, createdBy, rotatable };
 }
 
 /** For an org-wide key, which can only read. */

@@ -13,6 +13,7 @@ import { sendError } from '../error-response.ts';
 import { allowSlowBody } from '../listener.ts';
 import { type Pieces, streamOf } from '../long-responses.ts';
 import { parseQuery, type QuerySchema } from '../request.ts';
+import { present } from '../schema.ts';
 import { activityRoutes } from './activity-routes.ts';
 import { checkCaller, recheckCaller } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
@@ -105,7 +106,11 @@ function mount(
       return reply
         .code(route.status ?? 200)
         .header('content-type', 'application/json; charset=utf-8')
-        .send(isPieces(body) ? streamOf(call.organizationId ?? '', body) : JSON.stringify(body ?? {}));
+        .send(
+          isPieces(body)
+            ? streamOf(call.organizationId ?? '', body)
+            : JSON.stringify(present(route.response, body ?? {})),
+        );
     },
   });
 }

@@ -1,6 +1,5 @@
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
-import { iso } from '../../domain/time.ts';
 import {
   addDocument,
   documentPages,
@@ -32,20 +31,15 @@ export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRou
 }
 
 function memberRoutes(): readonly ConsoleRoute[] {
-  const invited = ({ userId, invitation }: AddedMember): schemas.InvitedJson => ({
-    id: userId,
-    link: invitation?.link ?? null,
-    mailed: invitation?.mailed === true,
-    expiresAt: invitation && iso(invitation.expiresAt),
-  });
+  const invited = ({ userId: id, invitation }: AddedMember) => {
+    const { link, mailed, expiresAt } = invitation ?? { link: null, mailed: false, expiresAt: null };
+    return { id, link, mailed, expiresAt };
+  };
   return [
     defineConsoleRoute('GET /members', 'admin', {
       response: schemas.membersSchema,
       async handle(call) {
-        const members = (await listMembers(call)).map((member) => {
-          const keys = member.keys.map((key) => present(schemas.memberKeySchema, key));
-          return present(schemas.memberSchema, { ...member, id: member.userId, keys });
-        });
+        const members = (await listMembers(call)).map((member) => ({ ...member, id: member.userId }));
         return { members, sendsMail: call.context.mailer !== undefined };
       },
     }),
@@ -92,7 +86,7 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
       async handle(call) {
         const texts = [call.query.cited, call.query.snippet].filter((one) => one !== undefined);
         const { document, ...rest } = await openDocument(call, call.path.id, texts);
-        return { ...presentDocument(document), url: document.url, ...rest };
+        return { ...document, passages: document.passageCount, ...rest };
       },
     }),
     defineConsoleRoute('GET /documents/:id/passages', 'member', {
@@ -101,10 +95,7 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
         limit: Type.Integer({ minimum: 1, maximum: limits.pageSizeMax }),
       }),
       response: schemas.passagesSchema,
-      async handle(call) {
-        const passages = await readPassages(call, call.path.id, call.query);
-        return { passages: passages.map((passage) => present(schemas.passageSchema, passage)) };
-      },
+      handle: async (call) => ({ passages: await readPassages(call, call.path.id, call.query) }),
     }),
     defineConsoleRoute('POST /documents', 'admin', {
       query: Type.Object({
@@ -124,7 +115,7 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
           if (!(error instanceof UnreadableDocument)) throw error;
           throw invalid(`${name} ${error.message}.`, { cause: error });
         });
-        return present(schemas.addedDocumentSchema, { ...added, passages: added.passageCount });
+        return { ...added, passages: added.passageCount };
       },
     }),
     defineConsoleRoute('POST /documents/search', 'admin', {
@@ -146,9 +137,9 @@ function newcomerRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('GET /examples', 'member', {
       query: Type.Object({ accountId: Type.Optional(text(1, limits.linkLengthMax)) }),
       response: schemas.examplesSchema,
-      async handle(call) {
-        return { questions: await listExampleQuestions(call, call.query.accountId ?? null) };
-      },
+      handle: async (call) => ({
+        questions: await listExampleQuestions(call, call.query.accountId ?? null),
+      }),
     }),
     defineConsoleRoute('GET /first-steps', 'admin', {
       response: schemas.firstStepsSchema,
@@ -165,7 +156,7 @@ async function* documentPieces(call: MemberCall): AsyncGenerator<Piece> {
   let [documents, bytes] = [0, 0];
   yield '{"documents":[';
   for await (const page of documentPages(call)) {
-    const shown = page.map((document) => JSON.stringify(presentDocument(document))).join();
+    const shown = page.map(documentJson).join();
     yield Buffer.from(documents > 0 && page.length > 0 ? `,${shown}` : shown);
     documents += page.length;
     for (const document of page) bytes += document.bytes;
@@ -174,8 +165,8 @@ async function* documentPieces(call: MemberCall): AsyncGenerator<Piece> {
   yield `],${JSON.stringify({ storage, endings: documentEndings }).slice(1)}`;
 }
 
-function presentDocument(document: Document) {
-  return present(schemas.documentSchema, { ...document, passages: document.passageCount });
+function documentJson(document: Document): string {
+  return JSON.stringify(present(schemas.documentSchema, { ...document, passages: document.passageCount }));
 }
 
 function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {

@@ -9,7 +9,7 @@ import type { ConfiguredModel } from '../../domain/reply.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { HeldRequests, Pieces } from '../long-responses.ts';
-import { type Json, nothing } from '../schema.ts';
+import { nothing, type Source } from '../schema.ts';
 
 export interface ConsoleOptions {
   readonly limits: Limits;
@@ -80,11 +80,14 @@ interface Definition<
   readonly isBackground?: true;
   /** 200 by default. */
   readonly status?: 201;
-  /** What the handler returns, or the pieces of its JSON; `{}` is sent by default. Null where it answers by itself: redirects and streams. */
+  /**
+   * What is sent of the value that the handler returns, unless it returns the pieces of the JSON; `{}` by default. Null where
+   * the handler answers by itself: redirects and streams.
+   */
   readonly response?: Response;
   handle(
     call: ConsoleCall<C, Path, Static<Query>, Static<Body>>,
-  ): Promise<Response extends TSchema ? Json<Response> | Pieces : unknown>;
+  ): Promise<Response extends TSchema ? Source<Response> | Pieces : unknown>;
 }
 
 /** A route of the console is one value: who may call it, what it accepts, what it returns and what it does. */

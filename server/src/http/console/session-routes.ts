@@ -16,6 +16,7 @@ import {
   signIn,
 } from '../../usecases/people/passwords.ts';
 import {
+  type EnteredSession,
   endSession,
   readMemberships,
   readSession,
@@ -30,7 +31,7 @@ import {
   ssoTimeoutMs,
 } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { present, Type, text } from '../schema.ts';
+import { type Source, Type, text } from '../schema.ts';
 import {
   clearCookie,
   csrfTokenOf,
@@ -142,7 +143,7 @@ async function openSession(
   exchange: Exchange,
   options: ConsoleOptions,
   started: StartedSession,
-): Promise<schemas.SessionJson> {
+): Promise<PresentedSession> {
   const { context, reply } = exchange;
   await keepSession(exchange, options, started);
   const session = await readSession(context, context.sha256(started.token));
@@ -153,23 +154,27 @@ async function openSession(
   return presentSession(context, session, started.token);
 }
 
+type PresentedSession = Source<typeof schemas.sessionSchema>;
+
 async function presentSession(
   context: SurfaceContext,
   signedIn: SignedIn,
   own: string,
-): Promise<schemas.SessionJson> {
+): Promise<PresentedSession> {
   const { userId, email, access } = signedIn.session;
   const { entered, pending } = await readMemberships(context, signedIn);
+  const named = (entry: EnteredSession['membership']) => ({
+    ...entry,
+    id: entry.organizationId,
+    name: entry.organizationName,
+  });
   return {
     user: { id: userId, email },
     csrfToken: csrfTokenOf(context, own),
     proof: access.proof,
-    limits: present(schemas.limitsSchema, context.limits),
-    organizations: entered.map((entry) => {
-      const { organizationId: id, organizationName: name } = entry;
-      return present(schemas.organizationSchema, { ...entry, id, name });
-    }),
-    invitations: pending.map(({ organizationId: id, organizationName: name }) => ({ id, name })),
+    limits: context.limits,
+    organizations: entered.map(named),
+    invitations: pending.map(named),
   };
 }
 

@@ -8,12 +8,10 @@ import {
 } from '../../domain/message.ts';
 import { formerMember } from '../../domain/organization.ts';
 import { counted } from '../../domain/text.ts';
-import type { Thread } from '../../domain/thread.ts';
 import { iso, isoOrNull } from '../../domain/time.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { MessagesView } from '../../usecases/threads/followed-threads.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
-import type { ThreadRow } from '../../usecases/threads/search-threads.ts';
 import type { Piece, Pieces } from '../long-responses.ts';
 import { present } from '../schema.ts';
 import {
@@ -21,22 +19,10 @@ import {
   type ReplyJson,
   type StepJson,
   type ThreadEvents,
-  type ThreadJson,
-  type ThreadRowJson,
   type ThreadViewJson,
-  threadSchema,
+  threadHeadSchema,
   type VerdictJson,
 } from './thread-schemas.ts';
-
-export function presentThread(thread: Thread, mine: boolean): ThreadJson {
-  return present(threadSchema, { ...thread, mine });
-}
-
-export function presentRow({ thread, summary, found }: ThreadRow, mine: boolean): ThreadRowJson {
-  const { state, author, line } = summary;
-  const createdBy = author ?? formerMember;
-  return { ...presentThread(thread, mine), state, createdBy, line, found: found ?? null };
-}
 
 /** The JSON of a thread and its messages. A large thread is loaded as the peer takes it. */
 export function presentView({ view, parts }: ThreadView): Pieces {
@@ -44,10 +30,8 @@ export function presentView({ view, parts }: ThreadView): Pieces {
 }
 
 function presentHead({ thread, mine, createdBy, status }: ThreadHeadView): Omit<ThreadViewJson, 'messages'> {
-  return {
-    thread: { ...presentThread(thread, mine), createdBy: createdBy ?? formerMember },
-    state: status.state,
-  };
+  const shown = { ...thread, mine, createdBy: createdBy ?? formerMember };
+  return { thread: present(threadHeadSchema, shown), state: status.state };
 }
 
 /** The name of an event of the stream, and its data. */
@@ -118,22 +102,17 @@ function presentMessage(message: Message, view: MessagesView): MessageJson {
 }
 
 function presentReply(reply: AssistantMessage, { details }: MessagesView): ReplyJson {
-  const { id, role, content, status, completedAt, sources, model } = reply;
-  const detail = details.get(id);
+  const { threadId: _, createdAt, completedAt, steps, ...shown } = reply;
+  const { traceId = null, failure = null, verdict = null } = details.get(reply.id) ?? {};
   return {
-    id,
-    role,
-    content,
-    createdAt: iso(reply.createdAt),
-    status,
+    ...shown,
+    createdAt: iso(createdAt),
     completedAt: isoOrNull(completedAt),
-    steps: reply.steps.map((step) => presentStep(step, reply)),
-    sources,
-    model,
-    traceId: detail?.traceId ?? null,
+    steps: steps.map((step) => presentStep(step, reply)),
+    traceId,
     // A completed reply may have failed in an earlier attempt.
-    failure: status === 'failed' ? (detail?.failure ?? null) : null,
-    verdict: presentVerdict(reply, detail?.verdict ?? null),
+    failure: reply.status === 'failed' ? failure : null,
+    verdict: presentVerdict(reply, verdict),
   };
 }
 

@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import { invalid } from '../../domain/errors.ts';
 import { plainText } from '../../domain/excerpt.ts';
+import type { UserId } from '../../domain/id.ts';
 import { formerMember } from '../../domain/organization.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { iso } from '../../domain/time.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
 import {
   addPrompt,
@@ -25,10 +25,10 @@ import { findHome, getThreadView } from '../../usecases/threads/get-thread.ts';
 import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
 import { searchThreads, summarizeThreads, type ThreadRow } from '../../usecases/threads/search-threads.ts';
 import { type Pieces, whileConnected } from '../long-responses.ts';
-import { pageQuery, present, Type, text } from '../schema.ts';
+import { pageQuery, Type, text } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute, type MemberCall } from './route.ts';
 import { threadEventStreams } from './thread-events.ts';
-import { presentRow, presentThread, presentView } from './thread-presentation.ts';
+import { presentView } from './thread-presentation.ts';
 import * as schemas from './thread-schemas.ts';
 
 const limitDefault = 25;
@@ -53,20 +53,20 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
       response: schemas.threadListSchema,
       async handle({ context, principal, reply, query }) {
         const { search = '', state, since, limit = limitDefault, ...selection } = query;
-        const present = (row: ThreadRow) => presentRow(row, row.thread.userId === principal.userId);
+        const shown = (row: ThreadRow) => rowFor(principal.userId, row);
         if (search.trim() !== '' || state !== undefined || since !== undefined) {
           const input = { ...selection, search, state, since, limit };
           const { rows, nextCursor } = await whileConnected(reply.raw, ({ signal }) =>
             searchThreads(context, principal, input, signal),
           );
-          return { threads: rows.map(present), nextCursor, truncated: false };
+          return { threads: rows.map(shown), nextCursor, truncated: false };
         }
         const { threads, nextCursor, truncated } = await listThreads(context, principal, {
           ...selection,
           limit,
         });
         const rows = await summarizeThreads(context, threads);
-        return { threads: rows.map(present), nextCursor, truncated };
+        return { threads: rows.map(shown), nextCursor, truncated };
       },
     }),
     defineConsoleRoute('GET /accounts', 'member', {
@@ -95,7 +95,7 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
 
 /** All but the first are only for the thread's creator, which the use cases check. */
 function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
-  const changed = (thread: Thread) => ({ thread: presentThread(thread, true) });
+  const changed = (thread: Thread) => ({ thread: { ...thread, mine: true } });
   return [
     defineConsoleRoute('POST /threads', 'member', {
       body: schemas.newThreadBody(limits),
@@ -159,6 +159,18 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   ];
 }
 
+function rowFor(viewer: UserId, { thread, summary, found }: ThreadRow) {
+  const { state, author, line } = summary;
+  return {
+    ...thread,
+    mine: thread.userId === viewer,
+    state,
+    createdBy: author ?? formerMember,
+    line,
+    found: found ?? null,
+  };
+}
+
 async function viewFor({ context, principal }: MemberCall, threadId: string): Promise<Pieces> {
   return presentView(await getThreadView(context, principal, threadId));
 }
@@ -191,20 +203,15 @@ export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[
       response: schemas.unansweredPageSchema,
       async handle(call) {
         const { replies, nextCursor } = await listUnanswered(call, { limit: 20, ...call.query });
-        const shown = replies.map((found) => {
-          const complaints = found.complaints.map(({ email, comment, ratedAt }) => {
-            return { by: email ?? formerMember, comment, at: iso(ratedAt) };
-          });
-          const askedBy = found.askedBy ?? formerMember;
-          const reply = plainText(found.reply);
-          return present(schemas.unansweredSchema, {
-            ...found,
-            askedBy,
-            reply,
-            complaints,
-            at: found.unansweredAt,
-          });
-        });
+        const shown = replies.map((found) => ({
+          ...found,
+          askedBy: found.askedBy ?? formerMember,
+          at: found.unansweredAt,
+          reply: plainText(found.reply),
+          complaints: found.complaints.map(({ email, comment, ratedAt }) => {
+            return { by: email ?? formerMember, comment, at: ratedAt };
+          }),
+        }));
         return { replies: shown, nextCursor };
       },
     }),

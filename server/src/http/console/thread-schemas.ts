@@ -177,8 +177,10 @@ export const unansweredPageSchema = object({
 });
 export type UnansweredPageJson = Json<typeof unansweredPageSchema>;
 
+export const threadHeadSchema = object({ ...threadProperties, createdBy: string });
+
 const viewProperties = {
-  thread: object({ ...threadProperties, createdBy: string }),
+  thread: threadHeadSchema,
   messages: Type.Array(Type.Union([userMessageSchema, replySchema])),
   state,
 };
