@@ -25,8 +25,8 @@ import { removeLeftUploads, tooLarge, tooManyUploads, withReceivedFile } from '.
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The upload slot of a request whose body is a file. */
-    upload: { leave(): void; isHandled: boolean } | undefined;
+    /** The work on a request whose body is a file, which continues if the caller disconnects. */
+    upload: Promise<unknown> | undefined;
   }
 }
 
@@ -137,24 +137,22 @@ function isPieces(body: unknown): body is Pieces {
 }
 
 /** Receives an upload once everything else about its request is valid. */
-async function handleUpload(
+function handleUpload(
   { limits, uploadFolder }: ConsoleOptions,
   route: ConsoleRoute,
   call: Parameters<ConsoleRoute['handle']>[0],
-  { body, upload }: FastifyRequest,
+  request: FastifyRequest,
 ): ReturnType<ConsoleRoute['handle']> {
-  // The slot is freed when the work ends, not when the caller disconnects: the work continues.
-  upload!.isHandled = true;
-  try {
-    if (body === undefined) return await route.handle(call);
-    const file = body as IncomingMessage;
-    return await withReceivedFile(file, uploadFolder, limits.documentBytesMax, async (path) => {
-      await call.recheck();
-      return route.handle({ ...call, body: path as never });
-    });
-  } finally {
-    upload!.leave();
-  }
+  const file = request.body as IncomingMessage | undefined;
+  const work =
+    file === undefined
+      ? route.handle(call)
+      : withReceivedFile(file, uploadFolder, limits.documentBytesMax, async (path) => {
+          await call.recheck();
+          return route.handle({ ...call, body: path as never });
+        });
+  request.upload = work;
+  return work;
 }
 
 /** A caller who may upload gets a slot, and more time for the body, before it is read. */
@@ -167,19 +165,12 @@ function checkOf(context: SurfaceContext, options: ConsoleOptions, route: Consol
     await open(request, reply);
     const { organizationId } = request.params as { organizationId: string };
     if (!places.take(organizationId)) throw tooManyUploads(uploadsMax);
-    const upload = {
-      isHandled: false,
-      leave() {
-        upload.leave = () => {};
-        places.release(organizationId);
-      },
-    };
-    request.upload = upload;
-    const leave = () => {
-      if (!upload.isHandled) upload.leave();
+    const leave = async () => {
+      await Promise.allSettled([request.upload]);
+      places.release(organizationId);
     };
     // The caller may have disconnected during the check.
-    if (reply.raw.destroyed) leave();
+    if (reply.raw.destroyed) void leave();
     else reply.raw.once('close', leave);
     allowSlowBody(request.raw);
   };
