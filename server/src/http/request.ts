@@ -43,7 +43,8 @@ export function parseQuery(raw: string, { properties }: QuerySchema): Record<str
   return query;
 }
 
-function decode(text: string): string | undefined {
+/** Decodes a form-encoded name or value; undefined if it is not valid percent-encoded UTF-8. */
+export function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

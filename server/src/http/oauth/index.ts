@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { accessTokenScope } from '../../domain/credential.ts';
+import { accessTokenScope, accessTokenSeconds } from '../../domain/credential.ts';
 import { limits } from '../../domain/limits.ts';
-import { issueAccessToken, type TokenOutcome } from '../../usecases/credentials/applications.ts';
+import { type ClientCredentials, issueAccessToken } from '../../usecases/credentials/applications.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendError } from '../error-response.ts';
-import { countHeader } from '../request.ts';
+import { countHeader, decode } from '../request.ts';
 
 export interface OAuthOptions {
   /** The public URL of this surface, and the issuer of access tokens. */
@@ -36,13 +36,13 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
       },
     };
     const token = async (request: FastifyRequest, reply: FastifyReply) => {
-      const issued = await exchange(context, request);
+      const accessToken = await exchange(context, request);
       return reply.header('content-type', 'application/json; charset=utf-8').send(
         JSON.stringify({
-          access_token: issued.accessToken,
+          access_token: accessToken,
           token_type: 'Bearer',
-          expires_in: issued.expiresInSeconds,
-          scope: issued.scope,
+          expires_in: accessTokenSeconds,
+          scope: accessTokenScope,
         }),
       );
     };
@@ -63,10 +63,7 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
   };
 }
 
-async function exchange(
-  context: SurfaceContext,
-  request: FastifyRequest,
-): Promise<Extract<TokenOutcome, { outcome: 'issued' }>> {
+async function exchange(context: SurfaceContext, request: FastifyRequest): Promise<string> {
   const form = readForm(request.headers['content-type'], request.body as Buffer | undefined);
   const grantType = form.get('grant_type');
   if (grantType === undefined) throw new OAuthError('invalid_request', 'grant_type is missing.');
@@ -78,7 +75,7 @@ async function exchange(
   switch (result.outcome) {
     case 'issued':
       request.credentialId = result.applicationId;
-      return result;
+      return result.accessToken;
     case 'invalid-client':
       throw new OAuthError('invalid_client', 'The client is unknown, or its secret is wrong.');
     case 'unauthorized-client':
@@ -117,10 +114,7 @@ function authorizationServerMetadata(issuer: string): object {
   };
 }
 
-interface ClientIdentity {
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
+type ClientIdentity = Omit<ClientCredentials, 'address'>;
 
 /** The parameters of a form (RFC 6749 §3.2). Each may occur once; one without a value is treated as missing. */
 export function readForm(contentType: string | undefined, body: Buffer | undefined): Map<string, string> {
@@ -165,18 +159,10 @@ function readBasic(request: IncomingMessage): ClientIdentity {
   const bytes = Buffer.from(encoded, 'base64');
   const joint = bytes.indexOf(':');
   if (joint === -1 || !isUtf8(bytes)) throw unreadable();
-  return {
-    clientId: formDecoded(bytes.subarray(0, joint).toString()),
-    clientSecret: formDecoded(bytes.subarray(joint + 1).toString()),
-  };
-}
-
-function formDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    throw unreadable();
-  }
+  const clientId = decode(bytes.subarray(0, joint).toString());
+  const clientSecret = decode(bytes.subarray(joint + 1).toString());
+  if (clientId === undefined || clientSecret === undefined) throw unreadable();
+  return { clientId, clientSecret };
 }
 
 function unreadable(): OAuthError {

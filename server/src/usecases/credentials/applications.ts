@@ -1,9 +1,4 @@
-import {
-  type Application,
-  accessTokenScope,
-  accessTokenSeconds,
-  generateClientSecret,
-} from '../../domain/credential.ts';
+import { type Application, generateClientSecret } from '../../domain/credential.ts';
 import { type ApplicationId, isApplicationId } from '../../domain/id.ts';
 import { checkName } from '../../domain/text.ts';
 import type { Context, OrganizationCall } from '../context.ts';
@@ -68,20 +63,14 @@ export function listApplications({ context, organizationId }: OrganizationCall):
   return context.store.listApplications(organizationId);
 }
 
-interface ClientCredentials {
+export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly address: string;
 }
 
-export type TokenOutcome =
-  | {
-      outcome: 'issued';
-      accessToken: string;
-      expiresInSeconds: number;
-      scope: string;
-      applicationId: ApplicationId;
-    }
+type TokenOutcome =
+  | { outcome: 'issued'; accessToken: string; applicationId: ApplicationId }
   | { outcome: 'invalid-client' }
   /** The secret is right, but the public API is not enabled for the organization. */
   | { outcome: 'unauthorized-client' }
@@ -121,13 +110,7 @@ async function exchange(
   const applicationId = clientId as ApplicationId;
   const { organizationId, epoch } = grant;
   const accessToken = await accessTokens.issue({ applicationId, organizationId, epoch });
-  return {
-    outcome: 'issued',
-    accessToken,
-    expiresInSeconds: accessTokenSeconds,
-    scope: accessTokenScope,
-    applicationId,
-  };
+  return { outcome: 'issued', accessToken, applicationId };
 }
 
 /** No known secret has this hash. */
