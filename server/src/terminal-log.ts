@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printableLines } from './domain/text.ts';
 
 /** Colors follow the terminal and `NO_COLOR`. */
 const colored = (format: Parameters<typeof styleText>[0], text: string) =>
@@ -10,13 +11,13 @@ const colored = (format: Parameters<typeof styleText>[0], text: string) =>
  */
 export function terminalLine(json: string): string {
   const line = parsed(json);
-  if (line === undefined) return printable(json);
+  if (line === undefined) return printableLines(json);
   const { level, time, msg, err, ...fields } = line;
   const clock = colored('dim', new Date(time).toTimeString().slice(0, 8));
   const text =
-    msg === 'request' ? requestText(fields) : `${printable(String(msg ?? ''))}${fieldsText(fields)}`;
+    msg === 'request' ? requestText(fields) : `${printableLines(String(msg ?? ''))}${fieldsText(fields)}`;
   const stack =
-    err === undefined ? '' : `\n${printable(String(err.stack ?? err.message)).replaceAll(/^/gm, '  ')}`;
+    err === undefined ? '' : `\n${printableLines(String(err.stack ?? err.message)).replaceAll(/^/gm, '  ')}`;
   return `${clock} ${levelText(level)}${text}${stack}\n`;
 }
 
@@ -37,19 +38,14 @@ function levelText(level: number): string {
 
 function requestText({ trace_id, method, route, status, ms, ...fields }: Record<string, unknown>): string {
   const color = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
-  const text = `${printable(`${method} ${route}`)} ${colored(color, String(status))} ${ms} ms`;
+  const text = `${printableLines(`${method} ${route}`)} ${colored(color, String(status))} ${ms} ms`;
   return `${text}${fieldsText(Number(status) >= 400 ? { ...fields, trace_id } : fields)}`;
 }
 
 function fieldsText(fields: Record<string, unknown>): string {
   const texts = Object.entries(fields).map(([name, value]) => {
     const text = typeof value === 'string' && /^[\w:/.@-]+$/.test(value) ? value : JSON.stringify(value);
-    return colored('dim', ` ${printable(`${name}=${text}`)}`);
+    return colored('dim', ` ${printableLines(`${name}=${text}`)}`);
   });
   return texts.join('');
-}
-
-/** Replaces control characters other than line ends, which could change what the terminal shows. */
-function printable(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n]/gu, '\uFFFD');
 }

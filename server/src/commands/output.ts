@@ -1,5 +1,8 @@
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
+import { printable, printableLines } from '../domain/text.ts';
+
+export { printable, printableLines };
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -40,16 +43,6 @@ export function jsonLine(value: unknown): string {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
   return `${json}\n`;
-}
-
-/** Replaces control characters, which could move the cursor or break the line. */
-export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '\uFFFD');
-}
-
-/** The same for a text of several lines. */
-export function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n');
 }
 
 /** Cells whose color says what they mean. */

@@ -74,6 +74,16 @@ export function withoutInvisible(line: string): string {
   return line.replace(/[\t\v\f\x85]/g, ' ').replace(invisibleCharacters, '');
 }
 
+/** Replaces control characters, with which a text could change what a terminal shows, or break the line. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '\uFFFD');
+}
+
+/** The same for a text of several lines. */
+export function printableLines(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, '\uFFFD');
+}
+
 /** The number of characters to insert, remove or replace to turn one text into the other. */
 export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
