@@ -68,7 +68,7 @@ export function readRemoteConfig(environment: NodeJS.ProcessEnv) {
   const clientId = read('SKEIN_CLIENT_ID');
   const clientSecret = read('SKEIN_CLIENT_SECRET');
   if (clientSecret === undefined && clientId !== undefined) {
-    throw new ConfigError('SKEIN_CLIENT_SECRET', 'must be set with SKEIN_CLIENT_ID');
+    throw needed('SKEIN_CLIENT_SECRET', 'SKEIN_CLIENT_ID');
   }
   // A remote service may have a path in front of it.
   const readUrl = (name: 'SKEIN_BASE_URL' | 'SKEIN_AUTH_URL') =>
@@ -140,10 +140,8 @@ function readSso(read: Read, issuerText: string | undefined) {
       'must be an https URL: http would let anyone forge identities',
     );
   }
-  if (clientId === '') throw new ConfigError('SKEIN_OIDC_CLIENT_ID', 'must be set with SKEIN_OIDC_ISSUER');
-  if (clientSecret === '') {
-    throw new ConfigError('SKEIN_OIDC_CLIENT_SECRET', 'must be set with SKEIN_OIDC_ISSUER');
-  }
+  if (clientId === '') throw needed('SKEIN_OIDC_CLIENT_ID', 'SKEIN_OIDC_ISSUER');
+  if (clientSecret === '') throw needed('SKEIN_OIDC_CLIENT_SECRET', 'SKEIN_OIDC_ISSUER');
   // As it is written: a slash at the end is part of an issuer's name.
   return { issuer: issuerText ?? issuer, clientId, clientSecret, name };
 }
