@@ -37,10 +37,7 @@ export const credentialCommands: readonly StoreCommand[] = [
       const owner = email === undefined ? null : await findMember(call, email);
       const name = optionText(call, 'name') ?? '';
       const { id, key } = await createApiKey(call, { userId: owner?.userId ?? null, name });
-      return {
-        json: { id, key },
-        text: `${key}\n\nThis is ${id}. Store the key now: it is not shown again.`,
-      };
+      return showKey(id, key);
     },
   }),
   onOrganization({
@@ -68,10 +65,7 @@ export const credentialCommands: readonly StoreCommand[] = [
       const oldValidFor = (call.options.oldValidFor ?? 'now') as RotationGrace;
       const { id, key } = await rotateApiKey(call, old, { owners: 'all', oldValidFor });
       const ends = oldValidFor === 'now' ? 'is revoked' : `works for another ${oldValidFor}`;
-      return {
-        json: { id, key },
-        text: `${key}\n\nThis is ${id}. Store the key now: it is not shown again. ${old} ${ends}.`,
-      };
+      return showKey(id, key, ` ${old} ${ends}.`);
     },
   }),
   onOrganization({
@@ -162,6 +156,13 @@ export const credentialCommands: readonly StoreCommand[] = [
     },
   },
 ];
+
+function showKey(id: string, key: string, more = ''): Result {
+  return {
+    json: { id, key },
+    text: `${key}\n\nThis is ${id}. Store the key now: it is not shown again.${more}`,
+  };
+}
 
 function showSecret({ id, clientSecret }: { id: string; clientSecret: string }): Result {
   return {

@@ -107,7 +107,6 @@ export type ClientSecretJson = Json<typeof clientSecretSchema>;
 export const newMemberBody = object({ email: text(0, 254), role, service: boolean });
 export const memberRoleBody = object({ role });
 
-export const memberKeySchema = object({ id: string, name: string, hint: string });
 export const memberSchema = object({
   id: string,
   email: string,
@@ -120,7 +119,7 @@ export const memberSchema = object({
   /** Whether the invitation was sent by mail; null if it is not sent by mail. */
   mailState: nullable(Type.Enum(['waiting', 'sent', 'failed'])),
   /** Valid personal keys, which are revoked when the member is removed. */
-  keys: Type.Array(memberKeySchema),
+  keys: Type.Array(object({ id: string, name: string, hint: string })),
 });
 export type MemberJson = Json<typeof memberSchema>;
 
@@ -165,8 +164,7 @@ export const openedDocumentSchema = object({
 });
 export type OpenedDocumentJson = Json<typeof openedDocumentSchema>;
 
-export const passageSchema = object({ heading: string, text: string });
-export const passagesSchema = object({ passages: Type.Array(passageSchema) });
+export const passagesSchema = object({ passages: Type.Array(object({ heading: string, text: string })) });
 export type PassagesJson = Json<typeof passagesSchema>;
 
 export const questionBody = object({
@@ -298,29 +296,30 @@ export const auditEventSchema = object({
 });
 export type AuditEventJson = Json<typeof auditEventSchema>;
 
-/** A filter of the audit log. Days are in UTC, both included. */
-export const auditQuery = {
+/** A filter of a log. Days are in UTC, both included. */
+const logQuery = {
   traceId: Type.Optional(text(1, 255)),
+  from: Type.Optional(day),
+  to: Type.Optional(day),
+};
+
+export const auditQuery = {
+  ...logQuery,
   /** A user's id, `operator` or `skein`. */
   actor: Type.Optional(text(1, 64)),
   action: Type.Optional(text(1, 64)),
-  from: Type.Optional(day),
-  to: Type.Optional(day),
 };
 
 /** Newest first. With a filter, a page may be empty and still have a next one. */
 export const auditSchema = object({ events: Type.Array(auditEventSchema), nextCursor: nullable(string) });
 export type AuditJson = Json<typeof auditSchema>;
 
-/** A filter of the request log. Days are in UTC, both included. */
 export const requestQuery = {
-  traceId: Type.Optional(text(1, 255)),
+  ...logQuery,
   /** A class of statuses, or an error code. */
   status: Type.Optional(Type.Enum(['2xx', '3xx', '4xx', '5xx', ...errorCodes])),
   operation: Type.Optional(text(1, 64)),
   credentialId: Type.Optional(text(1, 64)),
-  from: Type.Optional(day),
-  to: Type.Optional(day),
 };
 
 export const requestSchema = object({
