@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { FairQueue } from '../../domain/fair-queue.ts';
 import { memoized } from '../../domain/memoized.ts';
 import {
   boundValue,
@@ -110,6 +111,8 @@ export const setLockTimeout = sql`set_config('lock_timeout', :lockMs::text, true
 export const sharedLockMs = 300;
 /** How long the calls of one organization then wait for it. */
 export const isolatedLockMs = 10_000;
+/** One runs while the next one waits for a lock. More would only take connections from other organizations. */
+const waitingForLocksMax = 2;
 
 export const isLockTimeout = (error: unknown) => (error as Partial<pg.DatabaseError>).code === '55P03';
 
@@ -135,6 +138,7 @@ function mayBeOneCallsFault(error: unknown): boolean {
 
 export class Database implements Transactions {
   readonly #pool: pg.Pool;
+  readonly #places = new FairQueue<unknown>(Number.POSITIVE_INFINITY, waitingForLocksMax);
   readonly time: StoreTime;
   readonly health: WriteHealth;
 
@@ -221,18 +225,31 @@ export class Database implements Transactions {
 
   readonly runsLocally = false;
   readonly read = <T>(work: () => Work<T>): Promise<T> => runAll(this.run, work());
-  readonly write = <T>(work: () => Work<T>): Promise<T> => this.transaction((run) => runAll(run, work()));
-  readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> =>
-    this.transaction(async (run) => {
-      await run(commitUnsynced);
-      return runAll(run, work());
-    });
+  readonly write = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work());
+  readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work(), commitUnsynced);
   readonly writeOne = this.run;
   readonly readMany = <Row>({ name, sql }: Statement, columns: CallColumns) => {
     const all = statement(name)`SELECT place, found.* FROM ${askedWith(columns)}
       CROSS JOIN LATERAL (${withColumns(sql, columns)}) AS found`;
     return this.batched<Row>(all, columns, { batchesMax: 2 });
   };
+
+  /** Runs work that may wait for locks, with few connections for each owner of the locked rows. */
+  inTurn<T>(owner: unknown, work: () => Promise<T>): Promise<T> {
+    return owner === undefined ? work() : this.#places.run(owner, work, AbortSignal.timeout(isolatedLockMs));
+  }
+
+  /** The first statement names the owner of the rows that the work locks. */
+  async #writeInTurn<T>(work: Work<T>, ...settings: Statement[]): Promise<T> {
+    const first = work.next();
+    const { organizationId, userId } = first.done ? {} : first.value.values;
+    return this.inTurn(organizationId ?? userId, () =>
+      this.transaction(async (run) => {
+        for (const setting of settings) await run(setting);
+        return runAll(run, work, first);
+      }),
+    );
+  }
 
   /** For operations that need several statements. */
   async transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
@@ -298,8 +315,8 @@ export class Database implements Transactions {
   }
 }
 
-async function runAll<T>(run: Run, work: Work<T>): Promise<T> {
-  let step = work.next();
+async function runAll<T>(run: Run, work: Work<T>, first = work.next()): Promise<T> {
+  let step = first;
   while (step.done !== true) step = work.next(await run(step.value.statement, step.value.values));
   return step.value;
 }

@@ -137,4 +137,30 @@ describe('A lock that another session holds on rows of one organization', () => 
     });
     assert.deepEqual([...new Set(await Promise.all(waiting))], ['added', 'done']);
   });
+
+  it('does not hold up other organizations while many of its members are added or removed', async () => {
+    const { store } = world;
+    const [locked, other] = [await world.organization(), await world.organization()];
+    const stranger = await world.member(other);
+    const addresses = (name: string) =>
+      Array.from({ length: 12 }, (_, place) => `${name}${place}@example.org`);
+    for (const email of addresses('leaving')) await world.member(locked, email);
+    const add = (email: string) => world.member(locked, email);
+    const remove = (email: string) => store.removeMember(locked, email, false, note());
+    for (const [table, change] of [
+      ['organization', () => addresses('joining').map(add)],
+      ['member', () => addresses('leaving').map(remove)],
+    ] as const) {
+      let waiting: Promise<unknown>[] = [];
+      await whileLocked(table, locked, async () => {
+        waiting = change();
+        const { id } = await world.thread(other, stranger);
+        assert.equal((await store.cancelReplies(other, id)).length, 1);
+        assert.ok(await isPending(Promise.race(waiting)));
+      });
+      await Promise.all(waiting);
+    }
+    const emails = (await store.listMembers(locked)).map(({ email }) => email);
+    assert.deepEqual(emails.sort(), addresses('joining').sort());
+  });
 });

@@ -1,4 +1,3 @@
-import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { keyIsLive } from '../sql/api-keys.ts';
 import { insertNote, noteValues } from '../sql/audit.ts';
@@ -128,21 +127,18 @@ const publish = statement('publish-thread')`${relist(
   sql`0 AS threads, CASE WHEN published THEN 1 ELSE -1 END AS published`,
 )}`;
 
-/** One runs while the next one waits for the organization's row. More would only take connections from other organizations. */
-const ofOrganizationMax = 2;
-
 /** One statement each: no lock of the organization's row, for which its creates wait, is held for a round trip. */
-export function postgresThreadChanges({
-  run,
-  read,
-}: Database): Pick<Threads, 'addReply' | 'restoreThread' | 'setThreadPublished'> {
-  const places = new FairQueue<OrganizationId>(Number.POSITIVE_INFINITY, ofOrganizationMax);
+export function postgresThreadChanges(
+  database: Database,
+): Pick<Threads, 'addReply' | 'restoreThread' | 'setThreadPublished'> {
+  const { run, read } = database;
   function change<Row>(
     statement: Statement,
     values: Values & { readonly organizationId: OrganizationId },
   ): Promise<Row[]> {
-    const make = () => run<Row>(statement, { ...values, lockMs: isolatedLockMs });
-    return places.run(values.organizationId, make, AbortSignal.timeout(isolatedLockMs));
+    return database.inTurn(values.organizationId, () =>
+      run<Row>(statement, { ...values, lockMs: isolatedLockMs }),
+    );
   }
 
   const add: Threads['addReply'] = async (organizationId, threadId, userId, reply) => {

@@ -118,7 +118,8 @@ export const members = ({ read, write }: Transactions): Members => ({
 
   // The invitation and the requests for keys are removed with the membership.
   removeMember: method(write, function* (organizationId, email, keepAdmin, note) {
-    const member = yield* lockMember(organizationId, yield* findUserId(email));
+    const found = yield* row<Member>(findByEmail, { organizationId, email });
+    const member = yield* lockMember(organizationId, found?.userId);
     if (member === undefined) return { outcome: 'missing' };
     if (keepAdmin && member.isLastAdmin) return { outcome: 'last-admin' };
     const { userId } = member;
