@@ -13,6 +13,7 @@ import { bringUpToDate } from './migrate.ts';
 import { Servers } from './servers.ts';
 import { StoreTime } from './store-time.ts';
 
+const clock = { steady: () => performance.now() };
 const ownBackend = statement('own-backend')`SELECT pg_backend_pid() AS pid`;
 const idleTimeout = statement('idle-timeout')`
   SELECT current_setting('idle_in_transaction_session_timeout') AS timeout`;
@@ -23,11 +24,7 @@ describe('A connection that breaks between two statements of a transaction', () 
   let database: Database;
   before(async () => {
     testDatabase = await openTestDatabase();
-    database = await Database.open(
-      new Servers(testDatabase.url),
-      new StoreTime({ steady: () => performance.now() }),
-      poolSettings,
-    );
+    database = await Database.open(new Servers(testDatabase.url), new StoreTime(clock), poolSettings);
   });
   after(async () => {
     await database?.close();
@@ -48,6 +45,36 @@ describe('A connection that breaks between two statements of a transaction', () 
 
   it('is broken by the server if the process freezes there', async () => {
     assert.deepEqual(await database.transaction((run) => run(idleTimeout)), [{ timeout: '10s' }]);
+  });
+});
+
+describe('A server that grants fewer connections than the pool may open', () => {
+  const role = `skein_few_${process.pid}`;
+  let testDatabase: Awaited<ReturnType<typeof openTestDatabase>>;
+  let client: pg.Client;
+  let database: Database;
+  before(async () => {
+    testDatabase = await openTestDatabase();
+    client = await new Servers(testDatabase.url).connect({});
+    const url = new URL(testDatabase.url);
+    await client.query(`CREATE ROLE ${role} LOGIN PASSWORD '${url.password}' CONNECTION LIMIT 3`);
+    await client.query(`ALTER SCHEMA public OWNER TO ${role}`);
+    url.username = role;
+    database = await Database.open(new Servers(url.href), new StoreTime(clock), poolSettings);
+  });
+  after(async () => {
+    await database?.close();
+    await client?.query(`DROP OWNED BY ${role}`);
+    await client?.query(`DROP ROLE ${role}`);
+    await client?.end();
+    await testDatabase.close();
+  });
+
+  it('answers every call through those', async () => {
+    const calls = Array.from({ length: 40 }, (_, place) =>
+      place % 2 === 0 ? database.run(ownBackend) : database.transaction((run) => run(ownBackend)),
+    );
+    assert.equal((await Promise.all(calls)).flat().length, 40);
   });
 });
 

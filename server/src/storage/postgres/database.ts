@@ -45,6 +45,9 @@ const timeouts = { statement_timeout: statementMs };
  */
 const begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'";
 const idleMs = 30_000;
+const tooManyConnections = '53300';
+/** How long a node opens no further connections after the server has refused one because it has too many. */
+const refusedMs = 1_000;
 
 /** Counts, times and sequences stay far below 2^53, so that bigint values are read as numbers. */
 export const types = {
@@ -138,12 +141,22 @@ function mayBeOneCallsFault(error: unknown): boolean {
 
 export class Database implements Transactions {
   readonly #pool: pg.Pool;
+  readonly #connectionsMax: number;
+  /** Without those that are being opened, which the pool counts too. */
+  #open = 0;
   readonly #places = new FairQueue<unknown>(Number.POSITIVE_INFINITY, waitingForLocksMax);
   readonly time: StoreTime;
   readonly health: WriteHealth;
 
   private constructor(pool: pg.Pool, time: StoreTime, health: WriteHealth) {
     this.#pool = pool;
+    this.#connectionsMax = pool.options.max;
+    pool.on('connect', () => {
+      this.#open += 1;
+    });
+    pool.on('remove', () => {
+      this.#open -= 1;
+    });
     this.time = time;
     this.health = health;
   }
@@ -176,7 +189,7 @@ export class Database implements Transactions {
   /** Runs one statement as a transaction of its own, in one round trip. */
   readonly run: Run = async (statement, values) => {
     try {
-      const { rows } = await this.#pool.query(query(statement, values, this.time));
+      const { rows } = await this.#connected(() => this.#pool.query(query(statement, values, this.time)));
       return this.#seen(rows);
     } catch (error) {
       this.#noteFailure(error as pg.DatabaseError);
@@ -253,7 +266,7 @@ export class Database implements Transactions {
 
   /** For operations that need several statements. */
   async transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.#connected(() => this.#pool.connect());
     let broken: Error | undefined;
     try {
       await client.query(begin);
@@ -280,7 +293,7 @@ export class Database implements Transactions {
    * The connection to a standby is closed, because the next one may lead to the primary.
    */
   async assertWritable(): Promise<void> {
-    const client = await this.#pool.connect();
+    const client = await this.#connected(() => this.#pool.connect());
     let writable = false;
     try {
       const { rows } = await client.query(query(readWritable));
@@ -300,6 +313,21 @@ export class Database implements Transactions {
       if ((error as pg.DatabaseError).code !== insufficientPrivilege) throw error;
     }
     this.health.succeeded();
+  }
+
+  /** If the server has too many connections for another one, waits for one that this node already has. */
+  async #connected<T>(connect: () => Promise<T>): Promise<T> {
+    try {
+      return await connect();
+    } catch (error) {
+      if ((error as pg.DatabaseError).code !== tooManyConnections || this.#open === 0) throw error;
+      const { options } = this.#pool;
+      options.max = this.#open;
+      setTimeout(() => {
+        options.max = this.#connectionsMax;
+      }, refusedMs).unref();
+      return this.#connected(connect);
+    }
   }
 
   #noteFailure(error: pg.DatabaseError): void {
