@@ -42,7 +42,7 @@ export type SignInProblem =
 
 export const role = Type.Enum(['admin', 'member']);
 
-export const organizationSchema = object({
+const organizationSchema = object({
   id: string,
   name: string,
   role,
@@ -52,7 +52,7 @@ export const organizationSchema = object({
 export type OrganizationJson = Json<typeof organizationSchema>;
 
 /** The limits that the page checks or shows. Lengths are in code points: of an account, of a key or application, … */
-export const limitsSchema = object({
+const limitsSchema = object({
   promptLengthMax: integer,
   titleLengthMax: integer,
   linkLengthMax: integer,

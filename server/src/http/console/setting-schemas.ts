@@ -53,7 +53,7 @@ export const keySchema = object({
 });
 export type KeyJson = Json<typeof keySchema>;
 
-export const keyRequestSchema = object({
+const keyRequestSchema = object({
   id: string,
   name: string,
   /** The address of the member who requested it. */
@@ -80,7 +80,7 @@ export const newKeySchema = object({
 });
 export type NewKeyJson = Json<typeof newKeySchema>;
 
-export const applicationSchema = object({
+const applicationSchema = object({
   /** Also its client id. */
   id: string,
   name: string,
@@ -107,7 +107,7 @@ export type ClientSecretJson = Json<typeof clientSecretSchema>;
 export const newMemberBody = object({ email: text(0, 254), role, service: boolean });
 export const memberRoleBody = object({ role });
 
-export const memberSchema = object({
+const memberSchema = object({
   id: string,
   email: string,
   role,
@@ -244,7 +244,7 @@ export type ModelTestJson = Json<typeof modelTestSchema>;
 
 const credentialSchema = object({ id: string, kind: Type.Enum(['key', 'application']), name: string });
 
-export const usageCountSchema = object({
+const usageCountSchema = object({
   /** A day in UTC, as in `2026-11-15`, or the time at which an hour starts. */
   period: string,
   /** Null by the hour. */
@@ -260,7 +260,7 @@ export const usageRange = Type.Enum(['24h', '7d', '30d', '90d']);
 /** In milliseconds, estimated; null without requests. */
 const percentiles = { p50: nullable(number), p95: nullable(number), p99: nullable(number) };
 
-export const trafficSchema = object({
+const trafficSchema = object({
   operations: Type.Array(object({ operation: string, requests: count, errors: count, ...percentiles })),
   errors: Type.Array(object({ code: string, requests: count })),
   replies: object({ completed: count, failed: count, cancelled: count, ...percentiles }),
@@ -280,7 +280,7 @@ export const usageSchema = object({
 });
 export type UsageJson = Json<typeof usageSchema>;
 
-export const auditEventSchema = object({
+const auditEventSchema = object({
   id: string,
   at: time,
   /** An address, `Operator` or `Skein`. */
@@ -322,7 +322,7 @@ export const requestQuery = {
   credentialId: Type.Optional(text(1, 64)),
 };
 
-export const requestSchema = object({
+const requestSchema = object({
   /** The trace id. */
   id: string,
   at: time,

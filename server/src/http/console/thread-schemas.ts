@@ -155,7 +155,7 @@ export const ratingsSchema = object({
 });
 export type RatingsJson = Json<typeof ratingsSchema>;
 
-export const unansweredSchema = object({
+const unansweredSchema = object({
   threadId: string,
   messageId: string,
   title: string,

@@ -190,7 +190,7 @@ export async function requestApiKey(change: UserChange, name: string): Promise<K
   throw notIssued({ ...change, organizationId }, outcome, tooMany);
 }
 
-export interface AddressedKeyRequest extends KeyRequest {
+interface AddressedKeyRequest extends KeyRequest {
   readonly owner: string;
 }
 

@@ -118,7 +118,7 @@ export async function findMemberById(call: OrganizationCall, userId: string): Pr
   return member;
 }
 
-export interface ListedMember extends Member {
+interface ListedMember extends Member {
   /** `invited`: the link has not been used yet. `expired`: it can no longer be used. Service accounts are `active`. */
   readonly state: 'active' | 'invited' | 'expired';
   /** Live personal keys: removing the member revokes them. */
