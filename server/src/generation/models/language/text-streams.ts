@@ -19,7 +19,11 @@ export class KeepableText {
   }
 
   add(piece: string): string {
-    return this.#release(this.#held + piece.replaceAll('\0', ''));
+    const text = this.#held + piece.replaceAll('\0', '');
+    const clear = this.#secret === '' ? text : text.replaceAll(this.#secret, redaction);
+    const keep = Math.max(secretBegunAtEnd(clear, this.#secret), endsInHighSurrogate(clear) ? 1 : 0);
+    this.#held = clear.slice(clear.length - keep);
+    return clear.slice(0, clear.length - keep).toWellFormed();
   }
 
   /** The text still held back. */
@@ -27,13 +31,6 @@ export class KeepableText {
     const rest = this.#held.toWellFormed();
     this.#held = '';
     return rest;
-  }
-
-  #release(text: string): string {
-    const clear = this.#secret === '' ? text : text.replaceAll(this.#secret, redaction);
-    const keep = Math.max(secretBegunAtEnd(clear, this.#secret), endsInHighSurrogate(clear) ? 1 : 0);
-    this.#held = clear.slice(clear.length - keep);
-    return clear.slice(0, clear.length - keep).toWellFormed();
   }
 }
 
