@@ -11,7 +11,6 @@ import {
   replyReads,
   resultValues,
   startOver,
-  sweptMax,
 } from '../sql/replies.ts';
 import {
   type CallColumns,
@@ -23,8 +22,9 @@ import {
   statement,
   type Values,
 } from '../sql/sql.ts';
+import { replySweep } from '../sql/sweeps.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
-import type { ClaimedReply, FailedReply, Replies } from '../store.ts';
+import type { ClaimedReply, Replies } from '../store.ts';
 import { askedLocking, type Database, isLockTimeout, setLockTimeout, sharedLockMs } from './database.ts';
 
 const threadColumns = callColumns({ text: 'organizationId threadId' });
@@ -136,51 +136,6 @@ const release = statement('release-reply')`${changeReplies(
 )} SELECT place FROM changed`;
 const cancel = statement('cancel-replies')`${changeReplies(threadColumns, endCancelled, sql`true`)}
   SELECT place, reply_id AS id FROM changed`;
-const findAnyToSweep = statement('any-replies-to-sweep')`
-  SELECT :now AS at, EXISTS (SELECT FROM message WHERE ${isHeld} AND available_at <= :now)
-    OR EXISTS (SELECT FROM message WHERE ${isRunning} AND deadline_at <= :now) AS found`;
-
-/**
- * Changes the running replies that `condition` selects, up to `sweptMax`, and raises the versions of their threads. Rows
- * that are locked are left for the next sweep: waiting for a lock while holding many could deadlock.
- */
-function sweepReplies(condition: Sql, change: Sql): Sql {
-  return sql`WITH due AS (
-      SELECT organization_id, thread_id, id FROM message WHERE ${isRunning} AND ${condition} LIMIT ${sweptMax}
-    ), held_reply AS (
-      SELECT due.* FROM due CROSS JOIN LATERAL (
-        SELECT FROM thread WHERE organization_id = due.organization_id AND id = due.thread_id
-        FOR NO KEY UPDATE SKIP LOCKED
-      ) AS held_thread CROSS JOIN LATERAL (
-        SELECT FROM message WHERE organization_id = due.organization_id AND thread_id = due.thread_id AND id = due.id
-          AND ${isRunning} AND ${condition} FOR UPDATE SKIP LOCKED
-      ) AS held_message
-    ), changed AS (
-      UPDATE message SET ${change} FROM held_reply WHERE message.organization_id = held_reply.organization_id
-        AND message.thread_id = held_reply.thread_id AND message.id = held_reply.id
-      RETURNING message.organization_id, message.thread_id, message.id, trace_id, failure
-    ), raised AS (
-      UPDATE thread SET ${nextVersion} FROM changed
-      WHERE thread.organization_id = changed.organization_id AND thread.id = changed.thread_id
-    )
-    SELECT organization_id AS "organizationId", thread_id AS "threadId", id AS "messageId", trace_id AS "traceId", failure
-    FROM changed`;
-}
-
-const isExpired = sql`held AND available_at <= :now`;
-const fail = sql`held = false, status = 'failed', content = :content, failure = :failure,
-        completed_at = greatest(:now, created_at)`;
-const failAbandoned = statement('fail-abandoned-replies')`
-  ${sweepReplies(sql`${isExpired} AND attempts + 1 >= :attemptsMax::int`, fail)}`;
-const releaseExpired = statement('release-expired-replies')`${sweepReplies(
-  sql`${isExpired} AND attempts + 1 < :attemptsMax::int`,
-  sql`held = false, attempts = attempts + 1, ${startOver}`,
-)}`;
-const failOverdue = statement('fail-overdue-replies')`${sweepReplies(sql`deadline_at <= :now`, fail)}`;
-const moveTimes = statement('move-times-of-replies')`WITH recorded AS (
-    UPDATE store_clock SET jump_at = :at::bigint WHERE jump_at < :seenByOthersFrom::bigint RETURNING only_row)
-  UPDATE message SET available_at = available_at + :jumpedMs::bigint, deadline_at = deadline_at + :jumpedMs::bigint
-  WHERE ${isRunning} AND created_at < :datedBefore::bigint AND EXISTS (SELECT FROM recorded)`;
 const keepTime = statement('keep-time')`
   UPDATE store_clock SET latest_at = :at::bigint WHERE latest_at < :at::bigint - 1000`;
 export function postgresReplies(database: Database, jumps: ClockJumps): Replies {
@@ -257,27 +212,15 @@ export function postgresReplies(database: Database, jumps: ClockJumps): Replies 
     cancelReplies: async (organizationId, threadId) =>
       (await batchCancels({ organizationId, threadId })).map(({ id }) => id),
 
-    async sweepReplies({ content, overdue, abandoned }, { attemptsMax, leases }) {
-      const beforeMs = time.steady();
-      const [found] = await run<{ at: number; found: boolean }>(findAnyToSweep);
-      const { at } = found!;
-      const reading = { time: at, beforeMs, afterMs: time.steady() };
-      await run(keepTime, { at });
-      const jump = jumps.jumpAt(reading);
-      if (jump !== undefined) await run(moveTimes, { ...jump, at });
-      jumps.accept(reading);
-      await releaseUnansweredClaims();
-      if (!found!.found) return [];
-      // As of the reading, not of now: the clock may have jumped since.
-      const asOfReading = { clockTime: at, clockFloor: at };
-      const failed = await run<FailedReply>(failOverdue, { ...asOfReading, content, failure: overdue });
-      if (leases) {
-        const values = { ...asOfReading, content, failure: abandoned, attemptsMax };
-        failed.push(...(await run<FailedReply>(failAbandoned, values)));
-        await run(releaseExpired, values);
-      }
-      return failed;
-    },
+    sweepReplies: replySweep(
+      database,
+      jumps,
+      () => time.steady(),
+      async (at) => {
+        await run(keepTime, { at });
+        await releaseUnansweredClaims();
+      },
+    ),
 
     // The store cannot know which workers are alive: the leases of dead ones run out.
     releaseOrphanedReplies: async () => [],

@@ -12,9 +12,6 @@ export const startOver = sql`status = 'in_progress', content = '', steps = '[]'`
 /** For a SET clause. */
 export const endCancelled = sql`held = false, status = 'cancelled', completed_at = greatest(:now, created_at)`;
 
-/** One sweep changes no more than this many replies; the next one continues. */
-export const sweptMax = 500;
-
 /** Loads no text: both databases know the length of a text without it. */
 export const messageBytes = sql`octet_length(content) + coalesce(octet_length(steps), 0)
   + coalesce(octet_length(sources), 0) + coalesce(octet_length(verdict), 0)`;

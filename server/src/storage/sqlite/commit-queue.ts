@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ClockReading } from '../clock-jumps.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
 import { LockIsTaken, WriteLock } from './locks.ts';
@@ -142,11 +141,6 @@ export class CommitQueue {
   /** The store's time for a read: not earlier than anything committed so far. */
   now(): number {
     return this.#time.now();
-  }
-
-  read(): ClockReading {
-    const steadyMs = this.#machineClock.steady();
-    return { time: this.now(), beforeMs: steadyMs, afterMs: steadyMs };
   }
 
   /** How far the store's time is ahead of the machine's clock. */

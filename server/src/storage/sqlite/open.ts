@@ -56,7 +56,7 @@ export function openSqliteStore(
     ...sqliteThreads(transactions, cache),
     ...sqliteWalks(database, commits, cache),
     ...sqliteThreadSearch(database, commits, transactions, reads),
-    ...sqliteReplies(transactions, commits, workerLock),
+    ...sqliteReplies(transactions, commits, clock, workerLock),
     ...sqliteDocuments(database, commits, transactions),
     ...retention(transactions, sqliteRemoval),
     ...sqlitePurges(database, commits, transactions),

@@ -1,28 +1,13 @@
 import { ClockJumps } from '../clock-jumps.ts';
 import { writeNote } from '../sql/audit.ts';
-import {
-  isHeld,
-  isRunning,
-  isWaiting,
-  progressValues,
-  replyReads,
-  resultValues,
-  startOver,
-  sweptMax,
-} from '../sql/replies.ts';
-import { type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
+import { isHeld, isWaiting, progressValues, replyReads, resultValues, startOver } from '../sql/replies.ts';
+import { type Statement, sql, statement, type Values } from '../sql/sql.ts';
+import { endLeases, replySweep } from '../sql/sweeps.ts';
 import { count, rows, run, type Transactions, type Work } from '../sql/work.ts';
-import type {
-  ClaimedReply,
-  FailedReply,
-  FailureTexts,
-  Notices,
-  Replies,
-  ReplyClaim,
-  ReplyName,
-} from '../store.ts';
+import type { ClaimedReply, FailedReply, Notices, Replies, ReplyClaim } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { WorkerLock } from './locks.ts';
+import type { MachineClock } from './store-time.ts';
 import { raiseVersion } from './thread-changes.ts';
 
 const isReply = sql`organization_id = :organizationId AND thread_id = :threadId AND id = :messageId`;
@@ -54,32 +39,6 @@ const release = statement('release-reply')`
     ${startOver}
   WHERE ${isClaimed} RETURNING id`;
 
-/** Leases and deadlines up to `:until` have ended. */
-const selectHeld = (
-  condition: Sql,
-) => sql`SELECT organization_id, thread_id, id FROM message INDEXED BY message_held
-    WHERE ${isHeld} AND available_at <= :until AND ${condition} LIMIT :limit + 0`;
-const selectOverdue = sql`SELECT organization_id, thread_id, id FROM message INDEXED BY message_deadline
-    WHERE ${isRunning} AND deadline_at <= :until LIMIT :limit + 0`;
-const sweep = (due: Sql, change: Sql) => sql`UPDATE message SET held = 0, ${change}
-  WHERE (organization_id, thread_id, id) IN (${due})
-  RETURNING organization_id AS "organizationId", thread_id AS "threadId", id AS "messageId", trace_id AS "traceId", failure`;
-const fail = sql`status = 'failed', content = :content, failure = :failure, completed_at = :now`;
-const failOverdue = statement('fail-overdue-replies')`${sweep(selectOverdue, fail)}`;
-const failAbandoned = statement('fail-abandoned-replies')`
-  ${sweep(selectHeld(sql`attempts + 1 >= :attemptsMax`), fail)}`;
-const releaseExpired = statement('release-expired-replies')`${sweep(
-  selectHeld(sql`attempts + 1 < :attemptsMax`),
-  sql`attempts = attempts + 1, available_at = min(available_at, :now), ${startOver}`,
-)}`;
-const findExpired = statement('any-expired-reply')`${selectHeld(sql`true`)}`;
-const findOverdue = statement('any-overdue-reply')`${selectOverdue}`;
-const recordJump = statement('record-jump')`
-  UPDATE store_clock SET jump_at = :time WHERE jump_at < :seenByOthersFrom RETURNING jump_at`;
-const moveTimes = statement('move-times-of-replies')`UPDATE message INDEXED BY message_deadline
-  SET available_at = available_at + :jumpedMs, deadline_at = deadline_at + :jumpedMs
-  WHERE ${isRunning} AND created_at < :datedBefore`;
-
 /** Returns whether the claim was still valid and the change was written. */
 function* change(statement: Statement, held: ReplyClaim, values: Values): Work<boolean> {
   if ((yield* count(statement, { ...held, ...values })) === 0) return false;
@@ -87,25 +46,15 @@ function* change(statement: Statement, held: ReplyClaim, values: Values): Work<b
   return true;
 }
 
-function* sweepBy<Swept extends ReplyName>(statement: Statement, values: Values): Work<Swept[]> {
-  const swept = yield* rows<Swept>(statement, values);
-  for (const reply of swept) yield* raiseVersion(reply);
-  return swept;
-}
-
-function* endLeases({ content, abandoned }: FailureTexts, values: Values): Work<FailedReply[]> {
-  const failed = yield* sweepBy<FailedReply>(failAbandoned, { ...values, content, failure: abandoned });
-  yield* sweepBy(releaseExpired, values);
-  return failed;
-}
-
 export function sqliteReplies(
   transactions: Transactions,
   commits: CommitQueue,
+  clock: MachineClock,
   workerLock: WorkerLock,
 ): Omit<Replies, 'cancelReplies'> & Notices {
-  const { read, write, writeUnsynced } = transactions;
-  const jumps = new ClockJumps(commits.read());
+  const { write, writeUnsynced } = transactions;
+  const startMs = clock.steady();
+  const jumps = new ClockJumps({ time: commits.now(), beforeMs: startMs, afterMs: startMs });
 
   return {
     ...replyReads(transactions),
@@ -143,30 +92,7 @@ export function sqliteReplies(
       await write(() => change(release, held, { attemptsUsed: 0, delayMs: 0, failure: null }));
     },
 
-    async sweepReplies(texts, { attemptsMax, leases }) {
-      const reading = commits.read();
-      const { time } = reading;
-      const jump = jumps.jumpAt(reading);
-      if (jump !== undefined) {
-        await write(function* () {
-          if ((yield* count(recordJump, { ...jump, time })) === 1) yield* run(moveTimes, { ...jump });
-        });
-      }
-      jumps.accept(reading);
-      // Not up to the time of the write: the clock may have jumped since the reading.
-      const due = { attemptsMax, until: time, limit: sweptMax };
-      // Read first, because usually there is nothing to write.
-      const found = await read(function* () {
-        const one = { until: time, limit: 1 };
-        return (leases && (yield* count(findExpired, one)) > 0) || (yield* count(findOverdue, one)) > 0;
-      });
-      if (!found) return [];
-      return write(function* () {
-        const { content, overdue: failure } = texts;
-        const overdue = yield* sweepBy<FailedReply>(failOverdue, { ...due, content, failure });
-        return leases ? [...overdue, ...(yield* endLeases(texts, due))] : overdue;
-      });
-    },
+    sweepReplies: replySweep(transactions, jumps, clock.steady),
 
     async releaseOrphanedReplies(texts, attemptsMax) {
       let failed: FailedReply[] = [];

@@ -11,7 +11,7 @@ type Run = (statement: Statement, values: Values, clock: Clock) => unknown[];
 
 /** Columns of these names are flags in every shared statement. SQLite returns them as 0 or 1. */
 const flags = new Set(
-  'accepted apiEnabled byOperator identityBound live opened proven published resets service'.split(' '),
+  'accepted apiEnabled byOperator found identityBound live opened proven published resets service'.split(' '),
 );
 
 /** Runs the statements of `storage/sql`. A statement is prepared when it is first used. */
@@ -48,7 +48,7 @@ export function sqliteText({ sql }: Statement): Sql {
   return sql
     .replace(/\bgreatest\(/g, 'max(')
     .replace(/\bstrpos\(/g, 'instr(')
-    .replace(/ FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: SKIP LOCKED)?$/, '') as Sql;
+    .replace(/ FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: OF [\w, ]+)?(?: SKIP LOCKED)?$/, '') as Sql;
 }
 
 function runner(database: Database): Run {

@@ -1,0 +1,120 @@
+import type { FailedReply, FailureTexts, Replies, ReplyName } from '../store.ts';
+import { isHeld, isRunning, startOver } from './replies.ts';
+import { jsonRows, opaque, type Sql, sql, statement, type Values } from './sql.ts';
+import { nextVersion } from './thread-reads.ts';
+import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+
+/** One sweep changes no more than this many replies of a kind; the next one continues. */
+const sweptMax = 500;
+
+// Usually there is nothing to write.
+const findAny = statement('any-replies-to-sweep')`SELECT :now AS at, EXISTS (
+    SELECT 1 FROM message INDEXED BY message_held WHERE ${isHeld} AND available_at <= :now)
+  OR EXISTS (
+    SELECT 1 FROM message INDEXED BY message_deadline WHERE ${isRunning} AND deadline_at <= :now) AS found`;
+const recordJump = statement('record-jump')`
+  UPDATE store_clock SET jump_at = :at WHERE jump_at < :seenByOthersFrom RETURNING jump_at`;
+const moveTimes = statement('move-times-of-replies')`UPDATE message INDEXED BY message_deadline
+  SET available_at = available_at + :jumpedMs, deadline_at = deadline_at + :jumpedMs
+  WHERE ${isRunning} AND created_at < :datedBefore`;
+
+const replyName = sql`message.organization_id AS "organizationId", message.thread_id AS "threadId",
+    message.id AS "messageId"`;
+const named = (column: string) => sql`(entry.value ->> '${column as Sql}')`;
+
+/**
+ * Changes the running replies that `due` selects. Rows that are locked are left for the next sweep: waiting for a lock
+ * while holding many could deadlock.
+ */
+function sweepOf(name: string, index: Sql, due: Sql, change: Sql) {
+  const find = statement(`find-${name}-replies`)`
+    SELECT ${replyName} FROM message INDEXED BY ${index} WHERE ${due} LIMIT :limit + 0`;
+  const lock = statement(`lock-${name}-replies`)`
+    SELECT ${replyName} FROM json_each(:replies) AS entry CROSS JOIN thread CROSS JOIN message
+    WHERE thread.organization_id = ${named('organizationId')} AND thread.id = ${named('threadId')}
+      AND message.organization_id = thread.organization_id AND message.thread_id = thread.id
+      AND message.id = ${named('messageId')} AND ${opaque(due)}
+    FOR NO KEY UPDATE OF thread, message SKIP LOCKED`;
+  const update = statement(`sweep-${name}-replies`)`UPDATE message SET held = false, ${change}
+    WHERE (organization_id, thread_id, id) IN (
+      SELECT ${named('organizationId')}, ${named('threadId')}, ${named('messageId')} FROM json_each(:replies) AS entry)
+    RETURNING ${replyName}, trace_id AS "traceId", failure`;
+  return function* (values: Values): Work<FailedReply[]> {
+    const found = yield* rows<ReplyName>(find, values);
+    if (found.length === 0) return [];
+    const locked = yield* rows<ReplyName>(lock, { ...values, replies: jsonRows(found) });
+    const replies = jsonRows(locked);
+    yield* run(raiseVersions, { replies });
+    return yield* rows<FailedReply>(update, { ...values, replies });
+  };
+}
+
+const raiseVersions = statement('raise-versions')`UPDATE thread SET ${nextVersion}
+  WHERE (organization_id, id) IN (
+    SELECT ${named('organizationId')}, ${named('threadId')} FROM json_each(:replies) AS entry)`;
+
+/** Leases and deadlines up to `:until` have ended. */
+const isExpired = sql`${isHeld} AND available_at <= :until`;
+const isOverdue = sql`${isRunning} AND deadline_at <= :until`;
+const fail = sql`status = 'failed', content = :content, failure = :failure, completed_at = greatest(:now, created_at)`;
+const failOverdue = sweepOf('overdue', sql`message_deadline`, isOverdue, fail);
+const failAbandoned = sweepOf(
+  'abandoned',
+  sql`message_held`,
+  sql`${isExpired} AND attempts + 1 >= :attemptsMax`,
+  fail,
+);
+const releaseExpired = sweepOf(
+  'expired',
+  sql`message_held`,
+  sql`${isExpired} AND attempts + 1 < :attemptsMax`,
+  sql`attempts = attempts + 1, available_at = CASE WHEN available_at > :now THEN :now ELSE available_at END, ${startOver}`,
+);
+
+/** Ends the leases up to `until`. Returns the replies that have no attempt left. */
+export function* endLeases(
+  { content, abandoned: failure }: FailureTexts,
+  values: { readonly attemptsMax: number; readonly until: number; readonly limit: number },
+): Work<FailedReply[]> {
+  const failed = yield* failAbandoned({ ...values, content, failure });
+  yield* releaseExpired(values);
+  return failed;
+}
+
+/** Detects that the store's clock was set forward. A jump has the values of `recordJump` and `moveTimes`. */
+interface Jumps {
+  jumpAt(reading: Reading): object | undefined;
+  accept(reading: Reading): void;
+}
+
+type Reading = Readonly<Record<'time' | 'beforeMs' | 'afterMs', number>>;
+
+/** `beforeSweep` is called with the store's time after leases and deadlines were moved by a jump of the clock. */
+export function replySweep(
+  { read, write }: Transactions,
+  jumps: Jumps,
+  steady: () => number,
+  beforeSweep: (at: number) => Promise<void> = async () => {},
+): Replies['sweepReplies'] {
+  return async (texts, { attemptsMax, leases }) => {
+    const beforeMs = steady();
+    const { at, found } = (await read(() => row<{ at: number; found: boolean }>(findAny)))!;
+    const reading = { time: at, beforeMs, afterMs: steady() };
+    const jump = jumps.jumpAt(reading);
+    if (jump !== undefined) {
+      await write(function* () {
+        if ((yield* count(recordJump, { ...jump, at })) === 1) yield* run(moveTimes, { ...jump });
+      });
+    }
+    jumps.accept(reading);
+    await beforeSweep(at);
+    if (!found) return [];
+    return write(function* () {
+      // Not up to the time of the write: the clock may have jumped since the reading.
+      const due = { attemptsMax, until: at, limit: sweptMax };
+      const { content, overdue: failure } = texts;
+      const overdue = yield* failOverdue({ ...due, content, failure });
+      return leases ? [...overdue, ...(yield* endLeases(texts, due))] : overdue;
+    });
+  };
+}
