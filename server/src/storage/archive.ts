@@ -124,6 +124,10 @@ export const archiveTables = (Object.keys(tables) as TableName[]).map((name): Ar
   };
 });
 
+export function archiveTable(name: TableName): ArchiveTable {
+  return archiveTables.find((table) => table.name === name)!;
+}
+
 /**
  * Tables that are not copied: schema, time, the mark of an unfinished copy, and indexes. The target indexes the copied
  * threads when it is first served, because their rows are marked as due when they are written.

@@ -29,7 +29,6 @@ const removal: Removal = {
       SELECT ctid FROM ${identifier(table)} WHERE ${condition} LIMIT :limit ${lock}))`;
   },
   isDeleted: sql`deleted_at IS NOT NULL`,
-  isLive: sql`deleted_at IS NULL`,
   rowsAtOnce: 500,
   transactionMs: Number.POSITIVE_INFINITY,
 };

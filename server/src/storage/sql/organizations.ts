@@ -73,7 +73,7 @@ const insert = statement('insert-member')`
   INSERT INTO member (organization_id, user_id, role, service, joined_at)
   VALUES (:organizationId, :userId, :role, :service, :now) ON CONFLICT DO NOTHING RETURNING user_id`;
 // Always in the same order: of two admins who remove each other at once, the second waits and then finds no other admin.
-const lockWithAdmins = statement('lock-member-with-admins')`
+const lockAdmins = statement('lock-member-with-admins')`
   SELECT user_id AS "userId", role, service, opened_at IS NOT NULL AS opened FROM member
   WHERE organization_id = :organizationId AND (user_id = :userId OR role = 'admin') ORDER BY user_id FOR UPDATE`;
 const remove = statement('remove-member')`
@@ -91,10 +91,10 @@ function* countMembers(organizationId: OrganizationId): Work<number> {
   return (yield* row<{ members: number }>(selectCount, { organizationId }))!.members;
 }
 
-function* lockMember(organizationId: OrganizationId, userId: UserId | undefined) {
+function* lockWithOtherAdmins(organizationId: OrganizationId, userId: UserId | undefined) {
   if (userId === undefined) return undefined;
   type Locked = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
-  const locked = yield* rows<Locked>(lockWithAdmins, { organizationId, userId });
+  const locked = yield* rows<Locked>(lockAdmins, { organizationId, userId });
   const member = locked.find((each) => each.userId === userId);
   return member && { ...member, isLastAdmin: isLastAdmin(member, locked) };
 }
@@ -119,7 +119,7 @@ export const members = ({ read, write }: Transactions): Members => ({
   // The invitation and the requests for keys are removed with the membership.
   removeMember: method(write, function* (organizationId, email, keepAdmin, note) {
     const found = yield* row<Member>(findByEmail, { organizationId, email });
-    const member = yield* lockMember(organizationId, found?.userId);
+    const member = yield* lockWithOtherAdmins(organizationId, found?.userId);
     if (member === undefined) return { outcome: 'missing' };
     if (keepAdmin && member.isLastAdmin) return { outcome: 'last-admin' };
     const { userId } = member;
@@ -130,7 +130,7 @@ export const members = ({ read, write }: Transactions): Members => ({
   }),
 
   setMemberRole: method(write, function* (organizationId, userId, role, note) {
-    const member = yield* lockMember(organizationId, userId);
+    const member = yield* lockWithOtherAdmins(organizationId, userId);
     if (member === undefined) return 'missing';
     if (member.role === role) return 'changed';
     if (member.isLastAdmin) return 'last-admin';

@@ -1,6 +1,6 @@
 import type { LogPosition } from '../../domain/cursor.ts';
-import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import type { TableName } from '../archive.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { archiveTable, type TableName } from '../archive.ts';
 import type { PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../store.ts';
 import { lockUser } from './accounts.ts';
 import type { AuditRow } from './audit.ts';
@@ -10,61 +10,64 @@ import { batchRows, deadline, type Removal, threadRemoval } from './retention.ts
 import { identifier, type Sql, sql, statement, type Values } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
-interface PurgeRule {
-  /**
-   * What a purge of an organization does with the rows: `remove` those of the organization, `forget` those of people who
-   * are known in no other organization, or `keep` them, because they belong to the whole store.
-   */
-  readonly organization: 'remove' | 'forget' | 'keep';
-  /**
-   * What a purge of a person does: `remove` their rows in the organization, `forget` as above, `rewrite` what identifies
-   * them, or `keep` the rows, because they do not identify a person.
-   */
-  readonly person: 'remove' | 'forget' | 'rewrite' | 'keep';
-}
+const inOrganization = sql`organization_id = :organizationId`;
+const ofPerson = sql`${inOrganization} AND user_id = :userId`;
+const ofUser = sql`user_id = :userId`;
+const threadsOfPerson = sql`(SELECT id FROM thread WHERE ${ofPerson})`;
 
 /**
- * A table that is missing here does not compile. In the order of a purge: referring tables before the tables they refer to,
- * and credentials and members first, to end access.
+ * The rows that a purge of a person removes; null if none of them identifies a person, or if they go with those of another
+ * table. A table that is missing here does not compile. In the order of a purge of an organization: referring tables
+ * before the tables they refer to, and credentials and members first, to end access. A purge of a person goes the other way.
  */
-export const purgeRules: Readonly<Record<TableName, PurgeRule>> = {
-  api_key: { organization: 'remove', person: 'remove' },
-  application: { organization: 'remove', person: 'keep' },
-  key_request: { organization: 'remove', person: 'remove' },
-  invitation: { organization: 'remove', person: 'remove' },
-  member: { organization: 'remove', person: 'remove' },
-  rating: { organization: 'remove', person: 'remove' },
-  message: { organization: 'remove', person: 'remove' },
-  idempotency_key: { organization: 'remove', person: 'remove' },
+export const rowsOfPerson: Readonly<Record<TableName, Sql | null>> = {
+  api_key: ofPerson,
+  application: null,
+  // They go with the membership.
+  key_request: null,
+  invitation: ofPerson,
+  member: ofPerson,
+  // Those in their own threads go with the messages.
+  rating: sql`${ofPerson} AND thread_id NOT IN ${threadsOfPerson}`,
+  message: sql`${inOrganization} AND thread_id IN ${threadsOfPerson}`,
+  idempotency_key: ofPerson,
   // Only ids and times; retention removes them within a day.
-  thread_move: { organization: 'remove', person: 'keep' },
-  thread: { organization: 'remove', person: 'remove' },
-  listing_size: { organization: 'remove', person: 'remove' },
-  passage: { organization: 'remove', person: 'keep' },
-  document: { organization: 'remove', person: 'keep' },
-  corpus: { organization: 'remove', person: 'keep' },
-  credential_use: { organization: 'remove', person: 'remove' },
-  usage_day: { organization: 'remove', person: 'keep' },
+  thread_move: null,
+  thread: ofPerson,
+  listing_size: ofPerson,
+  passage: null,
+  document: null,
+  corpus: null,
+  credential_use: sql`${inOrganization} AND credential_id IN (SELECT id FROM api_key WHERE ${ofPerson})`,
+  usage_day: null,
   // Credentials are named by their ids only.
-  request_block: { organization: 'remove', person: 'keep' },
-  traffic_hour: { organization: 'remove', person: 'keep' },
-  traffic_day: { organization: 'remove', person: 'keep' },
-  quota_use: { organization: 'remove', person: 'keep' },
-  prompt_use: { organization: 'remove', person: 'remove' },
-  audit_event: { organization: 'remove', person: 'rewrite' },
-  secret: { organization: 'keep', person: 'keep' },
-  signing_key: { organization: 'keep', person: 'keep' },
-  user: { organization: 'forget', person: 'forget' },
-  organization: { organization: 'remove', person: 'keep' },
-  password: { organization: 'forget', person: 'forget' },
-  identity: { organization: 'forget', person: 'forget' },
-  session: { organization: 'forget', person: 'forget' },
+  request_block: null,
+  traffic_hour: null,
+  traffic_day: null,
+  quota_use: null,
+  prompt_use: sql`${inOrganization} AND user_id IN (:userId, :invitations, :passwordLinks)`,
+  // `anonymizeAudit` removes the person from the entries.
+  audit_event: null,
+  secret: null,
+  signing_key: null,
+  // The address is replaced.
+  user: null,
+  organization: null,
+  password: ofUser,
+  identity: ofUser,
+  session: ofUser,
 };
 
-/** The tables whose rows belong to one organization. */
-export const purgeOrder = (Object.keys(purgeRules) as TableName[]).filter(
-  (table) => purgeRules[table].organization === 'remove' && table !== 'organization',
-);
+const tables = Object.keys(rowsOfPerson) as TableName[];
+const belongsToOrganization = (table: TableName) => 'organization_id' in archiveTable(table).columns;
+/** The tables that a purge of an organization empties of its rows. */
+export const purgeOrder = tables.filter(belongsToOrganization);
+const tablesOfPerson = tables.filter((table) => rowsOfPerson[table] !== null).toReversed();
+const tracesOfPerson = tablesOfPerson.filter(belongsToOrganization);
+/** What is forgotten of people who are known in no other organization. */
+const secretsOfPerson = tablesOfPerson.filter((table) => !belongsToOrganization(table));
+/** Of these, other steps remove the rows of a person: the end of the membership, and the removal of threads. */
+const removedEarlier: ReadonlySet<TableName> = new Set(['invitation', 'member', 'message', 'thread']);
 
 type Counts = Record<string, number>;
 
@@ -80,37 +83,18 @@ const belongsElsewhere = sql`EXISTS (
 const findMembership = statement('find-any-membership')`SELECT 1 FROM member WHERE user_id = :userId LIMIT 1`;
 const replaceEmail = statement('purge-email')`
   UPDATE "user" SET email = :email WHERE id = :userId AND email <> :email RETURNING id`;
-const inOrganization = sql`organization_id = :organizationId`;
-const ofPerson = sql`${inOrganization} AND user_id = :userId`;
 
-type Conditions = Partial<Record<TableName, Sql>>;
-
-function deletions(conditions: Conditions) {
-  return Object.entries(conditions).map(([table, condition]) => {
+function deletions(tables: readonly TableName[]) {
+  return tables.map((table) => {
     const remove = statement(`purge-${table}-of-person`)`
-      DELETE FROM ${identifier(table)} WHERE ${condition} RETURNING 1`;
-    return [table as TableName, remove] as const;
+      DELETE FROM ${identifier(table)} WHERE ${rowsOfPerson[table]!} RETURNING 1`;
+    return [table, remove] as const;
   });
 }
 
-const secrets: Conditions = {
-  session: sql`user_id = :userId`,
-  password: sql`user_id = :userId`,
-  identity: sql`user_id = :userId`,
-};
-const removeSecrets = deletions(secrets);
+const removeSecrets = deletions(secretsOfPerson);
 /** What is left of a person when their threads have been removed. */
-const traces: Conditions = {
-  credential_use: sql`organization_id = :organizationId AND credential_id IN (
-    SELECT id FROM api_key WHERE ${ofPerson})`,
-  api_key: ofPerson,
-  idempotency_key: ofPerson,
-  listing_size: ofPerson,
-  // Those in their own threads are removed with the messages.
-  rating: sql`${ofPerson} AND thread_id NOT IN (SELECT id FROM thread WHERE ${ofPerson})`,
-  prompt_use: sql`organization_id = :organizationId AND user_id IN (:userId, :invitations, :passwordLinks)`,
-};
-const removeEachTrace = deletions(traces);
+const removeEachTrace = deletions(tracesOfPerson.filter((table) => !removedEarlier.has(table)));
 // The owner takes the creator's place: a key without a creator is the operator's, which an owner's new proof does not revoke.
 const removeCreator = statement('purge-creator-of-keys')`UPDATE api_key SET created_by = user_id
   WHERE organization_id = :organizationId AND created_by = :userId`;
@@ -122,13 +106,6 @@ const removeComplaints = statement('purge-complaints-of-person')`UPDATE message 
     AND NOT EXISTS (SELECT 1 FROM rating AS other WHERE other.organization_id = message.organization_id
       AND other.thread_id = message.thread_id AND other.message_id = message.id
       AND other.user_id <> :userId AND other.value = 'down')`;
-const rowsOfPerson: Conditions = {
-  ...traces,
-  member: ofPerson,
-  invitation: ofPerson,
-  thread: ofPerson,
-  message: sql`organization_id = :organizationId AND thread_id IN (SELECT id FROM thread WHERE ${ofPerson})`,
-};
 const peopleOfOrganization = unnamed`SELECT user_id AS id FROM member WHERE organization_id = :organizationId
   UNION SELECT user_id FROM thread WHERE organization_id = :organizationId
   UNION SELECT user_id FROM api_key WHERE organization_id = :organizationId AND user_id IS NOT NULL
@@ -163,7 +140,6 @@ const isDisturbed = (error: unknown) => /^(23503|40P01)$/.test((error as { code?
 
 /** The purges of a store, except for the remains that removed rows leave in its files. */
 export function purges({ read, write }: Transactions, removal: Removal): Omit<Purges, 'finishPurge'> {
-  const { forget, removeTraces, countForgotten } = purgeOfPeople(removal.isLive);
   const removeThreads = threadRemoval(removal);
   const removeOf = new Map(
     purgeOrder.map((table) => [
@@ -206,7 +182,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
   return {
     findUser: (email) => read(() => findUserId(email)),
 
-    countPurge: (organizationId, person) => read(() => countPurge(countForgotten, organizationId, person)),
+    countPurge: (organizationId, person) => read(() => countPurge(organizationId, person)),
 
     async purgeOrganization(organizationId) {
       try {
@@ -221,7 +197,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
     purgePerson: method(write, function* (organizationId, person) {
       const removed: Counts = {};
       const values = { organizationId, userId: person.userId, limit: removal.rowsAtOnce };
-      const threads = yield* rows<{ id: ThreadId }>(findDeletedThreads, values);
+      const threads = yield* rows<{ id: string }>(findDeletedThreads, values);
       if (threads.length === 0) {
         yield* removeTraces(organizationId, person, removed);
         return { removed, done: true };
@@ -241,42 +217,38 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
   };
 }
 
-/** The steps of a purge that concern people. `isLive`: a thread that is not deleted. */
-function purgeOfPeople(isLive: Sql) {
-  /** The person has left another organization, which still has one of their threads or keys. */
-  const hasLeft = sql`EXISTS (SELECT 1 FROM organization WHERE id <> :organizationId AND (
-    EXISTS (SELECT 1 FROM thread WHERE organization_id = organization.id AND user_id = :userId AND ${isLive})
-    OR EXISTS (SELECT 1 FROM api_key WHERE organization_id = organization.id AND user_id = :userId)))`;
-  const findElsewhere = statement('find-known-elsewhere')`SELECT 1 AS known WHERE ${hasLeft}`;
+/** The person has left another organization, which still has one of their threads or keys. */
+const hasLeft = sql`EXISTS (SELECT 1 FROM organization WHERE id <> :organizationId AND (
+  EXISTS (SELECT 1 FROM listing_size
+    WHERE organization_id = organization.id AND user_id = :userId AND account_key = '' AND threads > 0)
+  OR EXISTS (SELECT 1 FROM api_key WHERE organization_id = organization.id AND user_id = :userId)))`;
+const findElsewhere = statement('find-known-elsewhere')`SELECT 1 AS known WHERE ${hasLeft}`;
 
-  /** Removes what is stored about a person who is not a member of any organization. */
-  function* forget(organizationId: OrganizationId, userId: UserId, removed: Counts): Work<void> {
-    yield* lockUser(userId);
-    // While the person is a member here, a later step ends the membership.
-    if ((yield* count(findMembership, { userId })) > 0) return;
-    for (const [table, remove] of removeSecrets) add(removed, table, yield* count(remove, { userId }));
-    if ((yield* count(findElsewhere, { organizationId, userId })) > 0) return;
-    // No one can sign in with this address.
-    add(removed, 'user', yield* count(replaceEmail, { userId, email: `purged:${userId}` }));
-  }
+/** Removes what is stored about a person who is not a member of any organization. */
+function* forget(organizationId: OrganizationId, userId: UserId, removed: Counts): Work<void> {
+  yield* lockUser(userId);
+  // While the person is a member here, a later step ends the membership.
+  if ((yield* count(findMembership, { userId })) > 0) return;
+  for (const [table, remove] of removeSecrets) add(removed, table, yield* count(remove, { userId }));
+  if ((yield* count(findElsewhere, { organizationId, userId })) > 0) return;
+  // No one can sign in with this address.
+  add(removed, 'user', yield* count(replaceEmail, { userId, email: `purged:${userId}` }));
+}
 
-  /** Removes the remaining rows of a person whose threads have been removed. */
-  function* removeTraces(organizationId: OrganizationId, person: PurgedPerson, removed: Counts): Work<void> {
-    const values = { organizationId, userId: person.userId, ...person.mailCounters };
-    yield* run(removeCreator, values);
-    yield* run(removeComplaints, values);
-    for (const [table, remove] of removeEachTrace) add(removed, table, yield* count(remove, values));
-    yield* forget(organizationId, person.userId, removed);
-  }
+/** Removes the remaining rows of a person whose threads have been removed. */
+function* removeTraces(organizationId: OrganizationId, person: PurgedPerson, removed: Counts): Work<void> {
+  const values = { organizationId, userId: person.userId, ...person.mailCounters };
+  yield* run(removeCreator, values);
+  yield* run(removeComplaints, values);
+  for (const [table, remove] of removeEachTrace) add(removed, table, yield* count(remove, values));
+  yield* forget(organizationId, person.userId, removed);
+}
 
-  function* countForgotten(organizationId: OrganizationId, userId: string, counts: Counts): Work<void> {
-    const values = { organizationId, userId };
-    for (const [table, condition] of Object.entries(secrets))
-      yield* countRows(counts, table, sql`NOT (${belongsElsewhere}) AND ${condition}`, values);
-    yield* countRows(counts, 'user', sql`NOT (${belongsElsewhere} OR ${hasLeft}) AND id = :userId`, values);
-  }
-
-  return { forget, removeTraces, countForgotten };
+function* countForgotten(organizationId: OrganizationId, userId: string, counts: Counts): Work<void> {
+  const values = { organizationId, userId };
+  for (const table of secretsOfPerson)
+    yield* countRows(counts, table, sql`NOT (${belongsElsewhere}) AND ${rowsOfPerson[table]!}`, values);
+  yield* countRows(counts, 'user', sql`NOT (${belongsElsewhere} OR ${hasLeft}) AND id = :userId`, values);
 }
 
 function* countRows(counts: Counts, table: string, condition: Sql, values: Values): Work<void> {
@@ -284,11 +256,7 @@ function* countRows(counts: Counts, table: string, condition: Sql, values: Value
   add(counts, table, (yield* row<{ rows: number }>(select, values))!.rows);
 }
 
-function* countPurge(
-  countForgotten: ReturnType<typeof purgeOfPeople>['countForgotten'],
-  organizationId: OrganizationId,
-  person: PurgedPerson | null,
-): Work<PurgeCounts> {
+function* countPurge(organizationId: OrganizationId, person: PurgedPerson | null): Work<PurgeCounts> {
   const counts: Counts = {};
   if (person === null) {
     for (const table of purgeOrder) yield* countRows(counts, table, inOrganization, { organizationId });
@@ -299,8 +267,7 @@ function* countPurge(
   }
   const { userId, mailCounters } = person;
   const values = { organizationId, userId, ...mailCounters };
-  for (const [table, condition] of Object.entries(rowsOfPerson))
-    yield* countRows(counts, table, condition, values);
+  for (const table of tracesOfPerson) yield* countRows(counts, table, rowsOfPerson[table]!, values);
   let after: LogPosition | null = null;
   do {
     const page: AuditPage = yield* auditOf(organizationId, person, after);

@@ -1,4 +1,4 @@
-import type { OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
 import { dayMs, hourMs } from '../../domain/time.ts';
 import type { TableName } from '../archive.ts';
@@ -44,9 +44,8 @@ export interface Removal {
    * those that another node is removing now. `hint`: which index SQLite searches.
    */
   deleteFirst(table: TableName, condition: Sql, options?: { skipLocked?: boolean; hint?: Sql }): Sql;
-  /** Conditions on the row of a thread. */
+  /** A condition on the row of a thread. */
   readonly isDeleted: Sql;
-  readonly isLive: Sql;
   /** One statement removes at most this many rows. */
   readonly rowsAtOnce: number;
   /** A transaction ends after this time and leaves the rest to the next one. */
@@ -139,7 +138,7 @@ export function threadRemoval(removal: Removal) {
   const { removeMessages, removeKeys, removeThread } = retentionStatements(removal);
   return function* (
     organizationId: OrganizationId,
-    threads: readonly { readonly id: ThreadId }[],
+    threads: readonly { readonly id: string }[],
     limit: number,
     isLate: () => boolean,
   ): Work<{ messages: number; idempotencyKeys: number; threads: number }> {
@@ -175,7 +174,7 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
     limit: number,
     isLate: () => boolean,
   ): Work<{ removed: number; rows: number; mayHaveMore: boolean }> {
-    const due = yield* rows<{ id: ThreadId }>(statements.remove[kind], { organizationId, keepMs, limit });
+    const due = yield* rows<{ id: string }>(statements.remove[kind], { organizationId, keepMs, limit });
     if (kind === 'revoked_keys') yield* run(removeUses, { organizationId, keys: jsonRows(due) });
     const { threads, messages } =
       kind === 'deleted_threads'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { archiveTables } from '../archive.ts';
+import { archiveTable } from '../archive.ts';
 import { purges } from '../sql/purge.ts';
 import type { Removal } from '../sql/retention.ts';
 import { empty, identifier, join, sql } from '../sql/sql.ts';
@@ -15,13 +15,12 @@ const emptyEveryMs = 50;
 export const sqliteRemoval: Removal = {
   // `+ 0` as in walks.ts: with a bare parameter the statement would be compiled again at every call.
   deleteFirst(table, condition, { hint = empty } = {}) {
-    const { columns, keyLength } = archiveTables.find(({ name }) => name === table)!;
+    const { columns, keyLength } = archiveTable(table);
     const keys = join(Object.keys(columns).slice(0, keyLength).map(identifier), sql`, `);
     return sql`DELETE FROM ${identifier(table)} WHERE (${keys}) IN (
       SELECT ${keys} FROM ${identifier(table)} ${hint} WHERE ${condition} LIMIT :limit + 0)`;
   },
   isDeleted: sql`deleted = 1`,
-  isLive: sql`deleted = 0`,
   // Long rows take time to overwrite. One turn of the event loop stays below 20 ms.
   rowsAtOnce: 20,
   transactionMs: 10,
