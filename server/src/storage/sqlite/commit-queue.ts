@@ -140,7 +140,7 @@ export class CommitQueue {
 
   /** The store's time for a read: not earlier than anything committed so far. */
   now(): number {
-    return this.#time.now();
+    return this.#time.read();
   }
 
   /** How far the store's time is ahead of the machine's clock. */
@@ -252,12 +252,12 @@ export class CommitQueue {
     const { steady } = this.#machineClock;
     const startedMs = steady();
     this.#lock.begin();
-    const clock = this.#time.startCommit();
+    this.#time.startCommit();
     const answers: (() => void)[] = [];
     for (const [place, write] of batch.entries()) {
       if (write.durable && batch[place - 1]?.durable && steady() - startedMs >= commitMs) break;
       try {
-        answers.push(run(write, clock));
+        answers.push(run(write, this.#time));
       } catch (error) {
         // SQLite rolled back the whole transaction (disk full, I/O error): the whole batch has failed.
         if (batch.length === 1 || !this.#database.inTransaction) throw error;
@@ -265,9 +265,9 @@ export class CommitQueue {
         return undefined;
       }
     }
-    this.#time.keep(clock);
+    this.#time.keep();
     this.#statements.commit.run();
-    this.#time.see(clock);
+    this.#time.committed();
     return answers;
   }
 

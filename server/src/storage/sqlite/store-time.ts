@@ -22,11 +22,14 @@ export interface MachineClock {
 export const machineClock: MachineClock = { wall: Date.now, steady: () => performance.now() };
 
 /** The store's time: the machine's, but never earlier than what was committed. The database keeps the latest one. */
-export class StoreTime {
+export class StoreTime implements CommitClock {
   readonly #machine: MachineClock;
   readonly #statements;
   /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
   #seen: { committed: number; steadyMs: number };
+  /** Of the commit in progress: what was committed before it, and the latest time that it has been given, if any. */
+  #before = 0;
+  #latest: number | undefined;
 
   constructor(database: Database, machine: MachineClock) {
     this.#machine = machine;
@@ -37,15 +40,45 @@ export class StoreTime {
     };
   }
 
-  now(): number {
-    return this.next(this.committed());
+  /** For a read outside of commits. */
+  read(): number {
+    return this.#next(this.#latestCommitted());
   }
 
   aheadMs(): number {
-    return Math.max(0, this.committed() - this.#machine.wall());
+    return Math.max(0, this.#latestCommitted() - this.#machine.wall());
   }
 
-  committed(): number {
+  startCommit(): void {
+    this.#latest = undefined;
+  }
+
+  /** Reads the time only when a write needs it: counting a request against its quota does not. */
+  now(): number {
+    if (this.#latest === undefined) {
+      this.#before = this.#latestCommitted();
+      this.#latest = this.#next(this.#before);
+    }
+    return this.#latest;
+  }
+
+  after(time = 0): number {
+    // At most one millisecond per commit: the clock is ahead of the wall clock only while there are 1,000 commits a second.
+    this.#latest = Math.max(this.now(), this.#before + 1, time + 1);
+    return this.#latest;
+  }
+
+  /** Stores the latest time of a commit, as a part of it. */
+  keep(): void {
+    if (this.#latest !== undefined) this.#statements.keepLatest.run(this.#latest);
+  }
+
+  /** To be called after the commit. */
+  committed(): void {
+    if (this.#latest !== undefined) this.#see(this.#latest);
+  }
+
+  #latestCommitted(): number {
     return this.#statements.latest.get() ?? 0;
   }
 
@@ -54,7 +87,7 @@ export class StoreTime {
    * ids no longer give the order, and the store's time runs at half speed until the wall clock has caught up: leases and
    * deadlines still end, and the two clocks meet again.
    */
-  next(committed: number): number {
+  #next(committed: number): number {
     const wall = this.#machine.wall();
     if (wall >= committed) return wall;
     this.#see(committed);
@@ -62,47 +95,8 @@ export class StoreTime {
     return committed + Math.max(1, Math.floor(sinceMs / 2));
   }
 
-  startCommit(): OneCommitClock {
-    return new OneCommitClock(this);
-  }
-
-  /** Stores the latest time of a commit, as a part of it. */
-  keep({ latest }: OneCommitClock): void {
-    if (latest !== undefined) this.#statements.keepLatest.run(latest);
-  }
-
-  /** Call it after the commit. */
-  see({ latest }: OneCommitClock): void {
-    if (latest !== undefined) this.#see(latest);
-  }
-
   #see(committed: number): void {
     if (committed === this.#seen.committed) return;
     this.#seen = { committed, steadyMs: this.#machine.steady() };
-  }
-}
-
-/** Reads the time only when a write needs it: counting a request against its quota does not. */
-class OneCommitClock implements CommitClock {
-  readonly #time: StoreTime;
-  #committed = 0;
-  latest: number | undefined;
-
-  constructor(time: StoreTime) {
-    this.#time = time;
-  }
-
-  now(): number {
-    if (this.latest === undefined) {
-      this.#committed = this.#time.committed();
-      this.latest = this.#time.next(this.#committed);
-    }
-    return this.latest;
-  }
-
-  after(time = 0): number {
-    // At most one millisecond per commit: the clock is ahead of the wall clock only while there are 1,000 commits a second.
-    this.latest = Math.max(this.now(), this.#committed + 1, time + 1);
-    return this.latest;
   }
 }
