@@ -135,7 +135,7 @@ describe('The reply worker', () => {
       [overdue, failureTexts.overdue],
     ] as const) {
       const { traceId } = thread;
-      const written = await world.store.listAudit(organization, { traceId, limit: 10 });
+      const written = (await world.store.listAudit(organization, { traceId, limit: 10 })).events;
       assert.deepEqual(
         written.map(({ action, subject, actor, detail }) => ({ action, subject, actor, detail })),
         [

@@ -32,31 +32,25 @@ interface LogQuery {
   readonly limit: number;
 }
 
-export interface AuditQuery extends LogQuery {
+export interface AuditQuery extends Partial<LogQuery> {
+  readonly limit: number;
   /** A user's id, `operator` or `skein`. */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
-}
-
-/** What only the console reads. */
-export interface AuditSearches {
-  /**
-   * Newest first. It searches at most 5,000 entries, so the cost does not grow with the log: `searched` is where it
-   * stopped, and null if there is nothing older.
-   */
-  searchAudit: InOrganization<
-    [query: AuditQuery],
-    { readonly events: AuditEvent[]; readonly searched: LogPosition | null }
-  >;
+  /** Only entries of this trace id, without other filters. */
+  readonly traceId?: string | undefined;
 }
 
 export interface Audits {
   /** For changes that were committed without a note: replies that a sweep failed. */
   writeAudit: AuditedMethod<[], void>;
-  /** Newest first. The cost grows with `limit` only, also with a trace id. */
+  /**
+   * Newest first. The cost grows with `limit` only, also with a trace id. With an actor or an action it searches at most
+   * 5,000 entries. `searched` is where it stopped, and null if there is nothing older.
+   */
   listAudit: InOrganization<
-    [query: { readonly before?: LogPosition; readonly traceId?: string; readonly limit: number }],
-    AuditEvent[]
+    [query: AuditQuery],
+    { readonly events: AuditEvent[]; readonly searched: LogPosition | null }
   >;
 }
 

@@ -6,15 +6,7 @@ import type { RetentionKind } from '../domain/retention.ts';
 import type { Accounts, Invitations, Mails, Sessions } from './account-store.ts';
 import type { Documents } from './document-store.ts';
 import type { ApiKeys, Applications, KeyRequests, SigningKeys } from './key-store.ts';
-import type {
-  AuditedMethod,
-  AuditNote,
-  AuditSearches,
-  Audits,
-  InOrganization,
-  Requests,
-  Usages,
-} from './log-store.ts';
+import type { AuditedMethod, AuditNote, Audits, InOrganization, Requests, Usages } from './log-store.ts';
 import type { Notices, Ratings, Replies } from './reply-store.ts';
 import type { ThreadSearch, Threads } from './thread-store.ts';
 
@@ -51,7 +43,6 @@ export interface Store
     Sessions,
     Mails,
     Audits,
-    AuditSearches,
     Usages,
     Requests,
     Retention,

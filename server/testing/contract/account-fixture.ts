@@ -162,7 +162,7 @@ export class Accounting {
 
   /** How many audit events the organization has with this action and, if given, this subject. */
   async noted(organizationId: OrganizationId, action: AuditAction, subject?: string): Promise<number> {
-    const events = await this.#world.store.listAudit(organizationId, { limit: 1000 });
+    const events = (await this.#world.store.listAudit(organizationId, { limit: 1000 })).events;
     return events.filter((event) => event.action === action && (subject ?? event.subject) === event.subject)
       .length;
   }

@@ -19,7 +19,7 @@ export function describeAudits(world: () => World): void {
   describe('the audit log', () => {
     /** Actions and subjects, oldest first. */
     async function deeds(organizationId: OrganizationId): Promise<[AuditAction, string][]> {
-      const events = await world().store.listAudit(organizationId, { limit: 100 });
+      const events = (await world().store.listAudit(organizationId, { limit: 100 })).events;
       return events.map(({ action, subject }): [AuditAction, string] => [action, subject]).reverse();
     }
 
@@ -38,13 +38,13 @@ export function describeAudits(world: () => World): void {
       const mine = note('key.created', 'key_1', { actor: { kind: 'user', userId }, detail, traceId: 'mine' });
       clock.pass(7);
       await store.writeAudit(organization, mine);
-      assert.deepEqual(await store.listAudit(organization, { limit: 1 }), [
+      assert.deepEqual((await store.listAudit(organization, { limit: 1 })).events, [
         { ...mine, at: clock.ms, actorEmail: 'ada@example.org', subjectEmail: null },
       ]);
       const kinds = ['operator', 'skein'] as const;
       for (const kind of kinds)
         await store.writeAudit(organization, note('reply.failed', kind, { actor: { kind } }));
-      const [skein, operator] = await store.listAudit(organization, { limit: 2 });
+      const [skein, operator] = (await store.listAudit(organization, { limit: 2 })).events;
       assert.deepEqual([skein?.actor, skein?.actorEmail], [{ kind: 'skein' }, null]);
       assert.deepEqual([operator?.actor, operator?.actorEmail], [{ kind: 'operator' }, null]);
     });
@@ -54,7 +54,7 @@ export function describeAudits(world: () => World): void {
       const organization = await world().organization();
       const userId = await world().member(organization, 'ada@example.org');
       await store.writeAudit(organization, note('member.invited', userId));
-      const [event] = await store.listAudit(organization, { limit: 1 });
+      const [event] = (await store.listAudit(organization, { limit: 1 })).events;
       assert.deepEqual([event?.subject, event?.subjectEmail], [userId, 'ada@example.org']);
     });
 
@@ -63,7 +63,7 @@ export function describeAudits(world: () => World): void {
       const organization = await world().organization();
       const actor = { kind: 'user', userId: strangers.user() } as const;
       await store.writeAudit(organization, note('thread.deleted', 'thr_1', { actor }));
-      const [event] = await store.listAudit(organization, { limit: 1 });
+      const [event] = (await store.listAudit(organization, { limit: 1 })).events;
       assert.deepEqual([event?.actor, event?.actorEmail], [actor, null]);
     });
 
@@ -78,7 +78,7 @@ export function describeAudits(world: () => World): void {
         for (const each of notes.toReversed()) await store.writeAudit(organization, each);
         ofHere.unshift(...notes.map(({ id }) => id).toReversed());
       }
-      const all = await store.listAudit(organization, { limit: 100 });
+      const all = (await store.listAudit(organization, { limit: 100 })).events;
       const moments = new Set(all.map(({ at }) => at));
       assert.equal(moments.size, 4, 'several events have the same time');
       assert.deepEqual(
@@ -120,13 +120,13 @@ export function describeAudits(world: () => World): void {
         [home, 'key_1'],
         [foreign, 'key_2'],
       ] as const) {
-        const events = await other.listAudit(organization, { traceId: 'shared', limit: 10 });
+        const events = (await other.listAudit(organization, { traceId: 'shared', limit: 10 })).events;
         assert.deepEqual(
           events.map((event) => event.subject),
           [subject],
         );
       }
-      assert.deepEqual(await other.listAudit(strangers.organization(), { limit: 10 }), []);
+      assert.deepEqual((await other.listAudit(strangers.organization(), { limit: 10 })).events, []);
     });
 
     it('records a change of an organization, and nothing if no value changes', async () => {
@@ -229,7 +229,7 @@ export function describeAudits(world: () => World): void {
       await putDocument(store, organization, first);
       const detail = { name: second.name };
       await putDocument(store, organization, second, { as: note('document.added', second.id, { detail }) });
-      const [replaced] = await store.listAudit(organization, { limit: 1 });
+      const [replaced] = (await store.listAudit(organization, { limit: 1 })).events;
       assert.deepEqual(replaced?.detail, detail);
       await store.removeDocument(organization, first.id, note('document.removed', first.id));
       await store.removeDocument(organization, first.id, note('document.removed', 'again'));
@@ -275,11 +275,13 @@ async function inPages(store: Store, organizationId: OrganizationId, limit: numb
   const shown = [];
   let before: LogPosition | undefined;
   for (;;) {
-    const page = await store.listAudit(organizationId, {
-      limit,
-      ...(before && { before }),
-      ...(traceId !== undefined && { traceId }),
-    });
+    const page = (
+      await store.listAudit(organizationId, {
+        limit,
+        ...(before && { before }),
+        ...(traceId !== undefined && { traceId }),
+      })
+    ).events;
     shown.push(...page);
     const last = page.at(-1);
     if (last === undefined) return shown;

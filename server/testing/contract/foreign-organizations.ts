@@ -91,7 +91,7 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.equal(await store.rotateApplication(foreign, application.id, hashOf(2), note()), 'missing');
       assert.equal(await store.deleteApplication(foreign, application.id, note()), 'missing');
       assert.deepEqual(await store.listApplications(foreign), []);
-      const seen = await store.listAudit(foreign, { limit: 100 });
+      const seen = (await store.listAudit(foreign, { limit: 100 })).events;
       assert.deepEqual(
         seen.map(({ action }) => action),
         ['organization.created', 'document.added'].toReversed(),
@@ -148,7 +148,7 @@ export function describeForeignOrganizations(world: () => World): void {
           applicationGrant: await store.findApplicationGrant(application.id),
           documents: await store.listDocuments(home),
           passages: await store.readPassages(home, holders[0] ?? []),
-          audit: await store.listAudit(home, { limit: 100 }),
+          audit: (await store.listAudit(home, { limit: 100 })).events,
           usage: await store.listUsage(home, 0, 1, 100),
         };
       }

@@ -35,7 +35,7 @@ export function describeKeyRequests(world: () => World): void {
   }
 
   async function actions(organization: OrganizationId): Promise<string[]> {
-    const events = await world().store.listAudit(organization, { limit: 100 });
+    const events = (await world().store.listAudit(organization, { limit: 100 })).events;
     return events.map(({ action }) => action).filter((action) => action.startsWith('key.'));
   }
 

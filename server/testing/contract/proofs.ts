@@ -185,7 +185,7 @@ export function describeProofs(world: () => World): void {
         [one, 1],
         [other, undefined],
       ] as const) {
-        const events = await store.listAudit(id, { limit: 50 });
+        const events = (await store.listAudit(id, { limit: 50 })).events;
         const changed = events.filter(({ action }) => action === 'password.changed');
         assert.deepEqual(
           changed.map(({ detail }) => detail.keysRevoked),

@@ -243,7 +243,7 @@ export function describePurges(world: () => World): void {
         [null],
       );
       assert.equal((await store.listDocuments(organization)).length, 1);
-      const log = JSON.stringify(await store.listAudit(organization, { limit: 100 }));
+      const log = JSON.stringify((await store.listAudit(organization, { limit: 100 })).events);
       assert.ok(log.includes('usr_purged') && log.includes('(purged)'));
       for (const trace of [ada, userId, 'laptop'])
         assert.ok(!log.includes(trace), `the log still has ${trace}`);

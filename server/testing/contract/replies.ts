@@ -161,7 +161,7 @@ export function describeReplies(world: () => World): void {
       const claim = await claimOne();
       const failed = { status: 'failed', ...done, failure: 'no' } as const;
       const notes = async () => {
-        const events = await store.listAudit(claim.organizationId, { limit: 10 });
+        const events = (await store.listAudit(claim.organizationId, { limit: 10 })).events;
         return events
           .filter(({ action }) => action === 'reply.failed')
           .map(({ at, subject }) => [at, subject]);

@@ -215,7 +215,7 @@ export function describeRequests(world: () => World): void {
       await write('key.revoked', { actor: { kind: 'skein' } });
       const all = { before: { at: Number.MAX_SAFE_INTEGER, id: '' }, since: 0, limit: 10 };
       const found = async (query: object) =>
-        (await store.searchAudit(organization, { ...all, ...query })).events.map(
+        (await store.listAudit(organization, { ...all, ...query })).events.map(
           ({ at }) => (at - start) / 1000,
         );
       assert.deepEqual(await found({ actor: userId }), [2, 1]);
@@ -223,11 +223,11 @@ export function describeRequests(world: () => World): void {
       assert.deepEqual(await found({ actor: userId, action: 'key.revoked' }), [2]);
       assert.deepEqual(await found({ since: start + 2000 }), [3, 2]);
       assert.deepEqual(await found({ before: { at: start + 2000, id: '' }, action: 'key.created' }), [1]);
-      const page = await store.searchAudit(organization, { ...all, limit: 1, actor: userId });
+      const page = await store.listAudit(organization, { ...all, limit: 1, actor: userId });
       assert.equal(page.searched?.at, start + 2000);
-      assert.equal((await store.searchAudit(organization, { ...all, actor: userId })).searched, null);
+      assert.equal((await store.listAudit(organization, { ...all, actor: userId })).searched, null);
       assert.deepEqual(
-        (await store.searchAudit(await world().organization(), { ...all, actor: userId })).events,
+        (await store.listAudit(await world().organization(), { ...all, actor: userId })).events,
         [],
       );
     });

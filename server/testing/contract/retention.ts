@@ -117,10 +117,10 @@ export function describeRetention(world: () => World): void {
         await useAll();
         clock.pass(day);
       }
-      const before = (await store.listAudit(organization, { limit: 100 })).length;
+      const before = (await store.listAudit(organization, { limit: 100 })).events.length;
       const old = (await world().removeAll('audit_events', 2.5 * day)).removed;
       assert.ok(old > 0);
-      const kept = await store.listAudit(organization, { limit: 100 });
+      const kept = (await store.listAudit(organization, { limit: 100 })).events;
       assert.equal(kept.length, before - old);
       assert.ok(kept.every(({ at }) => at >= clock.ms - 2.5 * day));
       assert.equal((await world().removeAll('usage_days', 2 * day)).removed, 2);
@@ -285,7 +285,7 @@ export function describeRetention(world: () => World): void {
       ]);
       assert.equal(both[0].removed + both[1].removed, 521, 'with the notes of their creation');
       assert.ok(both[0].batches > 1 && both[1].batches > 1, 'each batch looks at 500 organizations');
-      assert.deepEqual(await store.listAudit(last, { limit: 10 }), []);
+      assert.deepEqual((await store.listAudit(last, { limit: 10 })).events, []);
     });
 
     it('finds nothing to do in an empty store', async () => {

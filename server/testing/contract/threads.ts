@@ -268,7 +268,7 @@ export function describeThreads(world: () => World): void {
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
       const { id } = await world().thread(organization, ada);
       const noted = async () => {
-        const events = await store.listAudit(organization, { limit: 100 });
+        const events = (await store.listAudit(organization, { limit: 100 })).events;
         return events.filter(({ subject }) => subject === id).map(({ action, at }) => [action, at]);
       };
       const published = () => note('thread.published', id);

@@ -63,7 +63,7 @@ export function describeWriteGrants(world: () => World): void {
         await store.getThread(organization, thread),
         await world().walk(organization, { userId }),
         (await store.beginWalk(organization, { userId }, 1)).size,
-        (await store.listAudit(organization, { limit: 100 })).map(({ action }) => action),
+        (await store.listAudit(organization, { limit: 100 })).events.map(({ action }) => action),
       ];
     }
 

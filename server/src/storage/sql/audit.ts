@@ -1,7 +1,7 @@
 import type { Actor, AuditEvent } from '../../domain/audit.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import type { AuditNote, AuditSearches, Audits } from '../store.ts';
+import type { AuditNote, Audits } from '../store.ts';
 import { callColumns, empty, type Sql, sql, statement, type Values } from './sql.ts';
 import { method, row, rows, run, type Transactions, type Work } from './work.ts';
 
@@ -47,7 +47,6 @@ const selectEvents = (hint: Sql, filter: Sql) => sql`
     LEFT JOIN "user" AS target ON target.id = subject
   WHERE ${older} ${filter} ${newestFirst} LIMIT :limit`;
 
-export const listAudit = statement('list-audit')`${selectEvents(empty, empty)}`;
 // Without the hint SQLite uses the primary key, and scans the whole log for a trace id that does not occur.
 export const listAuditOfTrace = statement('list-audit-of-trace')`
   ${selectEvents(sql`INDEXED BY audit_event_trace`, sql`AND trace_id = :traceId`)}`;
@@ -57,7 +56,7 @@ export const searchMax = 5_000;
 const findSearchEnd = statement('find-end-of-audit-search')`
   SELECT at, id FROM audit_event WHERE ${older} AND at >= :since ${newestFirst} LIMIT 1 OFFSET ${searchMax - 1}`;
 // `at >= :endAt` bounds the scan of the index; SQLite uses only one lower bound, and not the one of a pair.
-const searchAudit = statement('search-audit')`
+export const listAudit = statement('list-audit')`
   ${selectEvents(
     empty,
     sql`AND at >= :endAt AND (at, audit_event.id) >= (:endAt, :endId) AND (:action = '' OR action = :action)
@@ -67,23 +66,22 @@ const searchAudit = statement('search-audit')`
 /** Later than every entry of a log. */
 export const newest = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
-export const audits = ({ read, write }: Transactions): Audits & AuditSearches => ({
+export const audits = ({ read, write }: Transactions): Audits => ({
   writeAudit: (organizationId, note) => write(() => writeNote(organizationId, note)),
 
-  async listAudit(organizationId, { before = newest, traceId, limit }) {
-    const values = { organizationId, beforeAt: before.at, beforeId: before.id, traceId, limit };
-    const list = traceId === undefined ? listAudit : listAuditOfTrace;
-    return (await read(() => rows<AuditRow>(list, values))).map(toAuditEvent);
-  },
-
-  searchAudit: method(read, function* (organizationId, { before, since, actor = '', action = '', limit }) {
-    const page = { organizationId, beforeAt: before.at, beforeId: before.id, since, limit };
-    const end = yield* row<LogPosition>(findSearchEnd, page);
-    const values = { ...page, actor, action, endAt: end?.at ?? since, endId: end?.id ?? '' };
-    const found = yield* rows<AuditRow>(searchAudit, values);
-    const last = found.length === limit ? found.at(-1) : end;
-    return { events: found.map(toAuditEvent), searched: last ? { at: last.at, id: last.id } : null };
-  }),
+  listAudit: method(
+    read,
+    function* (organizationId, { before = newest, since = 0, limit, traceId, ...filter }) {
+      const { actor = '', action = '' } = filter;
+      const page = { organizationId, beforeAt: before.at, beforeId: before.id, since, limit };
+      const isSearch = traceId === undefined && (actor !== '' || action !== '');
+      const end = isSearch ? yield* row<LogPosition>(findSearchEnd, page) : undefined;
+      const values = { ...page, traceId, actor, action, endAt: end?.at ?? since, endId: end?.id ?? '' };
+      const found = yield* rows<AuditRow>(traceId === undefined ? listAudit : listAuditOfTrace, values);
+      const last = found.length === limit ? found.at(-1) : end;
+      return { events: found.map(toAuditEvent), searched: last ? { at: last.at, id: last.id } : null };
+    },
+  ),
 });
 
 function toAuditEvent({ actorKind, actorUserId, detail, ...event }: AuditRow): AuditEvent {

@@ -105,7 +105,7 @@ describe('The SQLite database', () => {
   it('reads every page of the audit log by its key or its trace id, in order', () => {
     const database = openDatabase(join(folder, 'audit.db'));
     const searches = {
-      all: /SEARCH audit_event USING PRIMARY KEY \(organization_id=\? AND \(at,id\)</,
+      all: /SEARCH audit_event USING PRIMARY KEY \(organization_id=\? AND at>\? AND \(at,id\)</,
       ofTrace: /USING INDEX audit_event_trace \(organization_id=\? AND trace_id=\? AND \(at,id\)</,
     };
     for (const [name, statement] of Object.entries({ all: listAudit, ofTrace: listAuditOfTrace })) {

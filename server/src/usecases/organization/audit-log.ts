@@ -29,11 +29,8 @@ export async function listAudit(
   const listing = JSON.stringify(['audit', organizationId, traceId ?? null, actor, action, from, to]);
   const before = cursor === undefined ? { at: to + 1, id: '' } : openPosition(seal, listing, cursor);
   // One extra entry shows whether there is another page.
-  const page = { before, limit: limit + 1 };
-  const { events, searched } =
-    traceId === undefined
-      ? await store.searchAudit(organizationId, { ...page, since: from, actor, action })
-      : { events: await store.listAudit(organizationId, { ...page, traceId }), searched: null };
+  const page = { before, since: from, limit: limit + 1 };
+  const { events, searched } = await store.listAudit(organizationId, { ...page, actor, action, traceId });
   const last = events.length > limit ? events[limit - 1]! : searched;
   return { events: events.slice(0, limit), nextCursor: last && sealPosition(seal, listing, last) };
 }

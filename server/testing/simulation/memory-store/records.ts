@@ -25,11 +25,13 @@ export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
       const isListed = ({ at, id, traceId: trace }: AuditEventRow) =>
         (traceId === undefined || trace === traceId) &&
         (before === undefined || at < before.at || (at === before.at && id < before.id));
-      return (organizations.get(organizationId)?.audit ?? [])
+      const events = (organizations.get(organizationId)?.audit ?? [])
         .filter(isListed)
         .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
         .slice(0, limit)
         .map(toEvent);
+      const last = events.length === limit ? events.at(-1) : undefined;
+      return { events, searched: last ? { at: last.at, id: last.id } : null };
     },
 
     addUsage(reports) {
