@@ -373,7 +373,7 @@ async function signed({
   text?: string;
 } = {}): Promise<string> {
   await tokens.keySet();
-  const { id, privateJwk } = (await store.findActiveSigningKey())!;
+  const { id, privateJwk } = (await store.listSigningKeys(0))[0]!;
   return new CompactSign(Buffer.from(text))
     .setProtectedHeader(header ?? { alg: 'ES256', typ: 'at+jwt', kid: id })
     .sign(await importJWK(JSON.parse(privateJwk), 'ES256'));

@@ -59,7 +59,8 @@ export function createAccessTokens(
   }
 
   async function activeKey(): Promise<SigningKey> {
-    return (await store.findActiveSigningKey()) ?? store.keepSigningKey(await newSigningKey());
+    const active = (await store.listSigningKeys(0)).find(({ retiredAt }) => retiredAt === null);
+    return active ?? store.keepSigningKey(await newSigningKey());
   }
 
   async function verify(token: string): Promise<Remembered | undefined> {

@@ -147,7 +147,6 @@ export interface SigningKey {
 export type NewSigningKey = Omit<SigningKey, 'retiredAt'>;
 
 export interface SigningKeys {
-  findActiveSigningKey(): Promise<SigningKey | undefined>;
   /** Makes the candidate the active key unless there is one. Returns the active key, the same on every node. */
   keepSigningKey(candidate: NewSigningKey): Promise<SigningKey>;
   /**
@@ -155,6 +154,6 @@ export interface SigningKeys {
    * application's epoch by an unpredictable number, so that no token signed by them is valid any more.
    */
   rotateSigningKey(next: NewSigningKey, forget: boolean): Promise<void>;
-  /** Newest first, including keys retired less than `verifyMs` ago. */
+  /** The active key, and those retired less than `verifyMs` ago, newest first. */
   listSigningKeys(verifyMs: number): Promise<SigningKey[]>;
 }

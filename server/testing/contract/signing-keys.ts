@@ -9,13 +9,11 @@ export function describeSigningKeys(world: () => World): void {
   describe('signing keys', () => {
     it('keeps the first candidate for all later callers, on every node', async () => {
       const { store } = world();
-      assert.equal(await store.findActiveSigningKey(), undefined);
       assert.deepEqual(await store.listSigningKeys(verifyMs), []);
       const first = { ...newSigningKey('first'), retiredAt: null };
       assert.deepEqual(await store.keepSigningKey(newSigningKey('first')), first);
       const other = await world().node();
       assert.deepEqual(await other.keepSigningKey(newSigningKey('second')), first);
-      assert.deepEqual(await other.findActiveSigningKey(), first);
       assert.deepEqual(await store.listSigningKeys(verifyMs), [first]);
     });
 
@@ -38,7 +36,7 @@ export function describeSigningKeys(world: () => World): void {
       clock.pass(1000);
       await store.rotateSigningKey(newSigningKey('second'), false);
       const second = { ...newSigningKey('second'), retiredAt: null };
-      assert.deepEqual(await other.findActiveSigningKey(), second);
+      assert.deepEqual(await other.listSigningKeys(0), [second]);
       assert.deepEqual(await other.keepSigningKey(newSigningKey('third')), second);
       assert.deepEqual(await other.listSigningKeys(verifyMs), [
         second,
@@ -49,7 +47,6 @@ export function describeSigningKeys(world: () => World): void {
     it('rotates if there is no key yet', async () => {
       const { store } = world();
       await store.rotateSigningKey(newSigningKey('first'), false);
-      assert.equal((await store.findActiveSigningKey())?.id, 'first');
       assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['first']);
     });
 
@@ -103,7 +100,6 @@ export function describeSigningKeys(world: () => World): void {
       const after = await epochs(other);
       assert.ok(after.every((epoch, index) => epoch > before[index]!));
       assert.deepEqual(idsOf(await other.listSigningKeys(verifyMs)), ['fourth']);
-      assert.equal((await other.findActiveSigningKey())?.id, 'fourth');
     });
   });
 }

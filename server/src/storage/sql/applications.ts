@@ -86,8 +86,6 @@ const listKeys = statement('list-signing-keys')`SELECT ${keyColumns} FROM signin
   WHERE retired_at IS NULL OR retired_at > :now - CAST(:verifyMs AS bigint) ORDER BY created_at DESC, id DESC`;
 
 export const signingKeys = ({ read, write }: Transactions): SigningKeys => ({
-  findActiveSigningKey: () => read(() => row<SigningKey>(findActive)),
-
   keepSigningKey: method(write, function* (candidate) {
     yield* run(lockKeys);
     if ((yield* count(findActive)) === 0) yield* run(insertKey, { ...candidate });

@@ -22,11 +22,7 @@ type SourceRow = Omit<FoundPassage, 'heading' | 'text'> & { storedId: DocumentId
 type ReadPassage = FoundPassage & { readonly number: PassageNumber };
 
 /** A search covers the organization's general documents, and those of the account. */
-const isCovered = sql`organization_id = :organizationId AND account_key IN (:generalKey, :ownKey)`;
-const keysOf = (accountId: string | null) => ({
-  generalKey: accountKey(null),
-  ownKey: accountKey(accountId),
-});
+const isCovered = sql`organization_id = :organizationId AND account_key IN ('', :accountKey)`;
 
 const findCorpora = statement('find-corpora')`SELECT number, passages FROM corpus WHERE ${isCovered}`;
 const readTexts = statement('read-passages')`SELECT number, document_id AS "storedId", heading, text
@@ -48,7 +44,7 @@ const outline = statement('outline-documents')`WITH outlined AS (
   FROM outlined LEFT JOIN headed ON document_id = id AND place <= :headings ORDER BY name, id, place`;
 
 export const corporaOf = (organizationId: OrganizationId, accountId: string | null): Work<Corpus[]> =>
-  rows<Corpus>(findCorpora, { organizationId, ...keysOf(accountId) });
+  rows<Corpus>(findCorpora, { organizationId, accountKey: accountKey(accountId) });
 
 export const passageCountOf = (corpora: readonly Corpus[]): number =>
   corpora.reduce((sum, { passages }) => sum + passages, 0);
@@ -90,7 +86,8 @@ export function* outlineDocuments(
   accountId: string | null,
   limits: Parameters<Documents['outlineDocuments']>[2],
 ): Work<DocumentOutline[]> {
-  const found = yield* rows<OutlineRow>(outline, { organizationId, ...keysOf(accountId), ...limits });
+  const values = { organizationId, accountKey: accountKey(accountId), ...limits };
+  const found = yield* rows<OutlineRow>(outline, values);
   const outlines = new Map<DocumentId, DocumentOutline & { readonly headings: string[] }>();
   for (const { id, heading, ...document } of found) {
     const known = outlines.get(id) ?? { ...document, headings: [] };

@@ -265,8 +265,6 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
       return { organizationId: organization.id, secretHash, epoch, apiEnabled: organization.apiEnabled };
     },
 
-    findActiveSigningKey: () => copyOf(activeKey()),
-
     keepSigningKey(candidate) {
       if (activeKey() === undefined) tables.signingKeys.unshift({ ...candidate, retiredAt: null });
       return copyOf(activeKey())!;
