@@ -6,7 +6,6 @@ import { type CommitClock, type MachineClock, StoreTime } from './store-time.ts'
 import { type Scope, Scopes } from './synced-reads.ts';
 
 interface Write {
-  readonly durable: boolean;
   readonly scope: Scope | undefined;
   readonly run: (clock: CommitClock) => unknown;
   readonly resolve: (value: never) => void;
@@ -59,7 +58,9 @@ export class CommitQueue {
   readonly #lock: WriteLock;
   readonly #time: StoreTime;
   readonly #statements;
-  #waiting: Write[] = [];
+  readonly #durable: Write[] = [];
+  /** Writes that do not wait for a sync. */
+  readonly #others: Write[] = [];
   #isScheduled = false;
   #isHeld = false;
   /** Committed, but not synced yet. */
@@ -85,7 +86,7 @@ export class CommitQueue {
 
   /** Runs `write` in a commit, again if the first run was rolled back, and resolves when the commit is on the disk. */
   durable<T>(write: (clock: CommitClock) => T): Promise<T> {
-    return this.#enqueue(true, write);
+    return this.#enqueue(this.#durable, write);
   }
 
   /**
@@ -93,7 +94,7 @@ export class CommitQueue {
    * killed process, but maybe not a power cut.
    */
   unsynced<T>(write: (clock: CommitClock) => T): Promise<T> {
-    return this.#enqueue(false, write);
+    return this.#enqueue(this.#others, write);
   }
 
   /** Durable writes that `act` enqueues before it first awaits something change nothing outside `scope`. */
@@ -125,7 +126,7 @@ export class CommitQueue {
 
   /** Commits and syncs the waiting writes. */
   async drain(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#unsynced !== undefined) {
+    while (this.#isWaiting || this.#unsynced !== undefined) {
       if (this.#unsynced?.isSyncing) await this.#unsynced.synced.promise.catch(() => {});
       else if (this.#lock.isTaken && this.#isScheduled) await pause(lockRetryMs);
       else this.#commitReady();
@@ -134,7 +135,7 @@ export class CommitQueue {
 
   /** Throws if another process has held the write lock for more than a second. */
   assertWritable(): void {
-    if (this.#waiting.length === 0) this.#tryLock();
+    if (!this.#isWaiting) this.#tryLock();
     this.#lock.assertFree();
   }
 
@@ -148,30 +149,28 @@ export class CommitQueue {
     return this.#time.aheadMs();
   }
 
-  #enqueue<T>(durable: boolean, run: (clock: CommitClock) => T): Promise<T> {
+  get #isWaiting(): boolean {
+    return this.#durable.length + this.#others.length > 0;
+  }
+
+  #enqueue<T>(queue: Write[], run: (clock: CommitClock) => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ durable, scope: this.#scope, run, resolve, reject });
-      if (!durable || !this.#unsynced?.isSyncing) this.#schedule();
+      queue.push({ scope: this.#scope, run, resolve, reject });
+      if (queue === this.#others || !this.#unsynced?.isSyncing) this.#schedule();
     });
   }
 
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    // Answered before durable writes run: the quota count of a read does not wait for them.
     setImmediate(() => {
-      if (!this.#isHeld) this.#commitUnsynced();
+      if (!this.#isHeld) this.#commit(this.#others);
     });
     setImmediate(() => {
       this.#isScheduled = false;
       if (!this.#isHeld) this.#commitReady();
     });
-  }
-
-  /** Answers these before durable writes run: the quota count of a read does not wait for them. */
-  #commitUnsynced(): void {
-    const others = this.#waiting.filter((write) => !write.durable);
-    this.#waiting = this.#waiting.filter((write) => write.durable);
-    if (others.length > 0) this.#waiting.push(...this.#commit(others));
   }
 
   /** Writes that arrive meanwhile wait, too. If nothing waits, it still finds out when the lock is free. */
@@ -181,7 +180,7 @@ export class CommitQueue {
     setTimeout(() => {
       this.#isScheduled = false;
       if (!this.#database.open || this.#isHeld) return;
-      if (this.#waiting.length > 0) this.#commitReady();
+      if (this.#isWaiting) this.#commitReady();
       else this.#tryLock();
     }, lockRetryMs);
   }
@@ -198,43 +197,39 @@ export class CommitQueue {
 
   /** Other writes go first. Durable writes wait while a sync runs, and beyond `commitMs`. */
   #commitReady(): void {
-    const durable = this.#waiting.filter((write) => write.durable);
-    const others = this.#waiting.filter((write) => !write.durable);
-    const isSyncing = this.#unsynced?.isSyncing === true;
-    const batch = isSyncing ? others : [...others, ...durable];
-    this.#waiting = isSyncing ? durable : [];
-    if (batch.length > 0) this.#waiting.push(...this.#commit(batch));
+    this.#commit(this.#others);
+    if (!this.#unsynced?.isSyncing) this.#commit(this.#durable);
     const { isTaken } = this.#lock;
-    if (isTaken) this.#retryLater();
+    if (isTaken || this.#others.length > 0) this.#retryLater();
     const unsynced = this.#unsynced;
     if (unsynced === undefined || unsynced.isSyncing) return;
-    unsynced.isSyncing = this.#waiting.length === 0 || isTaken || unsynced.commits >= commitsPerSync;
+    unsynced.isSyncing = this.#durable.length === 0 || isTaken || unsynced.commits >= commitsPerSync;
     if (unsynced.isSyncing) void this.#syncThenAnswer(unsynced);
     else this.#schedule();
   }
 
-  /** Returns the writes that have to wait for the next commit. */
-  #commit(batch: readonly Write[]): readonly Write[] {
-    const isDurable = batch.at(-1)!.durable;
+  /** Takes writes from the queue. Those that have to wait for the next commit stay in it. */
+  #commit(queue: Write[]): void {
+    if (queue.length === 0) return;
+    const isDurable = queue === this.#durable;
     let answers: (() => void)[];
     try {
       if (isDurable && this.#syncFailure !== undefined) throw this.#syncFailure;
-      answers = this.#runAll(batch);
+      answers = this.#runAll(queue);
     } catch (error) {
-      if (error instanceof LockIsTaken) return batch;
+      if (error instanceof LockIsTaken) return;
       this.#watch.guard?.failed(error as Error);
       if (this.#database.inTransaction) tryTo(() => this.#statements.rollback.run());
-      for (const { reject } of batch) reject(error);
-      return [];
+      for (const { reject } of queue.splice(0)) reject(error);
+      return;
     }
-    if (!isDurable) this.#watch.guard?.committed(false);
-    for (const [place, answer] of answers.entries()) {
-      if (batch[place]!.durable) this.#answerAfterSync(batch[place]!, answer);
-      else answer();
+    const committed = queue.splice(0, answers.length);
+    if (isDurable) this.#answerAfterSync(committed, answers);
+    else {
+      this.#watch.guard?.committed(false);
+      for (const answer of answers) answer();
     }
-    if (isDurable) this.#unsynced!.commits += 1;
     this.#watch.committed?.(this);
-    return batch.slice(answers.length);
   }
 
   /**
@@ -255,7 +250,7 @@ export class CommitQueue {
     this.#time.startCommit();
     const answers: (() => void)[] = [];
     for (const [place, write] of batch.entries()) {
-      if (write.durable && batch[place - 1]?.durable && steady() - startedMs >= commitMs) break;
+      if (batch === this.#durable && place > 0 && steady() - startedMs >= commitMs) break;
       try {
         answers.push(run(write, this.#time));
       } catch (error) {
@@ -271,7 +266,7 @@ export class CommitQueue {
     return answers;
   }
 
-  #answerAfterSync(write: Write, answer: () => void): void {
+  #answerAfterSync(writes: readonly Write[], answers: readonly (() => void)[]): void {
     this.#unsynced ??= {
       scopes: new Scopes(),
       writes: [],
@@ -280,9 +275,10 @@ export class CommitQueue {
       commits: 0,
       isSyncing: false,
     };
-    this.#unsynced.scopes.add(write.scope);
-    this.#unsynced.writes.push(write);
-    this.#unsynced.answers.push(answer);
+    for (const { scope } of writes) this.#unsynced.scopes.add(scope);
+    this.#unsynced.writes.push(...writes);
+    this.#unsynced.answers.push(...answers);
+    this.#unsynced.commits += 1;
   }
 
   /**
