@@ -102,6 +102,18 @@ describe('A lock that another session holds on rows of one organization', () => 
     assert.equal(await store.settleReply(locked, result), true);
   });
 
+  for (const table of ['thread', 'message']) {
+    it(`does not delay a sweep, which leaves a reply with a locked ${table} to the next one`, async () => {
+      const [locked, other] = [await world.organization(), await world.organization()];
+      for (const organization of [locked, other])
+        await world.thread(organization, await world.member(organization), { replyDeadlineMs: 1000 });
+      world.clock.pass(2000);
+      const sweep = async () => (await world.sweep()).map(({ organizationId }) => organizationId);
+      await whileLocked(table, locked, async () => assert.deepEqual(await sweep(), [other]));
+      assert.deepEqual(await sweep(), [locked]);
+    });
+  }
+
   it('does not delay other organizations while many of its replies are stopped', async () => {
     const { store } = world;
     const [locked, other] = [await world.organization(), await world.organization()];

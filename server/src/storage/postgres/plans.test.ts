@@ -179,6 +179,14 @@ describe('The statements of the PostgreSQL store', () => {
     'claims replies': (store) => store.claimReplies([{ organizationId: organization, limit: 3 }], 600_000),
     'sweeps replies': (store) =>
       store.sweepReplies({ content: '', overdue: '', abandoned: '' }, { attemptsMax: 3, leases: true }),
+    'fails an overdue reply': async (store) => {
+      await client.query(
+        `UPDATE message SET deadline_at = 1 WHERE organization_id = $1 AND thread_id = $2 AND role = 'assistant'`,
+        [organization, 'thr_00000404'],
+      );
+      const texts = { content: '', overdue: '', abandoned: '' };
+      assert.equal((await store.sweepReplies(texts, { attemptsMax: 3, leases: true })).length, 1);
+    },
     'finds the replies that have ended': (store) =>
       store.endedReplies([
         { organizationId: organization, threadId: thread, messageId: 'msg_1x' as MessageId },
