@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
 import { runSkein, Service, temporaryFolder } from './service.ts';
+import { startWithoutDemo } from './shared-service.ts';
 import { makeMember, makeOrganization } from './tenants.ts';
 
 const environment = { SKEIN_MODEL: 'scripted' };
@@ -27,7 +28,7 @@ describe('skein backup', () => {
   let api: Api;
   let key: string;
   before(async () => {
-    service = await Service.start({ environment });
+    service = await startWithoutDemo(environment);
     await makeOrganization(service, 'Acme');
     ({ key, api } = await makeMember(service, 'Acme', 'ada@acme.example'));
   });

@@ -4,6 +4,7 @@ import { Api } from './api.ts';
 import { Ledger } from './ledger.ts';
 import { Observations } from './replies/observations.ts';
 import { Service } from './service.ts';
+import { startWithoutDemo } from './shared-service.ts';
 import { hire, makeOrganization } from './tenants.ts';
 
 const rounds = 5;
@@ -19,7 +20,7 @@ describe('A service that is killed in the middle of writes', () => {
   it(`keeps every acknowledged write and no partial one, ${rounds} times in a row`, {
     timeout: 120_000,
   }, async (t) => {
-    service = await Service.start({ environment });
+    service = await startWithoutDemo(environment);
     const { folder } = service;
     const { key } = await hire(service, await makeOrganization(service, 'Acme'), 'ada@acme.example');
     const ledger = new Ledger();

@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Api } from './api.ts';
 import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
 import { metricsUrlOf } from './scrape.ts';
-import { Service } from './service.ts';
+import type { Service } from './service.ts';
+import { startWithoutDemo } from './shared-service.ts';
 import { makeMember, makeOrganization } from './tenants.ts';
 
 const requestTimeoutMs = 1500;
@@ -13,8 +14,9 @@ describe('Malformed HTTP', () => {
   let key: string;
   let api: Api;
   before(async () => {
-    service = await Service.start({
-      environment: { SKEIN_REQUEST_TIMEOUT_MS: String(requestTimeoutMs), SKEIN_METRICS_PORT: '0' },
+    service = await startWithoutDemo({
+      SKEIN_REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
+      SKEIN_METRICS_PORT: '0',
     });
     ({ key, api } = await makeMember(service, await makeOrganization(service, 'Acme'), 'ada@acme.example'));
   });

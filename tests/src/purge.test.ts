@@ -10,7 +10,8 @@ import { type ConsoleClient, signedInMember } from './console/console-client.ts'
 import { describeOnEachEngine } from './engines.ts';
 import { eventually } from './eventually.ts';
 import { untilScraped } from './scrape.ts';
-import { cleanEnvironment, launcher, runCommand, Service } from './service.ts';
+import { cleanEnvironment, launcher, runCommand, type Service } from './service.ts';
+import { startWithoutDemo } from './shared-service.ts';
 import { createThread } from './world.ts';
 
 const manyThreads = 300;
@@ -24,8 +25,7 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
   let benApi: Api;
 
   before(async () => {
-    const environment = { SKEIN_MODEL: 'scripted', SKEIN_METRICS_PORT: '0' };
-    service = await Service.start({ environment: { ...(await freshStore()), ...environment } });
+    service = await startWithoutDemo({ ...(await freshStore()), SKEIN_METRICS_PORT: '0' });
     ({ id: acme } = await service.skein('org', 'create', 'Acme', '--quota', '100000'));
     ({ id: globex } = await service.skein('org', 'create', 'Globex'));
     ada = await signedInMember(service, acme, 'ada@acme.example');

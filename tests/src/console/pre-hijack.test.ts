@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
-import { Service } from '../service.ts';
+import type { Service } from '../service.ts';
+import { startWithoutDemo } from '../shared-service.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
 import { OpenIdProvider } from './openid-provider.ts';
@@ -20,10 +21,7 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
   let grace: ConsoleClient;
   before(async () => {
     provider = await OpenIdProvider.start();
-    const store = await freshStore();
-    service = await Service.start({
-      environment: { SKEIN_MODEL: 'scripted', ...provider.environment, ...store },
-    });
+    service = await startWithoutDemo({ ...provider.environment, ...(await freshStore()) });
     provider.trust(`${service.baseUrl}/console/sso/callback`);
     evil = (await service.skein('org', 'create', 'Evil')).id;
     good = (await service.skein('org', 'create', 'Good')).id;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventually } from '../eventually.ts';
-import { Service } from '../service.ts';
+import type { Service } from '../service.ts';
+import { startWithoutDemo } from '../shared-service.ts';
 import { clockThatLeaps, dayMs } from '../shifted-clock.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
@@ -14,9 +15,9 @@ describe('A session', () => {
   let lateInvitation: string;
   const nobody = () => new ConsoleClient(service.baseUrl);
   before(async () => {
-    service = await Service.start({ environment: clockThatLeaps(leapDays * dayMs) });
-    await signedInMember(service, 'Demo', 'ada@demo.example');
-    lateInvitation = (await service.skein('member', 'add', 'Demo', 'late@demo.example')).invitation;
+    service = await startWithoutDemo(clockThatLeaps(leapDays * dayMs));
+    await signedInMember(service, 'First', 'ada@demo.example');
+    lateInvitation = (await service.skein('member', 'add', 'First', 'late@demo.example')).invitation;
   });
   after(() => service?.end());
 
@@ -99,11 +100,12 @@ describe('A session', () => {
 
 describe('The lifetime of a session', () => {
   it('can be set by the operator', async () => {
-    const service = await Service.start({
-      environment: { SKEIN_SESSION_IDLE_MS: '60000', SKEIN_SESSION_LIFE_MS: '1500' },
+    const service = await startWithoutDemo({
+      SKEIN_SESSION_IDLE_MS: '60000',
+      SKEIN_SESSION_LIFE_MS: '1500',
     });
     try {
-      const client = await signedInMember(service, 'Demo', 'brief@demo.example');
+      const client = await signedInMember(service, 'First', 'brief@demo.example');
       // Used all the time.
       await eventually(
         () => client.get('/session'),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventually } from '../eventually.ts';
-import { Service } from '../service.ts';
+import type { Service } from '../service.ts';
+import { startWithoutDemo } from '../shared-service.ts';
 import { clockThatLeaps } from '../shifted-clock.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
@@ -14,11 +15,12 @@ describe('Password guessing', () => {
   let service: Service;
   let ben: ConsoleClient;
   before(async () => {
-    service = await Service.start({
-      environment: { ...clockThatLeaps(60_000), SKEIN_TRUSTED_PROXIES: '127.0.0.1' },
+    service = await startWithoutDemo({
+      ...clockThatLeaps(60_000),
+      SKEIN_TRUSTED_PROXIES: '127.0.0.1',
     });
-    await signedInMember(service, 'Demo', 'ada@demo.example');
-    ben = await signedInMember(service, 'Demo', 'ben@demo.example', 'admin');
+    await signedInMember(service, 'First', 'ada@demo.example');
+    ben = await signedInMember(service, 'First', 'ben@demo.example', 'admin');
   });
   after(() => service?.end());
 
@@ -75,7 +77,7 @@ describe('Password guessing', () => {
   });
 
   it('by changing a password is throttled, too', async () => {
-    const client = await signedInMember(service, 'Demo', 'cleo@demo.example');
+    const client = await signedInMember(service, 'First', 'cleo@demo.example');
     const change = () => client.post('/password', { current: 'a guess', next: 'another good one' });
     // The attempts that everyone has, and those of a known device.
     for (let time = 0; time < 2 * failuresOfPersonMax; time += 1)
@@ -99,7 +101,7 @@ describe('Password guessing', () => {
 
   it('never locks out a device that has signed in before, and counts its failures separately', async () => {
     const email = 'dora@demo.example';
-    const [known, other] = [await signedInMember(service, 'Demo', email), nobody()];
+    const [known, other] = [await signedInMember(service, 'First', email), nobody()];
     assert.equal((await other.signIn(email, testPassword)).status, 200);
     assert.match(known.cookies.get('skein-device') ?? '', /^[\w-]{100,400}$/);
     assert.equal((await known.post('/sign-out')).status, 200);
@@ -116,7 +118,7 @@ describe('Password guessing', () => {
     const thief = nobody();
     thief.cookies.set('skein-device', other.cookies.get('skein-device') as string);
     const victim = 'emil@demo.example';
-    await signedInMember(service, 'Demo', victim);
+    await signedInMember(service, 'First', victim);
     for (let time = 0; time < failuresOfPersonMax; time += 1)
       assertRefused(await signIn(victim, 'not the password'), 'UNAUTHORIZED');
     assertRefused(await thief.signIn(victim, testPassword), 'UNAUTHORIZED', 'it is known for one person');
@@ -126,7 +128,7 @@ describe('Password guessing', () => {
 
   it('of one person from many addresses is throttled, except on a known device', async () => {
     const email = 'fay@demo.example';
-    const known = await signedInMember(service, 'Demo', email);
+    const known = await signedInMember(service, 'First', email);
     for (let place = 0; place < failuresOfAccountMax; place += 1)
       assertRefused(await signInFrom(`192.0.2.${place}`, email, 'not the password'), 'UNAUTHORIZED');
     await assertThrottled(await signInFrom('198.51.100.1', email, testPassword), 'a fresh address', 900);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeOnEachEngine } from '../engines.ts';
 import { freePort } from '../machine.ts';
-import { Service } from '../service.ts';
+import type { Service } from '../service.ts';
+import { startWithoutDemo } from '../shared-service.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
 
@@ -12,7 +13,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
   let service: Service;
   let acme: string;
   before(async () => {
-    service = await Service.start({ environment: { SKEIN_MODEL: 'scripted', ...(await freshStore()) } });
+    service = await startWithoutDemo(await freshStore());
     acme = (await service.skein('org', 'create', 'Acme')).id;
   });
   after(() => service?.end());
@@ -250,7 +251,7 @@ describe('Signing in over HTTPS', () => {
   it('sets a cookie that is sent only over HTTPS and that no neighboring host can set', async () => {
     const port = String(await freePort());
     const environment = { SKEIN_BASE_URL: 'https://skein.example', SKEIN_PORT: port };
-    const service = await Service.start({ environment });
+    const service = await startWithoutDemo(environment);
     try {
       assert.match(service.output.join('\n'), /SKEIN_TRUSTED_PROXIES is not set/);
       await service.skein('org', 'create', 'Acme');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventually } from '../eventually.ts';
-import { Service } from '../service.ts';
-import { sharedService } from '../shared-service.ts';
+import type { Service } from '../service.ts';
+import { sharedService, startWithoutDemo } from '../shared-service.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
 import { clientSecret, OpenIdProvider } from './openid-provider.ts';
@@ -13,9 +13,9 @@ describe('Single sign-on', () => {
   let service: Service;
   before(async () => {
     provider = await OpenIdProvider.start();
-    service = await Service.start({ environment: provider.environment });
+    service = await startWithoutDemo(provider.environment);
     provider.trust(`${service.baseUrl}/console/sso/callback`);
-    await service.skein('member', 'add', 'Demo', 'ada@demo.example', '--role', 'admin');
+    await service.skein('member', 'add', 'First', 'ada@demo.example', '--role', 'admin');
   });
   after(async () => {
     await service?.end();
@@ -47,12 +47,12 @@ describe('Single sign-on', () => {
     assert.equal(body.proof, 'sso');
     assert.deepEqual(body.organizations, [], 'nothing is accepted yet');
     const [invited] = body.invitations;
-    assert.equal(invited.name, 'Demo');
+    assert.equal(invited.name, 'First');
     const joined = await browser.post(`/invitations/${invited.id}/accept`);
-    assert.deepEqual([joined.status, joined.body.organizations[0].name], [200, 'Demo']);
+    assert.deepEqual([joined.status, joined.body.organizations[0].name], [200, 'First']);
     assertRefused(await browser.post(`/invitations/${invited.id}/accept`), 'NOT_FOUND', 'once');
     assert.equal(await goThrough(browser, '/'), '/');
-    assert.equal((await browser.get('/session')).body.organizations[0].name, 'Demo', 'as they left it');
+    assert.equal((await browser.get('/session')).body.organizations[0].name, 'First', 'as they left it');
     assertRefused(
       await browser.post('/password', { current: 'no password', next: testPassword }),
       'INVALID_PARAMS',
@@ -76,7 +76,7 @@ describe('Single sign-on', () => {
   });
 
   it('rejects an address that the provider has not verified', async () => {
-    await service.skein('member', 'add', 'Demo', 'ben@demo.example');
+    await service.skein('member', 'add', 'First', 'ben@demo.example');
     const unverified = { subject: 'ben-1', email: 'ben@demo.example', emailVerified: false };
     for (const account of [unverified, { subject: 'ben-1' }]) {
       provider.account = account;
@@ -87,7 +87,7 @@ describe('Single sign-on', () => {
   });
 
   it('rejects people who are not members, and service accounts', async () => {
-    await service.skein('member', 'add', 'Demo', 'robot@demo.example', '--service');
+    await service.skein('member', 'add', 'First', 'robot@demo.example', '--service');
     for (const email of ['stranger@demo.example', 'robot@demo.example']) {
       provider.account = { subject: email, email, emailVerified: true };
       assert.equal(await goThrough(newBrowser()), problem('unknown-person'), email);
@@ -152,7 +152,7 @@ describe('Single sign-on', () => {
   });
 
   it('does not change other people’s passwords', async () => {
-    await signedInMember(service, 'Demo', 'cleo@demo.example');
+    await signedInMember(service, 'First', 'cleo@demo.example');
     assert.equal((await newBrowser().signIn('cleo@demo.example', testPassword)).status, 200);
   });
 });
@@ -160,13 +160,13 @@ describe('Single sign-on', () => {
 describe('A provider of single sign-on', () => {
   it('that is down affects nothing else, and is tried again', async () => {
     const provider = await OpenIdProvider.start();
-    const service = await Service.start({ environment: provider.environment });
+    const service = await startWithoutDemo(provider.environment);
     try {
       const browser = new ConsoleClient(service.baseUrl);
       const start = async () => (await browser.fetch('/console/sso/start')).headers.get('location') as string;
       await provider.end();
       assert.equal(await start(), '/sign-in?problem=provider-unavailable');
-      await signedInMember(service, 'Demo', 'ada@demo.example');
+      await signedInMember(service, 'First', 'ada@demo.example');
       await provider.again();
       provider.trust(`${service.baseUrl}/console/sso/callback`);
       assert.ok((await start()).startsWith(`${provider.issuer}/auth?`));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Api } from '../api.ts';
 import { Service } from '../service.ts';
+import { startWithoutDemo } from '../shared-service.ts';
 import { clockOffBy } from '../shifted-clock.ts';
 import { makeMember, makeOrganization, makeOrgWideKey } from '../tenants.ts';
 import {
@@ -46,7 +47,7 @@ export class Playground {
 
   /** `store` is the part of the environment that configures the store. */
   static async make(store: Record<string, string>): Promise<Playground> {
-    const service = await Service.start({ environment: store });
+    const service = await startWithoutDemo(store);
     const [home, away] = await Promise.all([
       makeOrganization(service, 'Home'),
       makeOrganization(service, 'Away'),

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assertEnvelope, type RawAnswer, RawConnection } from '../raw-http.ts';
-import { root, Service } from '../service.ts';
-import { sharedService } from '../shared-service.ts';
+import { root, type Service } from '../service.ts';
+import { sharedService, startWithoutDemo } from '../shared-service.ts';
 import { makeMember, makeOrganization } from '../tenants.ts';
 
 const megabyte = 1_000_000;
@@ -23,13 +23,10 @@ for (const [name, environment] of Object.entries({ HTTP: {}, HTTPS: tls })) {
     let key: string;
     let spentKey: string;
     before(async () => {
-      service = await Service.start({
-        environment: {
-          ...environment,
-          SKEIN_MODEL: 'scripted',
-          SKEIN_DRAIN_MS: '600000',
-          SKEIN_REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
-        },
+      service = await startWithoutDemo({
+        ...environment,
+        SKEIN_DRAIN_MS: '600000',
+        SKEIN_REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
       });
       const acme = await makeOrganization(service, 'Acme');
       ({ key } = await makeMember(service, acme, 'ada@acme.example'));

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Api } from '../api.ts';
+import type { Api } from '../api.ts';
 import { sendMany } from '../load.ts';
 import { RawConnection } from '../raw-http.ts';
 import { scrape } from '../scrape.ts';
-import { Service } from '../service.ts';
+import type { Service } from '../service.ts';
+import { startWithoutDemo } from '../shared-service.ts';
+import { makeMember } from '../tenants.ts';
 
 const requestTimeoutMs = 3000;
 
@@ -15,16 +17,12 @@ describe('Pipelined requests', () => {
   let key: string;
   let api: Api;
   before(async () => {
-    service = await Service.start({
-      environment: {
-        SKEIN_MODEL: 'scripted',
-        SKEIN_METRICS_PORT: '0',
-        SKEIN_DAILY_QUOTA: '1000000',
-        SKEIN_REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
-      },
+    service = await startWithoutDemo({
+      SKEIN_METRICS_PORT: '0',
+      SKEIN_DAILY_QUOTA: '1000000',
+      SKEIN_REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
     });
-    ({ key } = await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example'));
-    api = new Api(service.baseUrl, key);
+    ({ key, api } = await makeMember(service, 'First', 'ada@first.example'));
   });
   after(() => service.end());
 
