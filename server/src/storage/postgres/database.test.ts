@@ -52,7 +52,7 @@ describe('A server that grants fewer connections than the pool may open', () => 
   const role = `skein_few_${process.pid}`;
   let testDatabase: Awaited<ReturnType<typeof openTestDatabase>>;
   let client: pg.Client;
-  let database: Database;
+  let limitedUrl: string;
   before(async () => {
     testDatabase = await openTestDatabase();
     client = await new Servers(testDatabase.url).connect({});
@@ -60,21 +60,32 @@ describe('A server that grants fewer connections than the pool may open', () => 
     await client.query(`CREATE ROLE ${role} LOGIN PASSWORD '${url.password}' CONNECTION LIMIT 3`);
     await client.query(`ALTER SCHEMA public OWNER TO ${role}`);
     url.username = role;
-    database = await Database.open(new Servers(url.href), new StoreTime(clock), poolSettings);
+    limitedUrl = url.href;
   });
   after(async () => {
-    await database?.close();
     await client?.query(`DROP OWNED BY ${role}`);
     await client?.query(`DROP ROLE ${role}`);
     await client?.end();
     await testDatabase.close();
   });
 
-  it('answers every call through those', async () => {
-    const calls = Array.from({ length: 40 }, (_, place) =>
-      place % 2 === 0 ? database.run(ownBackend) : database.transaction((run) => run(ownBackend)),
-    );
-    assert.equal((await Promise.all(calls)).flat().length, 40);
+  async function assertAnswersAll(url: string) {
+    const database = await Database.open(new Servers(url), new StoreTime(clock), poolSettings);
+    try {
+      const calls = Array.from({ length: 40 }, (_, place) =>
+        place % 2 === 0 ? database.run(ownBackend) : database.transaction((run) => run(ownBackend)),
+      );
+      assert.equal((await Promise.all(calls)).flat().length, 40);
+    } finally {
+      await database.close();
+    }
+  }
+
+  it('answers every call through those', () => assertAnswersAll(limitedUrl));
+
+  it('answers every call through those if it is one of several', () => {
+    const { host } = new URL(limitedUrl);
+    return assertAnswersAll(limitedUrl.replace(host, `${host},${host}`));
   });
 });
 

@@ -20,7 +20,7 @@ import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
 import { Batcher } from './batcher.ts';
 import { migrate } from './migrate.ts';
-import { applicationName, connectMs, type Servers } from './servers.ts';
+import { applicationName, connectMs, type Servers, tooManyConnections } from './servers.ts';
 import { now, type StoreTime } from './store-time.ts';
 
 export type Run = <Row>(statement: Statement, values?: Values) => Promise<Row[]>;
@@ -45,7 +45,6 @@ const timeouts = { statement_timeout: statementMs };
  */
 const begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'";
 const idleMs = 30_000;
-const tooManyConnections = '53300';
 /** How long a node opens no further connections after the server has refused one because it has too many. */
 const refusedMs = 1_000;
 
@@ -315,18 +314,19 @@ export class Database implements Transactions {
     this.health.succeeded();
   }
 
-  /** If the server has too many connections for another one, waits for one that this node already has. */
-  async #connected<T>(connect: () => Promise<T>): Promise<T> {
+  /** If the server has too many connections for another one, waits for one that this node has or is opening. */
+  async #connected<T>(connect: () => Promise<T>, until = performance.now() + connectMs): Promise<T> {
     try {
       return await connect();
     } catch (error) {
-      if ((error as pg.DatabaseError).code !== tooManyConnections || this.#open === 0) throw error;
-      const { options } = this.#pool;
-      options.max = this.#open;
+      const { totalCount, options } = this.#pool;
+      const isRefused = (error as pg.DatabaseError).code === tooManyConnections;
+      if (!isRefused || totalCount === 0 || performance.now() > until) throw error;
+      options.max = Math.max(1, this.#open);
       setTimeout(() => {
         options.max = this.#connectionsMax;
       }, refusedMs).unref();
-      return this.#connected(connect);
+      return this.#connected(connect, until);
     }
   }
 

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { postgresUrls, withExplicitTlsMode } from '../postgres-urls.ts';
 
 export const connectMs = 5_000;
+export const tooManyConnections = '53300';
 /** Identifies our connections in `pg_stat_activity`. */
 export const applicationName = 'skein';
 
@@ -51,13 +52,18 @@ export class Servers {
   }
 }
 
+type Fault = Error & { readonly code?: string };
+
 /** Asks all servers at once, so that a host that does not answer causes no delay. */
 async function findPrimary(urls: readonly string[]): Promise<string> {
   try {
     return await Promise.any(urls.map(assertPrimary));
   } catch (error) {
-    const faults = (error as AggregateError).errors.map((fault: Error) => fault.message || String(fault));
-    throw new Error(`none of its hosts accepts writes: ${faults.join('; ')}`);
+    const faults: Fault[] = (error as AggregateError).errors;
+    const message = `none of its hosts accepts writes: ${faults.map((fault) => fault.message).join('; ')}`;
+    // The primary may have been among those that did not let us ask.
+    const isFull = faults.some(({ code }) => code === tooManyConnections);
+    throw Object.assign(new Error(message), isFull && { code: tooManyConnections });
   }
 }
 
@@ -71,8 +77,8 @@ async function assertPrimary(url: string): Promise<string> {
     if (rows[0].readOnly) throw new Error('it is a standby, or read-only');
     return url;
   } catch (error) {
-    const { message, code } = error as Error & { code?: string };
-    throw new Error(`${host}: ${message || code}`);
+    const { message, code } = error as Fault;
+    throw Object.assign(new Error(`${host}: ${message || code}`), { code });
   } finally {
     void client.end().catch(() => {});
   }
