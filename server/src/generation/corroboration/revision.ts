@@ -24,16 +24,8 @@ export function revise(
   passages: readonly FoundPassage[],
   evidence: readonly Evidence[],
 ): Revision {
-  const documentOf = ({ passage }: Support) => passages[passage]!.documentId;
-  const cited = Map.groupBy(
-    pieces.flatMap((piece) => piece.cited),
-    documentOf,
-  );
-  const documents = [...cited.keys()];
-  const sources = [...cited].map(([id, supports]): Source => {
-    const { title, url } = passages[supports[0]!.passage]!;
-    return { id, title, url, snippet: snippetOf(supports, evidence) };
-  });
+  const cited = pieces.flatMap((piece) => piece.cited);
+  const sources = new Sources(passages, evidence, cited);
   const statements: CheckedStatement[] = [];
   const texts: string[] = [];
   let start = 0;
@@ -41,7 +33,7 @@ export function revise(
     const wording = replaceCitations(piece.text, piece.citations, (citation) =>
       citation.isWord ? titlesOf(citation, passages) : '',
     );
-    const numbers = new Set(piece.cited.map((support) => 1 + documents.indexOf(documentOf(support))));
+    const numbers = new Set(piece.cited.map(({ passage }) => sources.numberOf(passage)));
     const inOrder = [...numbers].sort((a, b) => a - b);
     const text = (piece.isRow ? withMarksInRow : withMarks)(wording, inOrder);
     const end = start + text.length;
@@ -49,7 +41,7 @@ export function revise(
     texts.push(text);
     start = end;
   }
-  return { text: texts.join(''), sources, statements };
+  return { text: texts.join(''), sources: sources.numbered, statements };
 }
 
 const titleLengthMax = 120;
@@ -61,6 +53,27 @@ function titlesOf({ passages: cited }: Citation, passages: readonly FoundPassage
     return document === undefined ? 'an unknown source' : `“${shortened(document.title, titleLengthMax)}”`;
   });
   return [...new Set(titles)].join(' and ');
+}
+
+/** The documents in which statements were found. Each gets its number when it is first cited. */
+class Sources {
+  readonly numbered: Source[] = [];
+  readonly #passages: readonly FoundPassage[];
+  readonly #evidence: readonly Evidence[];
+  readonly #cited: ReadonlyMap<string, readonly Support[]>;
+
+  constructor(passages: readonly FoundPassage[], evidence: readonly Evidence[], cited: readonly Support[]) {
+    this.#passages = passages;
+    this.#evidence = evidence;
+    this.#cited = Map.groupBy(cited, ({ passage }) => passages[passage]!.documentId);
+  }
+
+  numberOf(passage: number): number {
+    const { documentId: id, title, url } = this.#passages[passage]!;
+    const known = this.numbered.findIndex((source) => source.id === id);
+    if (known >= 0) return known + 1;
+    return this.numbered.push({ id, title, url, snippet: snippetOf(this.#cited.get(id)!, this.#evidence) });
+  }
 }
 
 const snippetLengthMax = 300;
