@@ -18,7 +18,7 @@ interface Revision {
   readonly statements: readonly CheckedStatement[];
 }
 
-/** The text with the citations that were found to be right, each at the end of its statement. */
+/** The text with the citations that were found to be right. */
 export function revise(
   pieces: readonly CheckedPiece[],
   passages: readonly FoundPassage[],
@@ -30,12 +30,14 @@ export function revise(
   const texts: string[] = [];
   let start = 0;
   for (const piece of pieces) {
+    const shown = new Set<number>();
     const wording = replaceCitations(piece.text, piece.citations, (citation) =>
-      citation.isWord ? titlesOf(citation, passages) : '',
+      citation.isWord || piece.isRow ? markText(citation, piece.cited, sources, shown) : '',
     );
-    const numbers = new Set(piece.cited.map(({ passage }) => sources.numberOf(passage)));
+    const numbers = new Set(piece.cited.map(({ passage }) => sources.numberOf(passage)!));
     const inOrder = [...numbers].sort((a, b) => a - b);
-    const text = (piece.isRow ? withMarksInRow : withMarks)(wording, inOrder);
+    const following = inOrder.filter((number) => !shown.has(number));
+    const text = (piece.isRow ? withMarksInRow : withMarks)(wording, following);
     const end = start + text.length;
     if (piece.isStatement) statements.push({ start, end, sources: inOrder });
     texts.push(text);
@@ -44,16 +46,30 @@ export function revise(
   return { text: texts.join(''), sources: sources.numbered, statements };
 }
 
-const titleLengthMax = 120;
-
-/** The text in place of a citation that its sentence needs. */
-function titlesOf({ passages: cited }: Citation, passages: readonly FoundPassage[]): string {
-  const titles = cited.map((number) => {
-    const document = passages[number - 1];
-    return document === undefined ? 'an unknown source' : `“${shortened(document.title, titleLengthMax)}”`;
-  });
-  return [...new Set(titles)].join(' and ');
+/**
+ * The text in place of a citation that its sentence needs, or in a table cell; its numbers are added to `shown`. A document
+ * that is not a source has no number: a citation that the sentence needs becomes the title, others disappear.
+ */
+function markText(
+  { isWord, passages }: Citation,
+  cited: readonly Support[],
+  sources: Sources,
+  shown: Set<number>,
+): string {
+  const words = new Set<string>();
+  for (const passage of passages.map((number) => number - 1)) {
+    const isCited = isWord || cited.some((one) => one.passage === passage);
+    const number = isCited ? sources.numberOf(passage) : undefined;
+    if (number !== undefined) shown.add(number);
+    if (number !== undefined) words.add(`[${number}]`);
+    else if (isWord) words.add(sources.nameOf(passage));
+  }
+  const isNumbersOnly = [...words].every((word) => word.startsWith('['));
+  const text = [...words].join(isNumbersOnly ? '' : ' and ');
+  return isWord || text === '' ? text : ` ${text}`;
 }
+
+const titleLengthMax = 120;
 
 /** The documents in which statements were found. Each gets its number when it is first cited. */
 class Sources {
@@ -68,11 +84,21 @@ class Sources {
     this.#cited = Map.groupBy(cited, ({ passage }) => passages[passage]!.documentId);
   }
 
-  numberOf(passage: number): number {
-    const { documentId: id, title, url } = this.#passages[passage]!;
+  /** Undefined if the document is not a source. */
+  numberOf(passage: number): number | undefined {
+    const document = this.#passages[passage];
+    const cited = this.#cited.get(document?.documentId ?? '');
+    if (document === undefined || cited === undefined) return undefined;
+    const { documentId: id, title, url } = document;
     const known = this.numbered.findIndex((source) => source.id === id);
-    if (known >= 0) return known + 1;
-    return this.numbered.push({ id, title, url, snippet: snippetOf(this.#cited.get(id)!, this.#evidence) });
+    return known < 0
+      ? this.numbered.push({ id, title, url, snippet: snippetOf(cited, this.#evidence) })
+      : known + 1;
+  }
+
+  nameOf(passage: number): string {
+    const document = this.#passages[passage];
+    return document === undefined ? 'an unknown source' : `“${shortened(document.title, titleLengthMax)}”`;
   }
 }
 
