@@ -60,7 +60,7 @@ export interface Section {
 
 /** A heading or term without text below it becomes text, so that its words can be found. */
 export function* sectionsOf(document: readonly Block[], title: string): Generator<Section> {
-  const blocks = document.flatMap(withShortHeading);
+  const blocks = withQuestionHeadings(document).flatMap(withShortHeading);
   const ownTitle = titleHeading(blocks, title);
   const above: Heading[] = [];
   let isBelowHeading = false;
@@ -80,9 +80,7 @@ export function* sectionsOf(document: readonly Block[], title: string): Generato
     body = [];
     term = '';
   }
-  for (const [at, read] of blocks.entries()) {
-    // A question within the description of a term is part of it.
-    const block = term === '' ? questionAsHeading(read, blocks[at - 1], blocks[at + 1]) : read;
+  for (const block of blocks) {
     if (block.kind === 'term') {
       // Several terms may share one description.
       const isShared = body.length === 0 && term !== '' && block.text !== '';
@@ -126,14 +124,41 @@ function withShortHeading(block: Block): Block[] {
 const questionLengthMax = 200;
 /** Deeper than every heading level that a document can have. */
 const questionLevel = 7;
+const questionLabel = /^(?:Q|Question)\s?\d{0,3}[.:)]\s+/;
+const answerLabel = /^(?:A|Answer)\s?\d{0,3}[.:)]\s+/;
 /** Starts and ends with words, unlike a command or a pattern that ends with a question mark. */
 const question = /^["“'‘(¿]?[\p{L}\p{N}].*[\p{L}\p{N}"”’')\].%] ?\?["”’')]{0,2}$/su;
 
-/** A short question that text follows is the heading of the text, so that question and answer are one passage. */
-function questionAsHeading(block: Block, before: Block | undefined, next: Block | undefined): Block {
-  const isLoneItem = block.kind === 'item' && before?.kind !== 'item' && next?.kind !== 'item';
+/**
+ * Makes a heading of each short paragraph that asks a question and is followed by text, unless it describes a term, so that
+ * question and answer are one passage. Consecutive questions share the answer.
+ */
+function withQuestionHeadings(blocks: readonly Block[]): Block[] {
+  const result: Block[] = [];
+  let open: Block | undefined;
+  let isDescription = false;
+  for (const [index, block] of blocks.entries()) {
+    if (block.kind === 'term' || block.kind === 'heading')
+      isDescription = block.kind === 'term' && block.text !== '';
+    const asked = isDescription ? undefined : questionIn(block, blocks[index - 1], blocks[index + 1]);
+    const above = result.at(-1) === open ? open : undefined;
+    if (asked === undefined) {
+      const isAnswer = above !== undefined && block.kind === 'paragraph';
+      result.push(isAnswer ? { ...block, text: block.text.replace(answerLabel, '') } : block);
+      continue;
+    }
+    if (above !== undefined) result.pop();
+    const isShared = above !== undefined && above.text.length + asked.length < questionLengthMax;
+    open = { kind: 'heading', level: questionLevel, text: isShared ? `${above.text} ${asked}` : asked };
+    result.push(open);
+  }
+  return result;
+}
+
+function questionIn(block: Block, before: Block | undefined, next: Block | undefined): string | undefined {
   const isFollowed = next !== undefined && next.kind !== 'heading' && next.kind !== 'term';
-  if (!isFollowed || (block.kind !== 'paragraph' && !isLoneItem)) return block;
-  const isQuestion = block.text.length <= questionLengthMax && question.test(block.text);
-  return isQuestion ? { kind: 'heading', level: questionLevel, text: block.text } : block;
+  const isLoneItem = block.kind === 'item' && before?.kind !== 'item' && next?.kind !== 'item';
+  if (!isFollowed || (block.kind !== 'paragraph' && !isLoneItem)) return undefined;
+  if (questionLabel.test(block.text)) return block.text.replace(questionLabel, '');
+  return block.text.length <= questionLengthMax && question.test(block.text) ? block.text : undefined;
 }

@@ -95,8 +95,15 @@ describe('reading plain text', () => {
   );
   reads(
     'makes one passage of a question and its answer',
-    ['faq.txt', 'Q. Is it free?\n\nA. Yes, it is.\n\n1.1. Who made it?\nWe did.\n\n- How?\n\nBy hand.'],
-    ['Q. Is it free?: A. Yes, it is.', '1.1. Who made it?: We did.', '1.1. Who made it? › How?: By hand.'],
+    [
+      'faq.txt',
+      'Q. Is it free?\n\nQ: Does it cost?\n\nA. Yes, it is.\n\n1.1. Who made it?\nWe did.\n\n- How?\n\nBy hand.',
+    ],
+    [
+      'Is it free? Does it cost?: Yes, it is.',
+      '1.1. Who made it?: We did.',
+      '1.1. Who made it? › How?: By hand.',
+    ],
   );
   reads(
     'keeps questions without an answer as text',
