@@ -254,19 +254,33 @@ describe('the extractive model', () => {
     );
   });
 
-  it('says how to add documents if there are none', async () => {
-    const empty = await openLibrary(openSqliteStore, []);
-    const [full] = [fixture];
+  async function withLibrary(other: typeof documents, test: () => Promise<void>): Promise<void> {
+    const usual = fixture;
+    fixture = await openLibrary(openSqliteStore, other);
     try {
-      fixture = empty;
+      await test();
+    } finally {
+      await fixture.close();
+      fixture = usual;
+    }
+  }
+
+  it('does not answer with a sentence whose answer is cut off', () => {
+    const start = Array.from({ length: 16 }, (_, at) => `the depot in ward ${at + 1} sorts sacks,`).join(' ');
+    const text = `Every week ${start} and express delivery to Norway costs €12.`;
+    const handbook = { title: 'Handbook', passages: [{ heading: 'Carriers', text }] };
+    return withLibrary([handbook, ...documents.slice(-1)], async () => {
+      const { types } = await ask('How much does express delivery to Norway cost?');
+      assert.ok(types.includes('unanswered'));
+    });
+  });
+
+  it('says how to add documents if there are none', () =>
+    withLibrary([], async () => {
       for (const prompt of ['When does the shop open?', 'Who are you?']) {
         assert.match((await ask(prompt)).text, /no documents .*`skein doc add`/);
       }
-    } finally {
-      fixture = full;
-      await empty.close();
-    }
-  });
+    }));
 
   it('reports questions as unanswered unless it answers at least a part of them', async () => {
     const isUnanswered = async (prompt: string) => (await ask(prompt)).types.includes('unanswered');

@@ -33,12 +33,16 @@ export interface ComparedUnit {
   readonly hasSought: boolean;
 }
 
-export function compareUnits({ concepts, sought }: SearchFindings, { text }: FoundPassage): ComparedUnit[] {
-  return unitsOf(text).map((unit) => ({
-    unit,
-    matched: matchedWeights(concepts, unit.counts),
-    hasSought: sought?.test(unit.text) ?? false,
-  }));
+export function compareUnits(findings: SearchFindings, { text }: FoundPassage): ComparedUnit[] {
+  return unitsOf(text).map((unit) => compareUnit(findings, unit, unit.counts));
+}
+
+export function compareUnit(
+  { concepts, sought }: SearchFindings,
+  unit: Unit,
+  counts = termCounts(withHeader(unit)),
+): ComparedUnit {
+  return { unit, matched: matchedWeights(concepts, counts), hasSought: sought?.test(unit.text) ?? false };
 }
 
 /** Chooses the unit that covers most of the question. `context` is what the passage's heading and title match. */
