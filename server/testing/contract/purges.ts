@@ -201,6 +201,20 @@ export function describePurges(world: () => World): void {
       assert.equal(await store.findSession(session.tokenHash, undefined), undefined);
     });
 
+    it('removes the address of a person of two organizations if the second purge ends within the first', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [acme, globex] = [await world().organization(), await world().organization()];
+      const userId = await people.add(acme, ada);
+      await people.add(globex, ada);
+      for (const organization of [acme, globex]) await world().thread(organization, userId);
+      let removed: Record<string, number | undefined> = {};
+      while (removed.thread === undefined) ({ removed } = await store.purgeOrganization(acme));
+      await purge(() => store.purgeOrganization(globex));
+      await purge(() => store.purgeOrganization(acme));
+      assert.equal(await store.findUser(ada), undefined);
+    });
+
     it('removes a person from an organization and leaves the rest of it', async () => {
       const { store } = world();
       const organization = await world().organization();

@@ -33,8 +33,9 @@ export const rowsOfPerson: Readonly<Record<TableName, Sql | null>> = {
   idempotency_key: ofPerson,
   // Only ids and times; retention removes them within a day.
   thread_move: null,
-  thread: ofPerson,
+  // Before the threads: `hasLeft` must not count those that are being purged.
   listing_size: ofPerson,
+  thread: ofPerson,
   passage: null,
   document: null,
   corpus: null,
