@@ -247,15 +247,15 @@ export class Database implements Transactions {
   };
 
   /** Runs work that may wait for locks, with few connections for each owner of the locked rows. */
-  inTurn<T>(owner: unknown, work: () => Promise<T>): Promise<T> {
-    return owner === undefined ? work() : this.#places.run(owner, work, AbortSignal.timeout(isolatedLockMs));
+  inTurn<T>(owner: unknown, waitMs: number, work: () => Promise<T>): Promise<T> {
+    return owner === undefined ? work() : this.#places.run(owner, work, AbortSignal.timeout(waitMs));
   }
 
   /** The first statement names the owner of the rows that the work locks. */
   async #writeInTurn<T>(work: Work<T>, ...settings: Statement[]): Promise<T> {
     const first = work.next();
     const { organizationId, userId } = first.done ? {} : first.value.values;
-    return this.inTurn(organizationId ?? userId, () =>
+    return this.inTurn(organizationId ?? userId, statementMs, () =>
       this.transaction(async (run) => {
         for (const setting of settings) await run(setting);
         return runAll(run, work, first);

@@ -136,7 +136,7 @@ export function postgresThreadChanges(
     statement: Statement,
     values: Values & { readonly organizationId: OrganizationId },
   ): Promise<Row[]> {
-    return database.inTurn(values.organizationId, () =>
+    return database.inTurn(values.organizationId, isolatedLockMs, () =>
       run<Row>(statement, { ...values, lockMs: isolatedLockMs }),
     );
   }

@@ -24,7 +24,7 @@ const shownColumns = sql`${listedColumns(sql`page`)}, page.activity_at AS "activ
 const position = sql`activity_at DESC, id DESC`;
 /**
  * Every change that listings show raises one of the organization's sequences. The time tells apart changes with the same
- * number, of which one was lost in a failover or to a restored backup.
+ * number, of which one was lost in a failover or to a restored backup, unless the clock is behind.
  */
 const stateOfListings = sql`LATERAL (
       SELECT concat_ws(' ', thread_sequence, move_sequence, latest_at) AS state OFFSET 0) AS listings`;
