@@ -28,7 +28,7 @@ export function startNode(url: string, model: string, ...words: string[]): Promi
   return startService(temporaryFolder(), { SKEIN_DATABASE_URL: url, SKEIN_MODEL: model }, words);
 }
 
-/** Starts a node that only serves requests and reads from the database also what has not changed. */
+/** Starts a node that only serves requests and reads everything from the database, even what has not changed. */
 export function startNodeWithoutCache(url: string): Promise<Service> {
   const environment = { SKEIN_DATABASE_URL: url, SKEIN_MODEL: 'scripted', SKEIN_CACHE_BYTES: '0' };
   return startService(temporaryFolder(), environment, ['--role', 'api']);

@@ -16,7 +16,7 @@ export interface KeptPage<Page extends ThreadPage = ThreadPage> {
 }
 
 /** A walk ends a day after its start: a kept first page must not start it much earlier. */
-export const startMsMax = 60_000;
+export const firstPageMsMax = 60_000;
 /** What the objects of a listed thread take without its texts. */
 const listedMemory = 1024;
 
@@ -48,7 +48,7 @@ export function keepPage<Page extends ThreadPage>(
   name: string,
   kept: KeptPage<Page>,
 ): Page {
-  // Every page holds its threads, also those that others hold, because it may outlive them.
+  // Every page counts all of its threads, even those that other pages hold, because it may outlive them.
   const bytes = kept.page.rows.reduce((sum, { thread }) => sum + listedThreadMemory(thread), listedMemory);
   return objects.keep(name, kept, bytes + 2 * name.length).page;
 }

@@ -7,13 +7,13 @@ import { by, completed, newFollowUp, newThread, note, type World } from './fixtu
 const minuteMs = 60_000;
 
 export function describeUnchangedObjects(world: () => World): void {
-  describe('what has not changed', () => {
+  describe('unchanged objects', () => {
     async function member(): Promise<{ organization: OrganizationId; userId: UserId }> {
       const organization = await world().organization();
       return { organization, userId: await world().member(organization) };
     }
 
-    it('is the same thread object until the thread changes, on any node', async () => {
+    it('return the same thread until the thread changes, on any node', async () => {
       const { store } = world();
       const other = await world().node();
       const { organization, userId } = await member();
@@ -37,7 +37,7 @@ export function describeUnchangedObjects(world: () => World): void {
       assert.equal(await read(), undefined);
     });
 
-    it('is the same page until a thread changes in a way that listings show, on any node', async () => {
+    it('return the same page until a thread changes in a way that listings show, on any node', async () => {
       const { store } = world();
       const other = await world().node();
       const { organization, userId } = await member();
@@ -81,7 +81,7 @@ export function describeUnchangedObjects(world: () => World): void {
       }
     });
 
-    it('starts a new walk from a first page that was read minutes ago', async () => {
+    it('start a new walk with a first page that was read minutes ago', async () => {
       const { store, clock } = world();
       const { organization, userId } = await member();
       await world().thread(organization, userId);

@@ -35,7 +35,7 @@ const removal: Removal = {
 
 const systemClock: NodeClock = { steady: () => performance.now() };
 
-/** The store of many nodes. A node keeps connections, and objects that each read confirms: it can go away at any time. */
+/** The store of many nodes. A node holds only connections, and a cache that each read validates: it can go away at any time. */
 export async function openPostgresStore(
   url: string,
   settings: PoolSettings,

@@ -20,8 +20,8 @@ export const isGranted = (gate: Sql) => sql`(asked.key_hash IS NULL OR ${gate}.a
         SELECT FROM api_key WHERE hash = asked.key_hash AND organization_id = ${gate}.gate_id
           AND user_id = asked.user_id AND ${keyIsLive} FOR SHARE))`;
 
-/** For a change that listings show and that moves no thread: nodes keep pages until a sequence is raised. */
-export const raiseMoves = sql`move_sequence = move_sequence + 1, latest_at = greatest(:now, latest_at)`;
+/** For a change that listings show although no thread moves: nodes keep pages until a sequence is raised. */
+export const invalidateListings = sql`move_sequence = move_sequence + 1, latest_at = greatest(:now, latest_at)`;
 
 /**
  * Updates the sizes of listings in the statement that changes a thread. `changed` has one row or none, with the thread's
@@ -107,7 +107,7 @@ interface AddedRow {
  * The organization's row is locked before the thread's, as by creates and renames.
  */
 const relist = (condition: Sql, change: Sql, sizes: Sql) => sql`WITH gate AS (
-    UPDATE organization SET ${raiseMoves} WHERE id = :organizationId AND ${setLockTimeout} <> '' RETURNING id
+    UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${setLockTimeout} <> '' RETURNING id
   ), before AS (
     SELECT deleted_at FROM gate JOIN thread ON ${isThread} AND ${opaque(condition)} FOR UPDATE OF thread
   ), changed AS (

@@ -17,7 +17,13 @@ import {
 } from '../sql/thread-reads.ts';
 import type { Threads, Walks, WholeThread } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
-import { adjustSizes, isGranted, isOwnThread, postgresThreadChanges, raiseMoves } from './thread-changes.ts';
+import {
+  adjustSizes,
+  invalidateListings,
+  isGranted,
+  isOwnThread,
+  postgresThreadChanges,
+} from './thread-changes.ts';
 
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
 const nextTime = sql`CASE WHEN :now >= latest_at THEN :now ELSE latest_at + 1 END`;
@@ -127,7 +133,7 @@ const softDelete = statement('delete-thread')`WITH asked AS (
   ), seen AS (
     SELECT id, version FROM asked JOIN thread ON organization_id = :organizationId AND id = thread_id
   ), gate AS (
-    UPDATE organization SET ${raiseMoves} WHERE id = :organizationId AND ${asksForOwn}
+    UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${asksForOwn}
     RETURNING id AS gate_id, api_enabled
   ), granted AS (
     SELECT asked.* FROM gate JOIN asked ON ${isGranted(sql`gate`)}

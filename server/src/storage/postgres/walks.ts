@@ -1,7 +1,14 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { KeptObjects } from '../kept-objects.ts';
-import { type FirstPage, type KeptPage, keepPage, keptThread, pageName, startMsMax } from '../kept-pages.ts';
+import {
+  type FirstPage,
+  firstPageMsMax,
+  type KeptPage,
+  keepPage,
+  keptThread,
+  pageName,
+} from '../kept-pages.ts';
 import { cut, isExpired, kindOf, readStart, writeStart } from '../listings.ts';
 import { callColumns, join, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
@@ -107,7 +114,7 @@ export function postgresWalks(database: Database, kept: KeptObjects): Walks {
       if (head === undefined) return { rows: [], more: false, start: writeStart(noStart), size: 0 };
       const { state, lastSequence, lastMove, now: at } = head;
       const isKnown = state === known?.state;
-      if (isKnown && at - known.at < startMsMax) return known.page;
+      if (isKnown && at - known.at < firstPageMsMax) return known.page;
       const start = writeStart({ lastSequence, lastMove, at });
       const page = isKnown
         ? { ...known.page, start }

@@ -1,6 +1,13 @@
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { type FirstPage, type KeptPage, keepPage, keptThread, pageName, startMsMax } from '../kept-pages.ts';
+import {
+  type FirstPage,
+  firstPageMsMax,
+  type KeptPage,
+  keepPage,
+  keptThread,
+  pageName,
+} from '../kept-pages.ts';
 import {
   bottom,
   byPosition,
@@ -88,7 +95,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
       const name = pageName(organizationId, listing, limit);
       const state = cache.listingChange(organizationId);
       const kept = cache.get<KeptPage<FirstPage>>(name);
-      if (kept?.state === state && at - kept.at < startMsMax) return kept.page;
+      if (kept?.state === state && at - kept.at < firstPageMsMax) return kept.page;
       const rows = queries[kindOf(listing)].firstPage.all(pageValues(organizationId, listing, limit));
       // An empty listing has no second page, so its start does not matter.
       const [lastSequence, lastMove, size] = (rows[0]?.slice(-3) ?? [0, 0, 0]) as [number, number, number];
