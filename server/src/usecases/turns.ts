@@ -1,14 +1,14 @@
 import { FairQueue } from '../domain/fair-queue.ts';
 
 /** All costly work of a process shares its event loop: one piece of it runs in each turn. */
-const turns = new FairQueue<string>(1);
+const turnsOfProcess = new FairQueue<string>(1);
 
 /**
  * Runs a piece of costly work: at once if the turn of the event loop is free, otherwise organizations take turns. However
  * much of it one organization causes, a request of another waits for one piece, and a piece of another for as many as
  * there are organizations.
  */
-export function takeTurn(organizationId: string, work: () => void): void {
+export function takeTurn(organizationId: string, work: () => void, turns = turnsOfProcess): void {
   const run = () => {
     setImmediate(() => turns.release(organizationId));
     work();
