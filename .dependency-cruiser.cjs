@@ -45,7 +45,11 @@ module.exports = {
     only(
       'shared-sql',
       `${source}/storage/sql/`,
-      [`${source}/domain/`, `${source}/storage/(store|archive|listings)\\.ts$`, '^(node:)?crypto$'],
+      [
+        `${source}/domain/`,
+        `${source}/storage/(store|archive|clock-jumps|listings)\\.ts$`,
+        '^(node:)?crypto$',
+      ],
       'Shared SQL knows the domain and the port: each adapter passes in how its statements are run.',
     ),
     only(

@@ -68,7 +68,7 @@ export function readRemoteConfig(environment: NodeJS.ProcessEnv) {
   const clientId = read('SKEIN_CLIENT_ID');
   const clientSecret = read('SKEIN_CLIENT_SECRET');
   if (clientSecret === undefined && clientId !== undefined) {
-    throw needed('SKEIN_CLIENT_SECRET', 'SKEIN_CLIENT_ID');
+    throw requiredWith('SKEIN_CLIENT_SECRET', 'SKEIN_CLIENT_ID');
   }
   // A remote service may have a path in front of it.
   const readUrl = (name: 'SKEIN_BASE_URL' | 'SKEIN_AUTH_URL') =>
@@ -132,7 +132,7 @@ function readSso(read: Read, issuerText: string | undefined) {
   const name = read('SKEIN_OIDC_NAME');
   if (issuer === undefined) {
     if (clientId === '' && clientSecret === '') return undefined;
-    throw needed('SKEIN_OIDC_ISSUER', 'SKEIN_OIDC_CLIENT_ID');
+    throw requiredWith('SKEIN_OIDC_ISSUER', 'SKEIN_OIDC_CLIENT_ID');
   }
   if (issuer.startsWith('http:') && !isLoopback(new URL(issuer).hostname)) {
     throw new ConfigError(
@@ -140,8 +140,8 @@ function readSso(read: Read, issuerText: string | undefined) {
       'must be an https URL: http would let anyone forge identities',
     );
   }
-  if (clientId === '') throw needed('SKEIN_OIDC_CLIENT_ID', 'SKEIN_OIDC_ISSUER');
-  if (clientSecret === '') throw needed('SKEIN_OIDC_CLIENT_SECRET', 'SKEIN_OIDC_ISSUER');
+  if (clientId === '') throw requiredWith('SKEIN_OIDC_CLIENT_ID', 'SKEIN_OIDC_ISSUER');
+  if (clientSecret === '') throw requiredWith('SKEIN_OIDC_CLIENT_SECRET', 'SKEIN_OIDC_ISSUER');
   // As it is written: a slash at the end is part of an issuer's name.
   return { issuer: issuerText ?? issuer, clientId, clientSecret, name };
 }
@@ -150,15 +150,15 @@ function readMail(read: Read) {
   const server = read('SKEIN_SMTP_URL');
   const from = read('SKEIN_MAIL_FROM');
   if (server === undefined && from === undefined) return undefined;
-  if (from === undefined) throw needed('SKEIN_MAIL_FROM', 'SKEIN_SMTP_URL');
-  if (server === undefined) throw needed('SKEIN_SMTP_URL', 'SKEIN_MAIL_FROM');
+  if (from === undefined) throw requiredWith('SKEIN_MAIL_FROM', 'SKEIN_SMTP_URL');
+  if (server === undefined) throw requiredWith('SKEIN_SMTP_URL', 'SKEIN_MAIL_FROM');
   return { ...server, from };
 }
 
 function readTls(cert: string, key: string): { readonly cert: Buffer; readonly key: Buffer } | undefined {
   if (cert === '' && key === '') return undefined;
-  if (key === '') throw needed('SKEIN_TLS_KEY', 'SKEIN_TLS_CERT');
-  if (cert === '') throw needed('SKEIN_TLS_CERT', 'SKEIN_TLS_KEY');
+  if (key === '') throw requiredWith('SKEIN_TLS_KEY', 'SKEIN_TLS_CERT');
+  if (cert === '') throw requiredWith('SKEIN_TLS_CERT', 'SKEIN_TLS_KEY');
   const pair = { cert: readPem('SKEIN_TLS_CERT', cert), key: readPem('SKEIN_TLS_KEY', key) };
   try {
     // Loaded here because it takes 35 ms of processor time, and most processes never use it.
@@ -172,7 +172,7 @@ function readTls(cert: string, key: string): { readonly cert: Buffer; readonly k
   return pair;
 }
 
-function needed(name: VariableName, other: VariableName): ConfigError {
+function requiredWith(name: VariableName, other: VariableName): ConfigError {
   return new ConfigError(name, `must be set together with ${other}`);
 }
 

@@ -28,7 +28,7 @@ function fixed(value: number, sentence: string): Limit {
 
 /** Timers hold at most this many milliseconds. */
 export const timerMsMax = 2 ** 31 - 1;
-const timer = { min: 100, max: timerMsMax };
+const timerRange = { min: 100, max: timerMsMax };
 
 /**
  * Every limit, with its default, its variable and its sentence. HTTP, use cases, stores, console and commands read the
@@ -64,13 +64,13 @@ export const limits = {
     'SKEIN_REQUEST_TIMEOUT_MS',
     30_000,
     'How long a request may take to arrive',
-    timer,
+    timerRange,
   ),
   replyDeadlineMs: setting(
     'SKEIN_REPLY_DEADLINE_MS',
     600_000,
     'Time after which an unfinished reply fails',
-    timer,
+    timerRange,
   ),
   replyConcurrency: setting('SKEIN_REPLY_CONCURRENCY', 256, 'Replies written at once by one process', {
     max: 100_000,
@@ -86,7 +86,7 @@ export const limits = {
     'SKEIN_MODEL_SILENCE_MS',
     60_000,
     'How long a language model may send nothing before the attempt fails',
-    timer,
+    timerRange,
   ),
   sessionIdleMs: setting('SKEIN_SESSION_IDLE_MS', 604_800_000, 'How long an unused console session lasts', {
     min: 100,
@@ -129,7 +129,7 @@ export const limits = {
     'SKEIN_STREAM_WRITE_TIMEOUT_MS',
     30_000,
     'How long a live view may leave data unread before it is closed',
-    timer,
+    timerRange,
   ),
   documentBytesMax: setting(
     'SKEIN_DOCUMENT_BYTES_MAX',
@@ -152,7 +152,12 @@ export const limits = {
     'Documents that one service reads at once, each in its own process; organizations take turns',
     { max: 64 },
   ),
-  documentReadMs: setting('SKEIN_DOCUMENT_READ_MS', 30_000, 'How long reading one document may take', timer),
+  documentReadMs: setting(
+    'SKEIN_DOCUMENT_READ_MS',
+    30_000,
+    'How long reading one document may take',
+    timerRange,
+  ),
   documentReadMb: setting(
     'SKEIN_DOCUMENT_READ_MB',
     256,

@@ -85,7 +85,10 @@ export type Source<S extends TSchema> = S extends Time
         ? { readonly [Name in keyof P]: Source<P[Name]> }
         : Json<S>;
 
-/** The value as the schema describes it: with ISO 8601 times, and without fields that the schema does not name. */
+/**
+ * The value as the schema describes it: with ISO 8601 times, and without fields that the schema does not name. Only a union
+ * of objects is returned as it is.
+ */
 export function present<S extends TSchema>(schema: S, source: Source<S>): Json<S> {
   return presented(schema, source) as Json<S>;
 }
@@ -99,7 +102,7 @@ interface SchemaParts {
 }
 
 function presented(schema: SchemaParts, source: unknown): unknown {
-  // Most fields. This check first makes a list as fast as fields that are written out.
+  // A fast path for most fields: presenting a list then costs no more than writing its fields out.
   if (source === null || typeof source === 'string' || typeof source === 'boolean') return source;
   const { format, items, properties, anyOf } = schema;
   if (format === time.format) return iso(source as number);

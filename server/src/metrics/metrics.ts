@@ -199,7 +199,7 @@ function countMaintenance(make: Instruments) {
 const answerWithinMs = 2_000;
 
 /** Shown while the store is unavailable: the last known values would be misleading. */
-const unknown = { waiting: NaN, held: NaN, oldestWaitingMs: NaN, aheadMs: NaN };
+const unavailable = { waiting: NaN, held: NaN, oldestWaitingMs: NaN, aheadMs: NaN };
 
 /** Gauges that are read from the store at each scrape. An unavailable store is reported and breaks nothing. */
 export function watchStore(
@@ -208,23 +208,23 @@ export function watchStore(
   withinMs: number = answerWithinMs,
 ): void {
   const { readGauge } = instrumentsIn(registry);
-  let asking: Promise<typeof unknown> | undefined;
+  let asking: Promise<typeof unavailable> | undefined;
   /** Rejects as readiness does, even if the backlog can still be read. */
-  const ask = async () => {
+  const queryStore = async () => {
     const answers = [store.replyBacklog(), store.clockAheadMs(), store.ping()] as const;
     const [{ waiting, held, oldestWaitingMs }, aheadMs] = await Promise.all(answers);
     return { waiting, held, oldestWaitingMs: oldestWaitingMs ?? 0, aheadMs };
   };
-  const look = () => {
+  const readStore = () => {
     // Shared, so that scrapes do not pile up while the store is unavailable.
-    asking ??= ask().finally(() => {
+    asking ??= queryStore().finally(() => {
       asking = undefined;
     });
     return within(withinMs, asking);
   };
-  const facts = async () => (await look()) ?? unknown;
+  const facts = async () => (await readStore()) ?? unavailable;
   readGauge('skein_store_up', 'Whether the store answered just now and takes writes: 1, or 0.', async () =>
-    (await look()) === undefined ? 0 : 1,
+    (await readStore()) === undefined ? 0 : 1,
   );
   readGauge(
     'skein_replies_running',
@@ -259,7 +259,7 @@ export function watchStore(
 /** Undefined if it fails or times out. */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   const enough = new AbortController();
-  const tooLong = pause(ms, undefined, enough);
+  const tooLong = pause(ms, undefined, { signal: enough.signal });
   return Promise.race([promise, tooLong])
     .catch(() => undefined)
     .finally(() => enough.abort());

@@ -81,9 +81,9 @@ describe('A server that grants fewer connections than the pool may open', () => 
     }
   }
 
-  it('answers every call through those', () => assertAnswersAll(limitedUrl));
+  it('serves every call over the connections that it grants', () => assertAnswersAll(limitedUrl));
 
-  it('answers every call through those if it is one of several', () => {
+  it('serves every call over the connections that it grants if it is one of several', () => {
     const { host } = new URL(limitedUrl);
     return assertAnswersAll(limitedUrl.replace(host, `${host},${host}`));
   });

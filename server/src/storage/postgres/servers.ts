@@ -61,7 +61,7 @@ async function findPrimary(urls: readonly string[]): Promise<string> {
   } catch (error) {
     const faults: Fault[] = (error as AggregateError).errors;
     const message = `none of its hosts accepts writes: ${faults.map((fault) => fault.message).join('; ')}`;
-    // The primary may have been among those that did not let us ask.
+    // A server without a free connection may be the primary.
     const isFull = faults.some(({ code }) => code === tooManyConnections);
     throw Object.assign(new Error(message), isFull && { code: tooManyConnections });
   }

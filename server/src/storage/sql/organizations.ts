@@ -73,7 +73,7 @@ const insert = statement('insert-member')`
   INSERT INTO member (organization_id, user_id, role, service, joined_at)
   VALUES (:organizationId, :userId, :role, :service, :now) ON CONFLICT DO NOTHING RETURNING user_id`;
 // Always in the same order: of two admins who remove each other at once, the second waits and then finds no other admin.
-const lockAdmins = statement('lock-member-with-admins')`
+const lockMemberAndAdmins = statement('lock-member-with-admins')`
   SELECT user_id AS "userId", role, service, opened_at IS NOT NULL AS opened FROM member
   WHERE organization_id = :organizationId AND (user_id = :userId OR role = 'admin') ORDER BY user_id FOR UPDATE`;
 const remove = statement('remove-member')`
@@ -94,7 +94,7 @@ function* countMembers(organizationId: OrganizationId): Work<number> {
 function* lockWithOtherAdmins(organizationId: OrganizationId, userId: UserId | undefined) {
   if (userId === undefined) return undefined;
   type Locked = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
-  const locked = yield* rows<Locked>(lockAdmins, { organizationId, userId });
+  const locked = yield* rows<Locked>(lockMemberAndAdmins, { organizationId, userId });
   const member = locked.find((each) => each.userId === userId);
   return member && { ...member, isLastAdmin: isLastAdmin(member, locked) };
 }

@@ -1,3 +1,4 @@
+import type { ClockJumps } from '../clock-jumps.ts';
 import type { FailedReply, FailureTexts, Replies, ReplyName } from '../store.ts';
 import { isHeld, isRunning, startOver } from './replies.ts';
 import { jsonRows, opaque, type Sql, sql, statement, type Values } from './sql.ts';
@@ -20,7 +21,7 @@ const moveTimes = statement('move-times-of-replies')`UPDATE message INDEXED BY m
 
 const replyName = sql`message.organization_id AS "organizationId", message.thread_id AS "threadId",
     message.id AS "messageId"`;
-const named = (column: string) => sql`(entry.value ->> '${column as Sql}')`;
+const field = (name: keyof ReplyName) => sql`(entry.value ->> '${name as Sql}')`;
 
 /**
  * Changes the running replies that `due` selects. Rows that are locked are left for the next sweep: waiting for a lock
@@ -31,13 +32,13 @@ function sweepOf(name: string, index: Sql, due: Sql, change: Sql) {
     SELECT ${replyName} FROM message INDEXED BY ${index} WHERE ${due} LIMIT :limit + 0`;
   const lock = statement(`lock-${name}-replies`)`
     SELECT ${replyName} FROM json_each(:replies) AS entry CROSS JOIN thread CROSS JOIN message
-    WHERE thread.organization_id = ${named('organizationId')} AND thread.id = ${named('threadId')}
+    WHERE thread.organization_id = ${field('organizationId')} AND thread.id = ${field('threadId')}
       AND message.organization_id = thread.organization_id AND message.thread_id = thread.id
-      AND message.id = ${named('messageId')} AND ${opaque(due)}
+      AND message.id = ${field('messageId')} AND ${opaque(due)}
     FOR NO KEY UPDATE OF thread, message SKIP LOCKED`;
   const update = statement(`sweep-${name}-replies`)`UPDATE message SET held = false, ${change}
     WHERE (organization_id, thread_id, id) IN (
-      SELECT ${named('organizationId')}, ${named('threadId')}, ${named('messageId')} FROM json_each(:replies) AS entry)
+      SELECT ${field('organizationId')}, ${field('threadId')}, ${field('messageId')} FROM json_each(:replies) AS entry)
     RETURNING ${replyName}, trace_id AS "traceId", failure`;
   return function* (values: Values): Work<FailedReply[]> {
     const found = yield* rows<ReplyName>(find, values);
@@ -51,7 +52,7 @@ function sweepOf(name: string, index: Sql, due: Sql, change: Sql) {
 
 const raiseVersions = statement('raise-versions')`UPDATE thread SET ${nextVersion}
   WHERE (organization_id, id) IN (
-    SELECT ${named('organizationId')}, ${named('threadId')} FROM json_each(:replies) AS entry)`;
+    SELECT ${field('organizationId')}, ${field('threadId')} FROM json_each(:replies) AS entry)`;
 
 /** Leases and deadlines up to `:until` have ended. */
 const isExpired = sql`${isHeld} AND available_at <= :until`;
@@ -81,18 +82,10 @@ export function* endLeases(
   return failed;
 }
 
-/** Detects that the store's clock was set forward. A jump has the values of `recordJump` and `moveTimes`. */
-interface Jumps {
-  jumpAt(reading: Reading): object | undefined;
-  accept(reading: Reading): void;
-}
-
-type Reading = Readonly<Record<'time' | 'beforeMs' | 'afterMs', number>>;
-
 /** `beforeSweep` is called with the store's time after leases and deadlines were moved by a jump of the clock. */
 export function replySweep(
   { read, write }: Transactions,
-  jumps: Jumps,
+  jumps: ClockJumps,
   steady: () => number,
   beforeSweep: (at: number) => Promise<void> = async () => {},
 ): Replies['sweepReplies'] {

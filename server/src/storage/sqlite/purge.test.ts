@@ -13,7 +13,7 @@ describe('A purge of the SQLite store', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-purge-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('knows every table of an organization and of people', () => {
+  it('covers every table that belongs to an organization or a person', () => {
     const names = archiveTables.map(({ name }) => name);
     assert.deepEqual(Object.keys(rowsOfPerson).sort(), names.sort());
     for (const { name, columns } of archiveTables) {

@@ -45,7 +45,10 @@ export function compareUnit(
   return { unit, matched: matchedWeights(concepts, counts), hasSought: sought?.test(unit.text) ?? false };
 }
 
-/** Chooses the unit that covers most of the question. `context` is what the passage's heading and title match. */
+/**
+ * Chooses the unit that covers most of the question. Undefined if the passage has nothing that can be quoted. `context` is
+ * what the passage's heading and title match.
+ */
 export function keyUnitOf(
   { concepts, sought }: SearchFindings,
   passage: FoundPassage,
