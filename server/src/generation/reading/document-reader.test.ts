@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { makeUnfoldingPdf } from '../../../testing/pdf-file.ts';
 import { readDocument, readerWith } from '../../../testing/read-document.ts';
 import { type DocumentText, UnreadableDocument } from '../../domain/document.ts';
@@ -162,6 +164,32 @@ describe('reading any file', () => {
       assert.match(error.message, /the process that reads files ended \(3\)/);
       return true;
     });
+  });
+
+  it('fails one file if no file descriptor is left for its process, and reads the next file', async () => {
+    const script = `
+      import { closeSync, openSync } from 'node:fs';
+      import { readerWith } from ${JSON.stringify(import.meta.resolve('../../../testing/read-document.ts'))};
+      const reader = readerWith();
+      const read = () => reader.read('org', 'a.md', { bytes: Buffer.from('Text.') });
+      const opened = [];
+      try {
+        for (;;) opened.push(openSync('/dev/null'));
+      } catch {}
+      const failed = await read().catch(({ cause }) => cause.code);
+      for (const descriptor of opened) closeSync(descriptor);
+      const { passages } = await read();
+      console.log(failed, passages[0].text);`;
+    const limited = [
+      '-c',
+      'ulimit -n 60; exec "$@"',
+      'sh',
+      process.execPath,
+      '--input-type=module',
+      '--eval',
+    ];
+    const { stdout, stderr } = await promisify(execFile)('sh', [...limited, script]);
+    assert.deepEqual([stdout, stderr], ['EMFILE Text.\n', '']);
   });
 
   it('reads a file of another organization while one waits for its own', async () => {

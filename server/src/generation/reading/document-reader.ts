@@ -138,7 +138,8 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
     if ((await residentMb(child)) > 2 * documentReadMb) reject(tooMuch);
   }, memoryCheckMs);
   child.on('message', onMessage).on('error', onError).on('exit', onExit);
-  child.send(task);
+  // Without a free file descriptor there is no connection. An `error` follows.
+  if (child.connected) child.send(task);
   try {
     return await promise;
   } finally {
