@@ -200,6 +200,11 @@ describe('reading HTML', () => {
     [': Term\nIs it so?\n\nYes.', ': - a\n- b\n- c'],
   );
   reads(
+    'numbers a list from its start, or else from 1',
+    ['a.html', '<ol start=0><li>a<li>b</ol><ol start=x><li>c</ol><ol><li>d</ol>'],
+    [': 0. a\n1. b\n1. c\n1. d'],
+  );
+  reads(
     'does not join a term without a description to the text after the list',
     ['a.html', '<dl><dt>One<dt>Two</dl><p>Text.'],
     [': One, Two', ': Text.'],

@@ -93,7 +93,8 @@ class BlockReader {
   }
 
   #readNumbered(list: Element): void {
-    let number = Number.parseInt(attribute(list, 'start') ?? '1', 10) || 1;
+    const start = Number.parseInt(attribute(list, 'start') ?? '', 10);
+    let number = Number.isNaN(start) ? 1 : start;
     for (const child of list.childNodes.filter(isElement)) {
       if (child.tagName === 'li') this.#readItem(child, `${number++}.`);
       else this.#readBlock(child);
