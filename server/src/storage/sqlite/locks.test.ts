@@ -47,6 +47,16 @@ describe('The worker lock', () => {
     assert.equal(await isAlone(worker()), false);
   });
 
+  it('is not held by a worker that failed to start', async () => {
+    const lock = worker();
+    await assert.rejects(
+      lock.join(() => Promise.reject(new Error('The disk is full.'))),
+      /disk is full/,
+    );
+    assert.equal(await isAlone(worker()), true);
+    assert.equal(await isAlone(lock), false);
+  });
+
   it('does nothing for a worker that has joined already', async () => {
     const lock = worker();
     assert.equal(await isAlone(lock), true);
