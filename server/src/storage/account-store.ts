@@ -55,13 +55,13 @@ export interface ClaimedMail extends Omit<Invitation, 'terms' | 'passwords'> {
  */
 export interface Mails {
   /**
-   * Claims a mail that is due: no other worker gets it within `leaseMs`. Organizations take turns: it is one of the next
-   * organization after `after` in the order of ids that has any. A claim may be lost in a power cut.
+   * Claims a mail that is due: no other worker gets it within `leaseMs`. Organizations take turns: the mail is from the first
+   * one after `after`, in the order of ids, that has any, or else from the very first. A claim may be lost in a power cut.
    */
   claimMail(after: string, leaseMs: number): Promise<ClaimedMail | undefined>;
   /**
-   * Ends the claim. Does nothing if the invitation is gone or replaced, or was claimed again; `sent` counts all the same.
-   * The note is written if the mail is given up.
+   * Ends the claim. Does nothing if the invitation is gone or replaced. If the mail was claimed again, only `sent` is
+   * recorded. The note is written if the mail is given up.
    */
   settleMail(
     mail: ClaimedMail,
@@ -177,7 +177,7 @@ export interface Invitations {
 export interface Sessions {
   /**
    * `refused` if the session could neither enter nor accept a membership, or if the password was changed since it was
-   * checked: changing a password ends the sessions that the old one started, also those that are just being started.
+   * checked: changing a password ends the sessions that the old one started, including one that is just being started.
    * Each organization that the session may enter gets the note.
    */
   createSession(session: NewSession, note: AuditNote): Promise<'created' | 'refused'>;

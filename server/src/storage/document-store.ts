@@ -76,7 +76,7 @@ export interface Documents {
    * chosen once: if the caller fails, the document has no questions.
    */
   claimDocumentForQuestions(): Promise<(Document & { readonly organizationId: OrganizationId }) | undefined>;
-  /** Null: it can be claimed again. Does nothing if the document was removed or replaced since it was claimed. */
+  /** With null, the document can be claimed again. Does nothing if the document was removed or replaced since it was claimed. */
   setDocumentQuestions: InOrganization<
     [document: Pick<Document, 'id' | 'addedAt'>, questions: readonly string[] | null],
     void
@@ -91,8 +91,7 @@ export interface Documents {
   /**
    * The passages that contain each term, at most `limit` per term, of the general documents and those of the account, and
    * how many passages there are. The cost grows with `limit` and the terms, not with the documents. Several terms
-   * separated by spaces find the passages that contain all of them; that costs up to a look at every passage with the
-   * rarest one.
+   * separated by spaces find the passages that contain all of them; at worst, that reads every passage with the rarest one.
    */
   findPassages: InOrganization<
     [accountId: string | null, terms: readonly string[], limit: number],

@@ -1,5 +1,5 @@
-import type { ApiKey, Application, KeyRequest, KeyRequestId } from '../domain/credential.ts';
-import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
+import type { ApiKey, Application, KeyRequest } from '../domain/credential.ts';
+import type { ApplicationId, KeyId, KeyRequestId, OrganizationId, UserId } from '../domain/id.ts';
 import type { AuditedMethod, InOrganization } from './log-store.ts';
 
 /** The stored form of a new key's secret. */

@@ -24,24 +24,24 @@ export interface ListingQuery {
   readonly kind: ListingKind;
   /** Conditions on a thread, any of which must hold. Each is a range of one index, in the order of the listing. */
   readonly ranges: readonly Sql[];
-  /** An expression. */
+  /** An expression for the number of its threads. */
   readonly size: Sql;
   /** The threads of a later page that have moved since the start of the walk. They left the position `left_activity_at`. */
   moves(columns: Sql): Sql;
 }
 
-/** Makes something for each kind of listing. */
+/** Calls `make` for each kind of listing. */
 export function forEachListing<T>(
   dialect: WalkDialect,
   make: (query: ListingQuery) => T,
 ): Readonly<Record<ListingKind, T>> {
-  const made = listingScopes.flatMap((scope) =>
+  const entries = listingScopes.flatMap((scope) =>
     [false, true].map((inAccount) => {
       const query = listingQuery(scope, inAccount, dialect);
       return [query.kind, make(query)];
     }),
   );
-  return Object.fromEntries(made);
+  return Object.fromEntries(entries);
 }
 
 function listingQuery(
@@ -56,8 +56,8 @@ function listingQuery(
     kind: `${scope}${inAccount ? 'Account' : ''}`,
     ranges,
     size: sizeOf(scope),
-    // A move left the position that the thread had at the start of the walk, because the store's time puts every later
-    // position above it. Each move belongs to one page of a walk, so that moves do not add up from page to page.
+    // A moved thread left the position that it had at the start of the walk: every later position is above the walk,
+    // because the store's time never runs backwards. That position is on one page, so no other page reads the move.
     moves: (columns) => sql`SELECT ${columns}
       FROM ${movedThreads}
       WHERE thread_move.organization_id = :organizationId AND thread_move.sequence > :lastMove

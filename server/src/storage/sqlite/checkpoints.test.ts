@@ -53,7 +53,7 @@ it('A process closes the store properly even if nothing else keeps the process r
     for (let place = 0; place < 300; place += 1) await store.secret('s' + place, new Uint8Array(20_000));
     await store.close();
     console.log('closed');`;
-  const words = ['--input-type=module', '--eval', program];
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  const args = ['--input-type=module', '--eval', program];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   assert.deepEqual([stdout, status], ['closed\n', 0], stderr);
 });

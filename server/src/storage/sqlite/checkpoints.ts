@@ -58,7 +58,7 @@ export function createCheckpoints(
   }
 
   return {
-    /** To be called after every commit. */
+    /** Call it after every commit. */
     committed(queue: CommitQueue): void {
       commits += 1;
       if (running !== undefined || commits < commitsPerCheck) return;
@@ -69,7 +69,7 @@ export function createCheckpoints(
       });
     },
 
-    /** To be called before the database is closed. */
+    /** Call it before the database is closed. */
     async close(): Promise<void> {
       await running;
       await thread.close();

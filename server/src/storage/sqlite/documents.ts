@@ -29,7 +29,7 @@ export function openPassages(file: string): Passages {
 
 /** What a search reads. A call is one transaction: SQLite locks the file once, not once per term. */
 function sqlitePassages(database: Database): Passages {
-  const searchKnown = knownDocuments(database);
+  const searchCached = cachedSearches(database);
   const runWork = workRunner(database, { now: Date.now });
   const holdersOf = database
     .prepare<[object], PassageNumber>(
@@ -45,14 +45,14 @@ function sqlitePassages(database: Database): Passages {
 
   return {
     outlineDocuments: async (organizationId, accountId, limits) =>
-      searchKnown(organizationId, (once) =>
+      searchCached(organizationId, (once) =>
         once(`outline ${JSON.stringify(limits)} ${accountKey(accountId)}`, () =>
           runWork(outlineDocuments(organizationId, accountId, limits)),
         ),
       ),
 
     findPassages: async (organizationId, accountId, terms, limit) =>
-      searchKnown(organizationId, (once) => {
+      searchCached(organizationId, (once) => {
         const account = accountKey(accountId);
         const corpora = once(`corpora ${account}`, () => runWork(corporaOf(organizationId, accountId)));
         const passageCount = passageCountOf(corpora);
@@ -72,7 +72,7 @@ function sqlitePassages(database: Database): Passages {
       }),
 
     readPassages: async (organizationId, passages) =>
-      searchKnown(organizationId, (once) =>
+      searchCached(organizationId, (once) =>
         passages.flatMap((number) =>
           once(`passage ${number}`, () => runWork(readPassages(organizationId, [number]))),
         ),
@@ -143,8 +143,9 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
   };
 }
 
-/** What searches have read of the documents of one organization, by name. */
-interface Known {
+/** What searches have read of one organization's documents, by name. */
+interface CachedReads {
+  /** The ids of these documents. */
   readonly documents: string | null;
   readonly values: Map<string, unknown>;
 }
@@ -158,32 +159,32 @@ const valueMemory = 200;
 
 /**
  * Caches what searches read, per organization, as long as it has the same documents: a document that is ready never
- * changes. Runs a search, for which `once` reads what is not known yet, in the transaction that compares the documents,
- * so that nothing of a newer one is kept with the older.
+ * changes. A search runs in the transaction that compares the documents, so that nothing of a newer one is cached with the
+ * older. It calls `once` to read what is not cached yet.
  */
-function knownDocuments(database: Database) {
+function cachedSearches(database: Database) {
   const list = database.prepare<[object], { documents: string | null; count: number }>(
     `SELECT group_concat(id) AS documents, count(*) AS count FROM (
        SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
        LIMIT ${documentsMax + 1})`,
   );
-  const known = new Map<string, Known>();
+  const cache = new Map<string, CachedReads>();
   let bytes = 0;
 
-  function compare(organizationId: string): Known {
+  function readsOf(organizationId: string): CachedReads {
     const { documents, count } = list.get({ organizationId })!;
-    const before = known.get(organizationId);
+    const before = cache.get(organizationId);
     const current = before?.documents === documents ? before : { documents, values: new Map() };
-    if (count > documentsMax) known.delete(organizationId);
-    else known.set(organizationId, current);
+    if (count > documentsMax) cache.delete(organizationId);
+    else cache.set(organizationId, current);
     return current;
   }
 
-  function keep(values: Known['values'], name: string, value: unknown): void {
+  function keep(values: CachedReads['values'], name: string, value: unknown): void {
     values.set(name, value);
     bytes += valueMemory + name.length + JSON.stringify(value).length;
     if (bytes < bytesMax) return;
-    known.clear();
+    cache.clear();
     bytes = 0;
   }
 
@@ -191,7 +192,7 @@ function knownDocuments(database: Database) {
   const inTransaction = database.transaction((read: () => unknown) => read());
   return <T>(organizationId: string, search: (once: Once) => T): T =>
     inTransaction(() => {
-      const { values } = compare(organizationId);
+      const { values } = readsOf(organizationId);
       return search((name, read) => {
         if (!values.has(name)) keep(values, name, read());
         return values.get(name) as ReturnType<typeof read>;

@@ -8,7 +8,7 @@ import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { ReadThreads, StoreThread } from './store-thread.ts';
 
-/** Takes far longer than to close the thread. */
+/** Takes far longer than closing the thread. */
 const long = `WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted LIMIT 2000000)
   SELECT max(n) FROM counted`;
 
@@ -18,7 +18,7 @@ describe('The read threads', () => {
   before(() => new Sqlite(file).exec('CREATE TABLE t (n)').close());
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('continues after a query that fails, and rejects all that wait when it is closed', async () => {
+  it('continue after a query that fails, and reject waiting queries when they are closed', async () => {
     const reads = new ReadThreads(file);
     const failing = reads.all('SELECT missing', {});
     const next = reads.all('SELECT 1', {});

@@ -63,7 +63,7 @@ export class StoreTime implements CommitClock {
   }
 
   after(time = 0): number {
-    // At most one millisecond per commit: the clock is ahead of the wall clock only while there are 1,000 commits a second.
+    // At most one millisecond per commit: it gets ahead of the wall clock only with more than 1,000 commits a second.
     this.#latest = Math.max(this.now(), this.#before + 1, time + 1);
     return this.#latest;
   }
