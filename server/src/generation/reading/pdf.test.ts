@@ -17,7 +17,7 @@ function refuses(bytes: Uint8Array, message: RegExp): Promise<void> {
 const heading = (text: string, y: number, size: number): PdfLine => ({ text, y, size });
 
 describe('reading a PDF', () => {
-  it('joins lines to paragraphs, and words hyphenated at a line end', async () => {
+  it('joins lines into paragraphs, and words hyphenated at a line end', async () => {
     const bytes = makePdf([
       [
         ...setLines(700, ['The well-known rules of hyphen-', 'ation hold, and the well-', 'known ones too.']),
@@ -99,7 +99,7 @@ describe('reading a PDF', () => {
     });
   });
 
-  it('does not read a manual page, underlines or options into body text', async () => {
+  it('does not mistake body text for a manual page, an underlined heading or a list', async () => {
     const lines = ['git-add(1) Git Manual git-add(1)', 'The files are staged by git-add(1)'];
     const more = ['Signature', '______', '--verbose', 'Prints more.', '-5 degrees is the lowest.'];
     const paragraphs = more.flatMap((text, at) => setLines(600 - at * 40, [text]));

@@ -61,7 +61,7 @@ describe('a search', () => {
     assert.equal((await titlesFor('synopsis of loom'))[0], 'Loom › SYNOPSIS');
   });
 
-  it('takes a version for the heading of a list, but not a numbered section', () => {
+  it('recognizes a version as the heading of a list, but not a numbered section', () => {
     for (const heading of ['Changes › 2.0.1', '[1.2.3] - 2020-01-31', 'v4.0 (2020)'])
       assert.match(heading, listing);
     for (const heading of ['1.2 Requirements', 'Guide › 3.1.4 Limits']) assert.doesNotMatch(heading, listing);

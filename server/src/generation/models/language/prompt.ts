@@ -42,8 +42,8 @@ export function messagesFor(conversation: readonly ConversationTurn[]): Conversa
   const recent: ConversationTurn[] = [];
   let length = 0;
   for (const [index, { role, content }] of [...conversation].reverse().entries()) {
-    const hasRoom = content.length <= historyLengthMax;
-    const text = role === 'assistant' && hasRoom ? withoutCitations(content) : content;
+    const fits = content.length <= historyLengthMax;
+    const text = role === 'assistant' && fits ? withoutCitations(content) : content;
     if (index > 0) {
       length += text.length;
       if (length > historyLengthMax) break;

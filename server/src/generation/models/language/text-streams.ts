@@ -8,7 +8,7 @@ const secretLengthMin = 8;
 
 /**
  * Makes a stream of text safe to store and show: removes NULs, replaces lone surrogates, and redacts the secret even if
- * it is split across pieces. A possible start of either is held back until the next piece.
+ * it is split across pieces. What may be the start of the secret or of a surrogate pair is held back until the next piece.
  */
 export class KeepableText {
   readonly #secret: string;
@@ -21,7 +21,7 @@ export class KeepableText {
   add(piece: string): string {
     const text = this.#held + piece.replaceAll('\0', '');
     const clear = this.#secret === '' ? text : text.replaceAll(this.#secret, redaction);
-    const keep = Math.max(secretBegunAtEnd(clear, this.#secret), endsInHighSurrogate(clear) ? 1 : 0);
+    const keep = Math.max(partialSecretLength(clear, this.#secret), endsInHighSurrogate(clear) ? 1 : 0);
     this.#held = clear.slice(clear.length - keep);
     return clear.slice(0, clear.length - keep).toWellFormed();
   }
@@ -41,7 +41,7 @@ export function keepable(text: string, secret: string | undefined): string {
 }
 
 /** How many characters at the end of the text could be the start of the secret. */
-function secretBegunAtEnd(text: string, secret: string): number {
+function partialSecretLength(text: string, secret: string): number {
   if (secret === '') return 0;
   const end = text.slice(Math.max(0, text.length - secret.length + 1));
   for (let at = end.indexOf(secret[0]!); at !== -1; at = end.indexOf(secret[0]!, at + 1)) {
