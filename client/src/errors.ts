@@ -1,7 +1,7 @@
 import type { ErrorCode, Thread, ThreadMessage } from './types.ts';
 
 /** The details of an error besides its message. */
-export interface FailureFacts {
+interface ErrorDetails {
   /** One of the service's codes, one of this client's own, or a code that this version does not know yet. */
   readonly code: ErrorCode | ClientErrorCode | (string & {});
   readonly status?: number | undefined;
@@ -22,7 +22,7 @@ export type ClientErrorCode =
 export class SkeinError extends Error {
   // Set in each class, because minifiers rename classes.
   override readonly name: string = 'SkeinError';
-  readonly code: FailureFacts['code'];
+  readonly code: ErrorDetails['code'];
   /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
   /** The id of the request, for support. */
@@ -32,7 +32,7 @@ export class SkeinError extends Error {
   /** The key of the failed create. Another create with the same key and body does not create a second thread. */
   readonly idempotencyKey: string | undefined;
 
-  constructor(message: string, { code, status, traceId, cause }: FailureFacts) {
+  constructor(message: string, { code, status, traceId, cause }: ErrorDetails) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.status = status;
@@ -68,9 +68,9 @@ export class RateLimitedError extends SkeinError {
   /** When to try again, if the service said so. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(message: string, facts: FailureFacts & { retryAfterSeconds?: number | undefined }) {
-    super(message, facts);
-    this.retryAfterSeconds = facts.retryAfterSeconds;
+  constructor(message: string, details: ErrorDetails & { retryAfterSeconds?: number | undefined }) {
+    super(message, details);
+    this.retryAfterSeconds = details.retryAfterSeconds;
   }
 }
 
@@ -124,6 +124,6 @@ export class ReplyFailedError extends SkeinError {
 }
 
 /** Adds to an error what the caller needs to continue. Returns the same error. */
-export function addTo(error: unknown, facts: { threadId?: string; idempotencyKey?: string }): unknown {
-  return error instanceof SkeinError ? Object.assign(error, facts) : error;
+export function addTo(error: unknown, details: { threadId?: string; idempotencyKey?: string }): unknown {
+  return error instanceof SkeinError ? Object.assign(error, details) : error;
 }

@@ -5,7 +5,7 @@ import { withTimeLimit } from './time-limits.ts';
 /** The part of `fetch` that this client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export interface Outgoing {
+interface Outgoing {
   readonly method: string;
   readonly url: string;
   readonly headers: Headers;
