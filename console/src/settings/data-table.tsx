@@ -34,11 +34,11 @@ const rowsAtFirst = 200;
 /** A table that becomes a list of cards where it would not fit. */
 export function DataTable<Row extends { readonly id: string }>(props: DataTableProps<Row>) {
   const { caption, columns, rows, empty, query, failure } = props;
-  const [whole, setWhole] = useState(false);
+  const [showsAll, setShowsAll] = useState(false);
   const [order, setOrder] = useState<Order>();
   if (query.error !== null)
     return <Failure error={query.error} title={failure} onRetry={() => query.refetch()} />;
-  if (rows === undefined) return <Waiting />;
+  if (rows === undefined) return <LoadingRows />;
   if (rows.length === 0) return <>{empty}</>;
   const sorted = inOrder(rows, columns, order);
   return (
@@ -53,7 +53,7 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {(whole ? sorted : sorted.slice(0, rowsAtFirst)).map((row) => (
+          {(showsAll ? sorted : sorted.slice(0, rowsAtFirst)).map((row) => (
             <Table.Tr key={row.id} data-testid={row.id}>
               {columns.map(({ heading, headingHidden, secondary, cell }) => (
                 <Table.Td
@@ -68,9 +68,9 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
           ))}
         </Table.Tbody>
       </Table>
-      {!whole && rows.length > rowsAtFirst && (
+      {!showsAll && rows.length > rowsAtFirst && (
         <Group justify="center" mt="md">
-          <Button variant="default" onClick={() => setWhole(true)}>
+          <Button variant="default" onClick={() => setShowsAll(true)}>
             Show all {rows.length.toLocaleString()}
           </Button>
         </Group>
@@ -130,7 +130,7 @@ function inOrder<Row>(
   return order?.descending ? sorted.reverse() : sorted;
 }
 
-function Waiting() {
+function LoadingRows() {
   return (
     <div aria-busy="true">
       {[0, 1, 2].map((line) => (

@@ -55,8 +55,8 @@ function ModelTest() {
   return (
     <Section title="Test">
       <Text size="sm" mb="md">
-        Asks the provider one short question. A test counts as a prompt of yours; you can run five in ten
-        minutes.
+        Asks the provider one short question. Each test counts as one of your prompts. You can run five every
+        ten minutes.
       </Text>
       <Stack gap="md" align="flex-start">
         <Button
@@ -78,7 +78,7 @@ function Result({ result }: { result: NonNullable<ModelTestJson['result']> }) {
     return (
       <Alert color="red" variant="light" title="The test failed" icon={<IconAlertTriangle aria-hidden />}>
         <Text size="sm">
-          {result.error} It took {seconds(result.ms)}.
+          {result.error} It took {duration(result.ms)}.
         </Text>
         <Text size="sm" mt={4}>
           Next step: {result.nextStep}
@@ -89,7 +89,7 @@ function Result({ result }: { result: NonNullable<ModelTestJson['result']> }) {
   return (
     <Alert color="green" variant="light" title="The model answered" icon={<IconCircleCheck aria-hidden />}>
       <Text size="sm">
-        First text after {seconds(result.firstTextMs)}, complete after {seconds(result.ms)}.
+        First text after {duration(result.firstTextMs)}, complete after {duration(result.ms)}.
       </Text>
       <Blockquote p="xs" mt="xs" style={{ overflowWrap: 'anywhere' }}>
         <Text size="sm">{result.answer}</Text>
@@ -98,6 +98,6 @@ function Result({ result }: { result: NonNullable<ModelTestJson['result']> }) {
   );
 }
 
-function seconds(ms: number): string {
+function duration(ms: number): string {
   return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }

@@ -20,7 +20,7 @@ const UsageChart = lazy(() =>
 const chartHeight = 280;
 
 const ranges = { '24h': '24 hours', '7d': '7 days', '30d': '30 days', '90d': '90 days' } as const;
-export type Range = keyof typeof ranges;
+type Range = keyof typeof ranges;
 
 export function UsagePage() {
   const { id, role } = useOrganization();
@@ -67,13 +67,13 @@ function RangeChoice({ range, isAdmin }: { range: Range; isAdmin: boolean }) {
   );
 }
 
-function dayAt({ periods }: UsageJson, place: number): string {
-  return (periods.at(place) ?? '').slice(0, 10);
+function dayAt({ periods }: UsageJson, index: number): string {
+  return (periods.at(index) ?? '').slice(0, 10);
 }
 
 function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
   const taken = Math.min(used, limit);
-  const part = limit === 0 ? 100 : (taken / limit) * 100;
+  const percent = limit === 0 ? 100 : (taken / limit) * 100;
   return (
     <Section
       title="Today’s quota"
@@ -90,14 +90,14 @@ function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
         of {limit.toLocaleString()} requests used, {(limit - taken).toLocaleString()} left
       </Text>
       <Progress
-        value={part}
+        value={percent}
         size="lg"
         aria-label="Share of today’s quota used"
-        color={part >= 90 ? 'red' : 'indigo'}
+        color={percent >= 90 ? 'red' : 'indigo'}
       />
-      {part >= 90 && (
+      {percent >= 90 && (
         <Text size="sm" mt={6}>
-          {part >= 100 ? 'Quota used up. Requests are rejected until it resets.' : 'Less than 10% left.'}
+          {percent >= 100 ? 'Quota used up. Requests are rejected until it resets.' : 'Less than 10% left.'}
         </Text>
       )}
     </Section>
@@ -118,7 +118,7 @@ const labels: Record<Dimension, string> = {
 
 function Requests({ usage, range }: { usage: UsageJson; range: Range }) {
   const [chosen, setDimension] = useState<Dimension>('outcome');
-  // Counts by the hour do not say which credential, nor do those of an organization with too many.
+  // Hourly counts are not split by credential, nor are those of an organization with too many credentials.
   const hasCredentials = usage.counts.some(({ credential }) => credential !== null);
   const offered = dimensions.filter((value) => hasCredentials || value !== 'credential');
   const dimension = offered.includes(chosen) ? chosen : 'outcome';

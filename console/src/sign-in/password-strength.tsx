@@ -1,10 +1,10 @@
 import { Group, Progress, Text } from '@mantine/core';
 
 const grades = [
-  { label: 'Too short', part: 20, color: 'red' },
-  { label: 'Weak', part: 40, color: 'orange' },
-  { label: 'Good', part: 70, color: 'teal' },
-  { label: 'Strong', part: 100, color: 'teal' },
+  { label: 'Too short', percent: 20, color: 'red' },
+  { label: 'Weak', percent: 40, color: 'orange' },
+  { label: 'Good', percent: 70, color: 'teal' },
+  { label: 'Strong', percent: 100, color: 'teal' },
 ] as const;
 
 /** A hint, as a word and a bar. The service decides. */
@@ -12,7 +12,7 @@ export function PasswordStrength({ password }: { password: string }) {
   const grade = grades[strength(password)];
   return (
     <Group gap="xs" wrap="nowrap" aria-hidden={password === ''} opacity={password === '' ? 0 : 1}>
-      <Progress value={grade.part} color={grade.color} flex={1} aria-hidden />
+      <Progress value={grade.percent} color={grade.color} flex={1} aria-hidden />
       <Text size="xs" w="4.5rem" ta="end" role="status">
         {password === '' ? '' : grade.label}
       </Text>
@@ -20,7 +20,7 @@ export function PasswordStrength({ password }: { password: string }) {
   );
 }
 
-/** Length and different characters count. */
+/** Grades a password by its length and by the number of different characters. */
 function strength(password: string): 0 | 1 | 2 | 3 {
   const characters = [...password];
   if (characters.length < 10) return 0;

@@ -12,20 +12,19 @@ const words: Record<ReplyJson['status'], string> = {
 };
 
 /**
- * Announces the progress of a reply to screen readers, each event once. Replies that had already ended are not
- * announced.
+ * Announces each change of a reply's status to screen readers, once. A reply that had already ended is not announced.
  */
 export function useAnnouncedReply(reply: ReplyJson | undefined): void {
   const id = reply?.id;
   const word = reply && words[reply.status];
-  const isNews = useRef(isRunning(reply));
-  const said = useRef('');
+  const wasRunning = useRef(isRunning(reply));
+  const announced = useRef('');
   useEffect(() => {
     if (id === undefined || word === undefined) return;
-    const saying = `${id} ${word}`;
-    if (said.current === '' && !isNews.current) said.current = saying;
-    if (said.current === saying) return;
-    said.current = saying;
+    const change = `${id} ${word}`;
+    if (announced.current === '' && !wasRunning.current) announced.current = change;
+    if (announced.current === change) return;
+    announced.current = change;
     announce(word);
   }, [id, word]);
 }

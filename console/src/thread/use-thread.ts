@@ -36,9 +36,9 @@ export function useThread(organizationId: string, threadId: string) {
           return false;
         } catch (error) {
           // The query client handles an ended session and shows the sign-in page.
-          const isOver = error instanceof ApiError && (error.status === 404 || error.status === 401);
-          if (isOver && error.status === 404) setGone(true);
-          return isOver;
+          const status = error instanceof ApiError ? error.status : undefined;
+          if (status === 404) setGone(true);
+          return status === 404 || status === 401;
         }
       },
     });

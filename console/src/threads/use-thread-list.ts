@@ -24,14 +24,15 @@ export function useThreadList(filter: ThreadFilter, limit?: number): ThreadList 
   const recent = useRecentRows(organization.id, query.dataUpdatedAt);
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
   const last = query.data?.pages.at(-1);
-  const goOn = last !== undefined && last.threads.length === 0 && hasNextPage && !isFetchNextPageError;
+  const skipsEmptyPage =
+    last !== undefined && last.threads.length === 0 && hasNextPage && !isFetchNextPageError;
   useEffect(() => {
-    if (goOn && !isFetchingNextPage) void fetchNextPage();
-  }, [goOn, isFetchingNextPage, fetchNextPage]);
+    if (skipsEmptyPage && !isFetchingNextPage) void fetchNextPage();
+  }, [skipsEmptyPage, isFetchingNextPage, fetchNextPage]);
   return {
     threads: query.data?.pages.flatMap((page) => page.threads.map(recent)) ?? [],
     isPending: query.isPending,
-    isSearching: query.isPending || isFetchingNextPage || goOn,
+    isSearching: query.isPending || isFetchingNextPage || skipsEmptyPage,
     hasMore: hasNextPage,
     isTruncated: last?.truncated ?? false,
     error: query.error,
