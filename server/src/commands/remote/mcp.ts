@@ -56,10 +56,10 @@ function addTools(server: McpServer, z: typeof import('zod')): void {
       }),
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
-    ({ prompt, ...particulars }, { mcpReq: { signal } }) =>
-      answered(async (threads) => {
+    ({ prompt, ...options }, { mcpReq: { signal } }) =>
+      toolResult(async (threads) => {
         try {
-          const { reply, thread } = await threads.ask(prompt, { ...particulars, signal, timeoutMs: askMs });
+          const { reply, thread } = await threads.ask(prompt, { ...options, signal, timeoutMs: askMs });
           return `${reply.content}\n\n${replyNotes(reply, thread)}`;
         } catch (error) {
           const { code, threadId: id } = error as { code?: unknown; threadId?: string };
@@ -78,7 +78,7 @@ function addTools(server: McpServer, z: typeof import('zod')): void {
       annotations: reads,
     },
     (input, { mcpReq: { signal } }) =>
-      answered(async (threads) => {
+      toolResult(async (threads) => {
         const { thread, messages, status } = await threads.get(input.threadId, { waitSeconds, signal });
         return JSON.stringify({ thread, messages, status });
       }),
@@ -98,24 +98,24 @@ function addTools(server: McpServer, z: typeof import('zod')): void {
       annotations: reads,
     },
     ({ cursor, ...options }, { mcpReq: { signal } }) =>
-      answered(async (threads) => JSON.stringify(await threads.list({ ...options, signal }).page(cursor))),
+      toolResult(async (threads) => JSON.stringify(await threads.list({ ...options, signal }).page(cursor))),
   );
 }
 
 /** A failure becomes the result of the tool, in words that an agent can pass on or act on. */
-async function answered(ask: (threads: Skein['threads']) => Promise<string>) {
+async function toolResult(ask: (threads: Skein['threads']) => Promise<string>) {
   try {
     const { threads } = await connect(readRemoteConfig(process.env));
     return { content: [{ type: 'text' as const, text: await ask(threads) }] };
   } catch (error) {
     const failure = presentFailure(error, false);
     const message = failure instanceof Error ? failure.message : String(failure);
-    return { content: [{ type: 'text' as const, text: asTools(message) }], isError: true };
+    return { content: [{ type: 'text' as const, text: withToolNames(message) }], isError: true };
   }
 }
 
-/** The advice names commands, which an agent does not have. */
-function asTools(message: string): string {
+/** Names tools where the advice names commands, which an agent does not have. */
+function withToolNames(message: string): string {
   return message
     .replace(/'skein threads list'/, 'list_threads')
     .replace(/'skein threads get (\S+) --wait'/, 'get_thread with $1');

@@ -30,8 +30,8 @@ export const threadsCommands: readonly RemoteCommand[] = [
       const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
       const accountId = optionText(args, 'account');
       const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
-      const { threads, left } = await firstOf(list, wanted);
-      if (left !== '') terminal.stderr.write(`${left}\n`);
+      const { threads, hint } = await firstOf(list, wanted);
+      if (hint !== '') terminal.stderr.write(`${hint}\n`);
       return listing(threads, headings, threads.map(row), "No threads yet: 'skein ask' creates one.");
     },
   },
@@ -101,19 +101,19 @@ export const threadsCommands: readonly RemoteCommand[] = [
 ];
 
 /** The first threads up to `wanted`, and a sentence if there are more. */
-async function firstOf(list: ThreadList, wanted: number): Promise<{ threads: Thread[]; left: string }> {
+async function firstOf(list: ThreadList, wanted: number): Promise<{ threads: Thread[]; hint: string }> {
   const threads: Thread[] = [];
   for await (const { threads: page, nextCursor, truncated } of list.pages()) {
     const room = wanted - threads.length;
     threads.push(...page.slice(0, room));
     if (page.length > room || (page.length === room && nextCursor !== null)) {
-      return { threads, left: 'There are more threads: use --limit N or --all.' };
+      return { threads, hint: 'There are more threads: use --limit N or --all.' };
     }
     if (nextCursor === null && truncated) {
-      return { threads, left: 'There are more threads than a listing can return: use --account ID.' };
+      return { threads, hint: 'There are more threads than a listing can return: use --account ID.' };
     }
   }
-  return { threads, left: '' };
+  return { threads, hint: '' };
 }
 
 const headings = ['ID', 'ACTIVE', 'VISIBILITY', 'ACCOUNT', 'TITLE'];
