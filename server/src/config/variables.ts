@@ -204,7 +204,7 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** Parses a value of the variable in another way than the table says. */
+/** Parses the value of a variable with another parser than the one in the table. */
 export function parseAs<T>(name: VariableName, text: string, parse: Parser<T>): T {
   try {
     return parse(text);

@@ -1,7 +1,5 @@
 import type { ApplicationId, KeyId, KeyRequestId, OrganizationId, UserId } from './id.ts';
 
-export type { KeyRequestId };
-
 export const apiKeyPrefix = 'eak_';
 const clientSecretPrefix = 'eas_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

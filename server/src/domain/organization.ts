@@ -46,20 +46,20 @@ export interface Member {
 /**
  * One spelling per address, so that `Ada@x` and `ada@x` are the same person. Undefined if the text is not an address.
  * Rejects U+212A (Kelvin sign): it is the only non-ASCII character whose lower case is ASCII, so `\u212Aim@x` would
- * become `kim@x`, an address of somebody else. For the same reason rejects domains in forms of letters and dots that mail
+ * become `kim@x`, an address of somebody else. For the same reason it rejects domains with letters or dots that mail
  * programs replace, such as full-width ones.
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase();
   const isAddress = email.length <= 254 && /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(email);
   const domain = email.split('@').at(-1)!;
-  const isOneSpelling = domain === domain.normalize('NFKC') && !/[\u3002\uff61]/.test(domain);
-  return isAddress && isOneSpelling && !text.includes('\u212A') ? email : undefined;
+  const hasOneSpelling = domain === domain.normalize('NFKC') && !/[\u3002\uff61]/.test(domain);
+  return isAddress && hasOneSpelling && !text.includes('\u212A') ? email : undefined;
 }
 
 /**
- * Whether the organization would be left without a person who is an admin if this member were not one. An admin who has
- * joined can only be replaced by another one who has joined.
+ * Whether the organization would have no admin left without this one. Service accounts do not count, and an admin who has
+ * joined can only be replaced by another who has joined.
  */
 export function isLastAdmin(
   member: Pick<Member, 'userId' | 'role' | 'service' | 'opened'>,

@@ -8,7 +8,7 @@ let currentDate = '';
 
 /** Like `toISOString`, for times after 1970, at a seventh of the cost: a page of threads formats fifty timestamps. */
 export function iso(ms: number): string {
-  const day = Math.floor(ms / dayMs);
+  const day = utcDay(ms);
   if (day !== currentDay) {
     currentDay = day;
     currentDate = new Date(ms).toISOString().slice(0, 11);

@@ -8,19 +8,19 @@ const ada = 'usr_ada' as UserId;
 const bot = 'usr_bot' as UserId;
 const grace = 'usr_grace' as UserId;
 const by = (actor: Actor) => ({ actor, traceId: 'trace' });
-const adas = by({ kind: 'user', userId: ada });
+const byAda = by({ kind: 'user', userId: ada });
 
 describe('assertMayOwnKey', () => {
   it('lets a person create a key for themselves', () => {
-    assertMayOwnKey(adas, { userId: ada, service: false });
+    assertMayOwnKey(byAda, { userId: ada, service: false });
   });
 
   it('lets a person create a key for a service account', () => {
-    assertMayOwnKey(adas, { userId: bot, service: true });
+    assertMayOwnKey(byAda, { userId: bot, service: true });
   });
 
   it('rejects a key for another person', () => {
-    assert.throws(() => assertMayOwnKey(adas, { userId: grace, service: false }), { code: 'FORBIDDEN' });
+    assert.throws(() => assertMayOwnKey(byAda, { userId: grace, service: false }), { code: 'FORBIDDEN' });
   });
 
   it('lets the operator create one for anyone, but not Skein itself', () => {

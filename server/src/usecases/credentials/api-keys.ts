@@ -1,13 +1,7 @@
 import type { Initiator } from '../../domain/audit.ts';
-import {
-  type ApiKey,
-  apiKeyHint,
-  generateApiKey,
-  type KeyRequest,
-  type KeyRequestId,
-} from '../../domain/credential.ts';
+import { type ApiKey, apiKeyHint, generateApiKey, type KeyRequest } from '../../domain/credential.ts';
 import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
-import type { KeyId, UserId } from '../../domain/id.ts';
+import type { KeyId, KeyRequestId, UserId } from '../../domain/id.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { checkName } from '../../domain/text.ts';

@@ -203,7 +203,8 @@ export async function openDocument(
   const found = fragments.map((): number | undefined => undefined);
   const headings: { heading: string; position: number }[] = [];
   let position = 0;
-  for (let after = 0; ; await nextTurn(organizationId)) {
+  let after = 0;
+  for (;;) {
     const page = { after, limit: passagesPerRead };
     const passages = await context.store.listPassages(organizationId, documentId, page);
     for (const { heading, text } of passages) {
@@ -217,6 +218,7 @@ export async function openDocument(
     }
     if (passages.length < passagesPerRead) break;
     after = passages.at(-1)!.number;
+    await nextTurn(organizationId);
   }
   return { document, headings, citedPosition: found.find((one) => one !== undefined) ?? null };
 }
@@ -269,8 +271,8 @@ export async function makeExampleQuestions(
     const { organizationId, id } = document;
     const passages = await store.listPassages(organizationId, id, { limit: passagesRead });
     const headings = [...new Set(passages.map(({ heading }) => heading.split(' › ').at(-1)!))];
-    const asked = suggest({ ...document, headings: headings.filter(Boolean) }, signal);
-    const questions = await asked.catch((error) => {
+    const suggested = suggest({ ...document, headings: headings.filter(Boolean) }, signal);
+    const questions = await suggested.catch((error) => {
       // A stop is not the document's fault: the next start tries it again.
       if (signal.aborted) return null;
       throw error;

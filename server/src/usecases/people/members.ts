@@ -214,7 +214,7 @@ export async function requestPasswordLink(
   if (linkRequests.size < linkRequestsMax) linkRequests.set(normalizeEmail(email) ?? '', traceId);
 }
 
-/** Sends the links that were asked for since the last call. If the store fails, the next call continues. */
+/** Sends the links that were requested since the last call. If the store fails, the next call continues. */
 export async function sendPasswordLinks(context: Context, log: Log): Promise<void> {
   const { linkRequests } = context;
   for (const [email, traceId] of linkRequests) {
@@ -223,7 +223,7 @@ export async function sendPasswordLinks(context: Context, log: Log): Promise<voi
       await sendPasswordLink(context, email, traceId);
     } catch (error) {
       if (!(error instanceof ServiceError)) {
-        // Comes after the others next time.
+        // At the end, so that the next call tries the others first.
         linkRequests.set(email, traceId);
         throw error;
       }

@@ -33,34 +33,38 @@ export async function createThread(
 ): Promise<CreatedThread> {
   const { ids } = context;
   const { organizationId, userId, keyHash } = principal;
-  const described = {
+  const fields = {
     title: input.title ?? titleFromPrompt(input.prompt),
     accountId: input.accountId ?? null,
     secondaryId: input.secondaryId ?? null,
   };
-  const made = { threadId: ids.thread(), messageId: ids.message(), replyId: ids.message() };
+  const newIds = { threadId: ids.thread(), messageId: ids.message(), replyId: ids.message() };
   const result = await createWithReply(context, organizationId, {
-    ...described,
-    id: made.threadId,
+    ...fields,
+    id: newIds.threadId,
     userId,
     keyHash,
     prompt: input.prompt,
-    messageId: made.messageId,
-    replyId: made.replyId,
+    messageId: newIds.messageId,
+    replyId: newIds.replyId,
     replyDeadlineMs: context.limits.replyDeadlineMs,
     traceId: input.traceId,
     ...(input.idempotencyKey !== undefined && {
-      idempotency: { key: input.idempotencyKey, bodyHash: hashOf(context, input), keepMs: idempotencyKeptMs },
+      idempotency: {
+        key: input.idempotencyKey,
+        bodyHash: hashBody(context, input),
+        keepMs: idempotencyKeptMs,
+      },
     }),
   });
   if (result.outcome === 'revoked') return refuseWrite(context, principal);
   if (result.outcome === 'key-reused') {
     throw invalid('Idempotency-Key: was used before with another body.');
   }
-  // A repetition answers as the first time did: everything but ids and time follows from the body, which is the same.
-  const { threadId, messageId, replyId } = result.outcome === 'repeated' ? result : made;
+  // A repeated create gets the first response again: except for ids and time, it is derived from the body, which is the same.
+  const { threadId, messageId, replyId } = result.outcome === 'repeated' ? result : newIds;
   const thread: Thread = {
-    ...described,
+    ...fields,
     organizationId,
     id: threadId,
     userId,
@@ -83,20 +87,19 @@ async function createWithReply(
   const claim = place && { ...place.claim, organizationId, threadId, messageId };
   try {
     const result = await store.createThread(organizationId, { ...thread, claim: place?.claim });
-    const isCreated = result.outcome === 'created';
-    if (claim && isCreated) {
+    if (result.outcome !== 'created') place?.take();
+    else if (claim) {
       const reply = { ...claim, accountId, traceId, attempts: 0, remainingMs: replyDeadlineMs };
       place.take({ reply, prompt });
-    } else place?.take();
-    if (isCreated && !claim) replySignals.replyWaiting();
+    } else replySignals.replyWaiting();
     return result;
   } catch (error) {
-    // It may have been created although the answer was lost.
+    // The thread may have been created although the call failed.
     if (claim) place.abandon(claim);
     throw error;
   }
 }
 
-function hashOf({ sha256 }: Context, { prompt, title, accountId, secondaryId }: CreateThreadInput): string {
+function hashBody({ sha256 }: Context, { prompt, title, accountId, secondaryId }: CreateThreadInput): string {
   return sha256(JSON.stringify([prompt, title ?? null, accountId ?? null, secondaryId ?? null]));
 }

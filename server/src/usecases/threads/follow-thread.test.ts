@@ -22,7 +22,7 @@ import { FollowedThreads, type FollowPace, type MessagesView, ThreadSignals } fr
 
 /** Signals only: the regular poll would come after the test. */
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
-const onItsOwn: FollowPace = { atMostEveryMs: 0, whileRunningMs: 5, whileIdleMs: 5 };
+const onPolls: FollowPace = { atMostEveryMs: 0, whileRunningMs: 5, whileIdleMs: 5 };
 
 async function allOf(parts: AsyncIterable<MessagesView>): Promise<MessagesView> {
   const messages: Message[] = [];
@@ -108,8 +108,8 @@ describe('Following a thread', () => {
     const result = { status: 'completed', content: 'Whole', steps: [], sources: null, model: 'm' } as const;
     assert.ok(await store.settleReply(claim, result));
   }
-  /** Counts the calls of the store that have to do with threads. */
-  function countThreadCalls(): Map<string, number> {
+  /** Counts the calls of each method of the store. */
+  function countStoreCalls(): Map<string, number> {
     const calls = new Map<string, number>();
     const { store } = world;
     const counting = new Proxy(store, {
@@ -185,7 +185,7 @@ describe('Following a thread', () => {
   });
 
   it('queries the store as often for 50 consumers as for one, and loads no message while nothing changes', async () => {
-    const calls = countThreadCalls();
+    const calls = countStoreCalls();
     const countFor = async (consumers: number) => {
       const all = Array.from({ length: consumers }, () => follow());
       await Promise.all(all.map(nextView));
@@ -215,17 +215,17 @@ describe('Following a thread', () => {
   });
 
   it('loads a thread once for consumers that start together', async () => {
-    const calls = countThreadCalls();
+    const calls = countStoreCalls();
     const all = Array.from({ length: 50 }, () => follow());
     await Promise.all(all.map(nextView));
-    // Those that came while it was being loaded do not know how old that is, and share a second load.
+    // Consumers that start during a load cannot know how recent it is, so they share a second one.
     assert.ok((calls.get('getThreadHead') ?? 0) <= 2, `${calls.get('getThreadHead')} loads`);
     assert.equal(calls.get('listMessages'), 1);
     await end(all[0]!);
   });
 
   it('loads messages only as the consumer reads them, and sends the text of one version', async () => {
-    const calls = countThreadCalls();
+    const calls = countStoreCalls();
     const events = follow();
     const event = await nextOf(events);
     assert.ok(event.type === 'view');
@@ -266,7 +266,7 @@ describe('Following a thread', () => {
 
   it('sees changes of other processes without a notice', async () => {
     const elsewhere = await world.node();
-    pollAt(onItsOwn);
+    pollAt(onPolls);
     const events = follow();
     await nextView(events);
     const progress: ReplyProgress = { status: 'in_progress', content: 'Half', steps: [] };
@@ -311,7 +311,7 @@ describe('Following a thread', () => {
   });
 
   it('retries when the store does not respond', async () => {
-    pollAt(onItsOwn);
+    pollAt(onPolls);
     const events = follow();
     await nextView(events);
     let refused = 0;
