@@ -33,15 +33,14 @@ interface AppOptions
 
 const readyUrl = '/readyz';
 
-/** Every HTTP surface on one server. Closing it refuses new connections and finishes requests in progress. */
+/** Every HTTP surface on one server. Closing it rejects new connections and finishes requests in progress. */
 export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
-  let closing = false;
   let listener: Listener | undefined;
   const heldRequests = new HeldRequests();
   const drain = new Drain(options.drainMs);
   const { compilersFactory, compileAll } = lazyCompilers();
   const app = fastify({
-    loggerInstance: oneForAll(options.log),
+    loggerInstance: sharedLogger(options.log),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createTraceId,
     bodyLimit: options.limits.bodyBytesMax,
@@ -75,10 +74,28 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   app.decorateRequest('personId');
   app.decorateRequest('sentError');
   if (context.tracing.request) traceRequests(app, context.tracing.request);
+  addHooks(app, context, drain);
   app.addHook('preClose', async () => {
-    closing = true;
     listener?.closeWhenIdle();
     heldRequests.releaseAll();
+  });
+  acceptJsonBodies(app);
+
+  const api = apiV1(context, options, heldRequests);
+  await app.register(api, { prefix: apiPrefix });
+  await app.register(oauth(context, options));
+  await app.register(consoleBackend(context, { ...options, heldRequests }), { prefix: '/console' });
+  await app.register(health(context, drain));
+  publishReference(app, api);
+  await servePages(app, options);
+  return app;
+}
+
+/** What happens to the requests of every surface. */
+function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain): void {
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
   });
   app.addHook('onRequest', (request, reply, done) => {
     context.telemetry.requestBegan();
@@ -95,7 +112,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (request.is404 && !isPage(request)) return done(nothingHere());
     const { expect, 'content-length': length = 0 } = request.headers;
-    // The caller may send the body: `Expect: 100-continue` (RFC 9110 §10.1.1). One that is too large is rejected at once.
+    // Tells a caller that sent `Expect: 100-continue` to send its body (RFC 9110 §10.1.1), unless it is too large.
     if (expect !== undefined && request.raw.httpVersion === '1.1') {
       const { bodyLimit = Number.POSITIVE_INFINITY } = request.routeOptions;
       if (Number(length) <= bodyLimit) reply.raw.writeContinue();
@@ -109,16 +126,6 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     report(request, reply);
     done(null, payload);
   });
-  acceptJsonBodies(app);
-
-  const api = apiV1(context, options, heldRequests);
-  await app.register(api, { prefix: apiPrefix });
-  await app.register(oauth(context, options));
-  await app.register(consoleBackend(context, { ...options, heldRequests }), { prefix: '/console' });
-  await app.register(health(context, drain));
-  publishReference(app, api);
-  await servePages(app, options);
-  return app;
 }
 
 /** `/healthz`: the process runs. `/readyz`: it can serve requests, for which it needs its store. */
@@ -140,16 +147,16 @@ function health({ storeHealth }: SurfaceContext, drain: Drain) {
 }
 
 /**
- * One logger for all requests, because lines about a request carry its trace id. Fastify checks what a factory of loggers
- * returns for each request, but not what `child` returns.
+ * One logger for all requests: each line states its trace id itself. Overriding `child` costs nothing per request, whereas
+ * Fastify validates what a `childLoggerFactory` returns for each one.
  */
-function oneForAll(log: FastifyBaseLogger): FastifyBaseLogger {
-  const one: FastifyBaseLogger = Object.create(log);
-  one.child = () => one;
-  return one;
+function sharedLogger(log: FastifyBaseLogger): FastifyBaseLogger {
+  const shared: FastifyBaseLogger = Object.create(log);
+  shared.child = () => shared;
+  return shared;
 }
 
-const probedMs = 5_000;
+const probedDrainMs = 5_000;
 /** After this long without requests, the load balancer has switched to other nodes. */
 const quietMs = 500;
 
@@ -161,7 +168,7 @@ class Drain {
   readonly #ms: number | undefined;
   #probed = false;
   #started = false;
-  #requestMs = 0;
+  #lastRequestMs = 0;
 
   /** Without `ms` it takes 5 s if `/readyz` was ever requested, otherwise no time: no proxy would notice. */
   constructor(ms: number | undefined) {
@@ -177,17 +184,17 @@ class Drain {
   }
 
   requestArrived(): void {
-    this.#requestMs = performance.now();
+    this.#lastRequestMs = performance.now();
   }
 
   /** Resolves when the listener may close. It takes up to twice as long while requests still arrive. */
   async start(): Promise<void> {
     this.#started = true;
     const startedMs = performance.now();
-    const ms = this.#ms ?? (this.#probed ? probedMs : 0);
+    const ms = this.#ms ?? (this.#probed ? probedDrainMs : 0);
     for (;;) {
       const elapsedMs = performance.now() - startedMs;
-      const isQuiet = performance.now() - this.#requestMs >= quietMs;
+      const isQuiet = performance.now() - this.#lastRequestMs >= quietMs;
       if (elapsedMs >= 2 * ms || (elapsedMs >= ms && isQuiet)) return;
       await new Promise((resolve) => setTimeout(resolve, Math.min(50, ms)));
     }

@@ -55,7 +55,7 @@ describe('A connection', () => {
     server.close();
   });
 
-  it('joins the bytes of a body that arrive as chunks of their own, and parses them in turns', async () => {
+  it('joins the bytes of a body that arrive in one chunk each, and parses them in turns', async () => {
     const body = Array.from({ length: 20_000 }, (_, index) => String.fromCharCode(97 + (index % 26))).join(
       '',
     );
@@ -75,7 +75,7 @@ describe('A connection', () => {
     const client = connect(await listen(server), '127.0.0.1');
     const chunks = [...body].map((letter) => `1\r\n${letter}\r\n`).join('');
     client.write(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
-    // Sent behind it, to show that what follows a joined body is read as well.
+    // Shows that the request after a joined body is read as well.
     client.write('POST /next HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n');
     for (; received.length < body.length; turn += 1) await setImmediate();
     client.write('n'.repeat(5000));

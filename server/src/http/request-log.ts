@@ -13,14 +13,6 @@ declare module 'fastify' {
   }
 }
 
-const messageLengthMax = 500;
-
-/** The error without any text of the caller, so it contains no prompt and no credential. PostgreSQL cannot store NUL. */
-function loggedError({ sentError }: FastifyRequest): { code: string | null; message: string | null } {
-  const shown = sentError?.message.slice(0, messageLengthMax).toWellFormed().replaceAll('\0', '\uFFFD');
-  return { code: sentError?.code ?? null, message: shown ?? null };
-}
-
 /**
  * Reports each request when its response is ready: one line in the log, and a count. The line contains the caller, the
  * route and the duration, and no header, query or body, so it contains no secret. (Waiting until the response is sent
@@ -64,4 +56,12 @@ export function reportRequest({ telemetry, usage, recorder, now }: SurfaceContex
       });
     }
   };
+}
+
+const messageLengthMax = 500;
+
+/** The error without any text of the caller, so it contains no prompt and no credential. PostgreSQL cannot store NUL. */
+function loggedError({ sentError }: FastifyRequest): { code: string | null; message: string | null } {
+  const shown = sentError?.message.slice(0, messageLengthMax).toWellFormed().replaceAll('\0', '\uFFFD');
+  return { code: sentError?.code ?? null, message: shown ?? null };
 }

@@ -15,6 +15,7 @@ interface CallerKinds {
 
 export type Caller = keyof CallerKinds;
 
+/** A body that is JSON already. */
 export class Rendered<_Body = unknown> {
   readonly json: string;
 

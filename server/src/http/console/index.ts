@@ -155,14 +155,14 @@ function handleUpload(
   return work;
 }
 
-/** A caller who may upload gets a slot, and more time for the body, before it is read. */
+/** A caller who may upload gets a place, and more time for the body, before it is read. */
 function checkOf(context: SurfaceContext, options: ConsoleOptions, route: ConsoleRoute) {
-  const open = checkCaller(context, options, route);
-  if (!route.takesFile) return open;
+  const check = checkCaller(context, options, route);
+  if (!route.takesFile) return check;
   const { uploadsMax } = options.limits;
   const places = new FairQueue<string>(Number.POSITIVE_INFINITY, uploadsMax);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    await open(request, reply);
+    await check(request, reply);
     const { organizationId } = request.params as { organizationId: string };
     if (!places.take(organizationId)) throw tooManyUploads(uploadsMax);
     const leave = async () => {

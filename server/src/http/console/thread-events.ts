@@ -123,10 +123,10 @@ export class StreamPlaces {
     this.#open.set(person, open);
     const end = () => close();
     open.add(end);
-    if (open.size > this.#perPerson) {
-      const [oldest] = open;
-      if (oldest !== undefined) open.delete(oldest);
-      oldest?.();
+    const [oldest] = open;
+    if (oldest !== undefined && open.size > this.#perPerson) {
+      open.delete(oldest);
+      oldest();
     }
     return () => {
       open.delete(end);

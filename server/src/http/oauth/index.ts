@@ -15,7 +15,7 @@ export interface OAuthOptions {
   readonly authPath: string;
 }
 
-const keySetSeconds = 300;
+const keySetMaxAgeSeconds = 300;
 
 /** Applications exchange their credentials for access tokens: RFC 6749 §4.4, RFC 8414, RFC 7517. */
 export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptions) {
@@ -50,7 +50,7 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
       const keys = await context.accessTokens.keySet();
       return reply
         .header('content-type', 'application/jwk-set+json')
-        .header('cache-control', `public, max-age=${keySetSeconds}`)
+        .header('cache-control', `public, max-age=${keySetMaxAgeSeconds}`)
         .send(JSON.stringify(keys));
     };
     // Both with the issuer's path and without it, for proxies that strip it. The metadata of an issuer with a path is
@@ -157,10 +157,10 @@ function readBasic(request: IncomingMessage): ClientIdentity {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (encoded === undefined || countHeader(request, 'authorization') > 1) throw unreadable();
   const bytes = Buffer.from(encoded, 'base64');
-  const joint = bytes.indexOf(':');
-  if (joint === -1 || !isUtf8(bytes)) throw unreadable();
-  const clientId = decode(bytes.subarray(0, joint).toString());
-  const clientSecret = decode(bytes.subarray(joint + 1).toString());
+  const colon = bytes.indexOf(':');
+  if (colon === -1 || !isUtf8(bytes)) throw unreadable();
+  const clientId = decode(bytes.subarray(0, colon).toString());
+  const clientSecret = decode(bytes.subarray(colon + 1).toString());
   if (clientId === undefined || clientSecret === undefined) throw unreadable();
   return { clientId, clientSecret };
 }
