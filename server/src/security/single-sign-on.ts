@@ -1,4 +1,4 @@
-import type { Configuration, IDToken, UserInfoResponse } from 'openid-client';
+import type { Configuration, CustomFetch, IDToken, UserInfoResponse } from 'openid-client';
 import type { SsoChoice } from '../config/config.ts';
 import { type IdentityProvider, ProviderError } from '../domain/sign-in.ts';
 
@@ -6,10 +6,13 @@ type OpenId = typeof import('openid-client');
 
 const timeoutSeconds = 10;
 const scope = 'openid email';
+/** Providers send a few kilobytes. One that never stops would otherwise fill the memory until the timeout. */
+const answerBytesMax = 1_000_000;
 
 /**
  * An OpenID provider: authorization code with PKCE, state and nonce (OpenID Connect Core §3.1, RFC 7636). It is
- * discovered on first use, and again until it answers: a provider that is down affects nothing else.
+ * discovered on first use, and again after every failure: a provider that is down affects nothing else, and its endpoints
+ * and keys may change.
  */
 export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
   let discovered: Promise<{ openId: OpenId; configuration: Configuration }> | undefined;
@@ -63,6 +66,7 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
           emailVerified: profile.email_verified === true,
         };
       } catch (error) {
+        discovered = undefined;
         throw new ProviderError(faultOf(error), reasonOf(error));
       }
     },
@@ -79,12 +83,32 @@ async function discover({ issuer, clientId, clientSecret }: SsoChoice) {
     openId.ClientSecretBasic(clientSecret),
     {
       timeout: timeoutSeconds,
-      // config.ts has checked that such an issuer is on this machine.
-      execute: issuer.startsWith('http:') ? [openId.allowInsecureRequests] : [],
+      [openId.customFetch]: boundedFetch,
+      execute: [
+        // Without it, the library trusts the connection and does not verify the signature of the ID token.
+        openId.enableNonRepudiationChecks,
+        // config.ts has checked that such an issuer is on this machine.
+        ...(issuer.startsWith('http:') ? [openId.allowInsecureRequests] : []),
+      ],
     },
   );
+  // Throws if the metadata lacks the address: it must not be kept then.
+  openId.buildAuthorizationUrl(configuration, {});
   return { openId, configuration };
 }
+
+const boundedFetch: CustomFetch = async (url, init) => {
+  const response = await fetch(url, init as RequestInit);
+  let bytes = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      if (bytes > answerBytesMax) controller.error(new Error('The answer is too long.'));
+      else controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body?.pipeThrough(limit) ?? null, response);
+};
 
 function faultOf(error: unknown): ProviderError['fault'] {
   const { error: errorCode, cause, code, name } = error as Record<string, unknown>;
@@ -94,9 +118,13 @@ function faultOf(error: unknown): ProviderError['fault'] {
   return unreachable ? 'provider-unavailable' : 'failed';
 }
 
-/** Names and codes only: an error message may contain a token. */
+/**
+ * Names and codes only: an error message may contain a token. The caller chooses `error` in the address of the callback,
+ * so it is left out unless it has the form of a code (RFC 6749 §4.1.2.1).
+ */
 function reasonOf(error: unknown): string {
-  const { name, code, error: errorCode, cause } = error as Record<string, unknown>;
+  const { name, code, error: given, cause } = error as Record<string, unknown>;
+  const errorCode = /^[a-z_]{1,40}$/.test(String(given)) ? given : undefined;
   const inner = (cause as Record<string, unknown> | undefined)?.code;
   return [name, code, errorCode, inner].filter((word) => typeof word === 'string').join(' ');
 }

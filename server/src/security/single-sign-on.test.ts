@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import type { IdentityProvider, ProviderError } from '../domain/sign-in.ts';
+import { createIdentityProvider } from './single-sign-on.ts';
+
+const clientSecret = 'the secret of the client, for tests';
+const returnAddress = 'https://skein.example/console/sso/callback';
+const profile = { sub: 'ada-1', email: 'ada@demo.example', email_verified: true };
+
+/** Sends blanks until the connection is closed. */
+const endless: RequestListener = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const blanks = Buffer.alloc(65_536, ' ');
+  const fill = () => {
+    while (response.write(blanks));
+  };
+  response.on('drain', fill);
+  fill();
+};
+
+describe('A provider of single sign-on', () => {
+  const server = createServer((request, response) => void answer(request, response));
+  let keys: { privateKey: CryptoKey; publicKey: CryptoKey };
+  let issuer: string;
+  let provider: IdentityProvider;
+  /** What the provider sends instead of its usual answers, by path. */
+  let answers: Record<string, RequestListener>;
+  let metadata: object;
+  let sign: (claims: JWTPayload) => string | Promise<string>;
+  let nonce: string | null;
+
+  before(async () => {
+    keys = await generateKeyPair('RS256');
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  beforeEach(() => {
+    answers = {};
+    metadata = {};
+    sign = signedBy(keys.privateKey);
+    provider = createIdentityProvider({ issuer, clientId: 'skein', clientSecret, name: 'Acme' });
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const signedBy = (key: CryptoKey | Uint8Array, alg = 'RS256') => {
+    return (claims: JWTPayload) => new SignJWT(claims).setProtectedHeader({ alg, kid: 'first' }).sign(key);
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? '';
+    const special = answers[path];
+    if (special !== undefined) return special(request, response);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(await usual(path)));
+  }
+
+  async function usual(path: string): Promise<object> {
+    if (path === '/jwks') return { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'first' }] };
+    if (path === '/token') {
+      const iat = Math.floor(Date.now() / 1000);
+      const idToken = await sign({ iss: issuer, aud: 'skein', iat, exp: iat + 60, nonce, ...profile });
+      return { access_token: 'any', token_type: 'Bearer', id_token: idToken };
+    }
+    return {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      jwks_uri: `${issuer}/jwks`,
+      ...metadata,
+    };
+  }
+
+  async function signIn(callback = 'code=any') {
+    const { address, checks } = await provider.begin(returnAddress);
+    nonce = new URL(address).searchParams.get('nonce');
+    return provider.finish(`${returnAddress}?state=${checks.state}&${callback}`, checks);
+  }
+
+  const failsWith = (fault: string, reason = /./) =>
+    assert.rejects(signIn(), (error: ProviderError) => {
+      assert.deepEqual([error.name, error.fault], ['ProviderError', fault]);
+      return reason.test(error.message);
+    });
+
+  it('is believed if its key signed the token', async () => {
+    const { sub: subject, email } = profile;
+    assert.deepEqual(await signIn(), { issuer, subject, email, emailVerified: true });
+  });
+
+  it('is not believed if another key signed the token, or none', async () => {
+    metadata = { id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'] };
+    assert.equal((await signIn()).subject, profile.sub);
+    const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+    const forged = [
+      signedBy((await generateKeyPair('RS256')).privateKey),
+      signedBy(new TextEncoder().encode(clientSecret), 'HS256'),
+      (claims: JWTPayload) => `${encoded({ alg: 'none' })}.${encoded(claims)}.`,
+    ];
+    for (sign of forged) await failsWith('failed');
+  });
+
+  it('may change its keys', async () => {
+    await signIn();
+    keys = await generateKeyPair('RS256');
+    sign = signedBy(keys.privateKey);
+    await failsWith('failed');
+    assert.equal((await signIn()).subject, profile.sub);
+  });
+
+  it('may send metadata without an address to sign in at, and is then asked again', async () => {
+    metadata = { authorization_endpoint: undefined };
+    await failsWith('provider-unavailable');
+    metadata = {};
+    assert.equal((await signIn()).subject, profile.sub);
+  });
+
+  it('may send an answer without an end, which is not read to the end', async () => {
+    for (const path of ['/.well-known/openid-configuration', '/jwks', '/token']) {
+      let closed: Promise<void> | undefined;
+      answers = {
+        [path](request, response) {
+          closed = new Promise((resolve) => response.once('close', resolve));
+          endless(request, response);
+        },
+      };
+      await failsWith(path === '/.well-known/openid-configuration' ? 'provider-unavailable' : 'failed');
+      assert.ok(closed, path);
+      await closed;
+    }
+  });
+
+  it('has no text of the caller in the reason of a failure', async () => {
+    for (const [error, reason] of [
+      ['temporarily_unavailable', / temporarily_unavailable$/],
+      ['my secret 5eak', /^\w+ \w+$/],
+    ] as const) {
+      await assert.rejects(signIn(`error=${encodeURIComponent(error)}`), { message: reason });
+    }
+  });
+});
