@@ -44,7 +44,7 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
   listOrganizations: () => read(() => rows<Organization>(listAll)),
 });
 
-// `+ 0` keeps SQLite from the index on `expires_at`, with which it would read every live invitation for each member.
+// `+ 0` keeps SQLite from using the index on `expires_at`, with which it would read every live invitation for each member.
 const selectMember = sql`
   SELECT member.user_id AS "userId", email, role, service, joined_at AS "joinedAt", opened_at IS NOT NULL AS opened,
     expires_at AS "invitedUntil", mail_state AS "mailState"
@@ -71,7 +71,7 @@ const hasThreads = statement('has-threads')`SELECT 1 FROM listing_size
   WHERE organization_id = :organizationId AND user_id = :userId AND account_key = '' AND threads > 0`;
 const insert = statement('insert-member')`
   INSERT INTO member (organization_id, user_id, role, service, joined_at)
-  VALUES (:organizationId, :userId, :role, :service, :now) ON CONFLICT DO NOTHING RETURNING user_id`;
+  VALUES (:organizationId, :userId, :role, :service, :now)`;
 // Always in the same order: of two admins who remove each other at once, the second waits and then finds no other admin.
 const lockMemberAndAdmins = statement('lock-member-with-admins')`
   SELECT user_id AS "userId", role, service, opened_at IS NOT NULL AS opened FROM member
@@ -109,8 +109,7 @@ export const members = ({ read, write }: Transactions): Members => ({
       const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
       if (withoutThreads && (yield* count(hasThreads, { organizationId, userId })) === 1)
         return { outcome: 'has-threads' };
-      if ((yield* count(insert, { organizationId, userId, role, service })) === 0)
-        return { outcome: 'already-member' };
+      yield* run(insert, { organizationId, userId, role, service });
       yield* writeNote(organizationId, { ...note, subject: userId });
       return { outcome: 'added', userId };
     },
