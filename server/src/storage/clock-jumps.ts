@@ -56,10 +56,10 @@ export class ClockJumps {
 }
 
 /** A clock this far behind the newest row is wrong. Smaller differences come from bursts of renames. */
-const clockBehindMaxMs = 5000;
+const behindMsMax = 5000;
 
 export function diagnoseClock(behindMs: number, remedy: string): Diagnosis {
-  const ok = behindMs < clockBehindMaxMs;
+  const ok = behindMs < behindMsMax;
   const behind = `${Math.round(behindMs / 1000)} s behind the newest row: ${remedy}`;
   return { check: 'clock', ok, detail: ok ? 'not behind the store' : behind };
 }

@@ -35,7 +35,7 @@ export class KeptObjects {
   }
 
   /**
-   * `bytes` is how much memory the object takes, including what others keep with it. An object larger than an eighth of the
+   * `bytes` is how much memory the object takes, including what is kept with it, such as its JSON. An object larger than an eighth of the
    * limit is not kept, because it would displace many others.
    */
   keep<T extends object>(name: string, value: T, bytes: number): T {

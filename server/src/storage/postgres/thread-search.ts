@@ -13,7 +13,7 @@ import {
 import type { IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
 import type { Database } from './database.ts';
 
-/** Longer than indexing a batch takes. After a crash, another node takes its threads then. */
+/** Longer than indexing a batch takes. After a crash, another node takes the batch once this time has passed. */
 const takenMs = 30_000;
 /** A new range is opened when the newest one has this many entries. */
 export const rangeSize = 2048;
@@ -43,7 +43,7 @@ const take = statement('take-unindexed')`WITH due AS MATERIALIZED (
   )
   SELECT organization_id AS "organizationId", thread_id AS "threadId", stamp FROM taken
   ORDER BY organization_id, thread_id`;
-/** Each call is a row of `:threads`, with the ids of a thread and what `columns` says. */
+/** The rows of `:threads`: the ids of a thread, and `columns`. */
 const threads = (columns: Sql) =>
   sql`json_to_recordset(:threads) AS new ("organizationId" text, "threadId" text, ${columns})`;
 /** One node at a time adds entries of an organization, and sees the ranges and entries that the others have added. */
@@ -67,7 +67,7 @@ const openRanges = statement('open-search-ranges')`
   ) AS held
   WHERE number IS NULL OR entries = ${rangeSize} AND new."activityAt" > last_at
   GROUP BY new."organizationId", number`;
-/** The range of an activity. */
+/** The range that contains an activity. */
 const rangeAt = (organizationId: Sql, activityAt: Sql) => sql`(
     SELECT number, first_at FROM search_range
     WHERE search_range.organization_id = ${organizationId} AND first_at <= ${activityAt}
@@ -96,7 +96,7 @@ const rangeBefore = (activityAt: Sql) => sql`(
         AND activity_at <= ${activityAt} AND activity_at >= :since::bigint
       ORDER BY activity_at DESC, thread_id DESC LIMIT 1
     ) AS newest CROSS JOIN LATERAL ${rangeAt(sql`:organizationId`, sql`newest.activity_at`)} AS range)`;
-/** In two conditions: within one, PostgreSQL could not skip the entries that only frequent words have. */
+/** Used once per scope: in a single condition, PostgreSQL could not skip entries that only have frequent words. */
 const matches = (query: Sql) => sql`terms @@ replace(${query}, '#', range.number::text)::tsquery`;
 /**
  * Searches range after range until the page is full: the index of terms does not know the order of the results, and a search
@@ -129,7 +129,7 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
 
     takeUnindexed: takeInRotation((after, limit) => run<UnindexedThread>(take, { after, limit })),
 
-    // What is due is removed afterwards: a transaction that held both rows could deadlock with a writer of the thread.
+    // Due entries are removed afterwards: a transaction that held both rows could deadlock with a writer of the thread.
     async indexThreads(threads) {
       const gone = threads.flatMap(({ due, entry }) => (entry === undefined ? [due] : []));
       const present = threads.flatMap(({ due, entry }) => (entry === undefined ? [] : [indexed(due, entry)]));
@@ -146,12 +146,12 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
     },
 
     async searchThreads(organizationId, query, limit, after) {
-      const matches = matchTexts(organizationId, query, rangeDialect);
+      const queries = matchTexts(organizationId, query, rangeDialect);
       const [beforeAt, beforeId] = after?.split(' ') ?? [Number.MAX_SAFE_INTEGER, ''];
       const rows = await run<Thread & { place: string }>(search, {
         ...foundValues(organizationId, query),
-        match: matches[0],
-        otherMatch: matches.at(-1),
+        match: queries[0],
+        otherMatch: queries.at(-1),
         since: query.since ?? 0,
         beforeAt,
         beforeId,

@@ -71,6 +71,7 @@ const hide = statement('hide-document')`UPDATE document SET state = 'removed'
   WHERE organization_id = :organizationId AND id = :id AND state = :state RETURNING id`;
 const remove = statement('delete-document')`
   DELETE FROM document WHERE organization_id = :organizationId AND id = :id`;
+// `state <> 'ready'` is the condition of the index that these two statements use.
 const abandonSilent = statement('abandon-silent-documents')`UPDATE document SET state = 'removed'
   WHERE state <> 'ready' AND state = 'writing' AND added_at < :now - ${abandonedAfterMs}`;
 const findRemoved = statement('find-removed-documents')`

@@ -96,7 +96,7 @@ export const invitations = (store: Transactions): Invitations => ({
     if (invited === undefined) return { outcome: 'missing' };
     const { organizationId, userId } = invited;
     yield* lockUser(userId);
-    // Before the invitation, which is the order of a member's removal.
+    // Locks the member before the invitation, in the same order as the removal of a member.
     yield* run(lockMember, { organizationId, userId });
     const found = yield* read(tokenHash);
     if (found === undefined) return { outcome: 'missing' };
@@ -104,8 +104,8 @@ export const invitations = (store: Transactions): Invitations => ({
     if (plan === undefined) return { outcome: 'refused' };
     yield* run(use, { tokenHash });
     yield* run(removeResets, { userId });
-    const settle = plan.keepsMemberships ? proveMemberships : closeMemberships;
-    const settled = yield* voidPasswords(userId, plan.voided, settle);
+    const settleMemberships = plan.keepsMemberships ? proveMemberships : closeMemberships;
+    const settled = yield* voidPasswords(userId, plan.voided, settleMemberships);
     if (plan.endsSessions) yield* run(endSessions, { userId });
     if (plan.closesOthers) settled.push(...(yield* rows<Invited>(closeOthers, { userId, organizationId })));
     if (plan.nowProven !== undefined) {
@@ -118,17 +118,13 @@ export const invitations = (store: Transactions): Invitations => ({
     const { entered } = yield* membershipsOf(userId, { proof: 'sso' });
     const keysRevoked = new Map(settled.map((each) => [each.organizationId, each.keysRevoked]));
     for (const { organizationId: id } of found.invitation.resets ? entered : [invited]) {
-      const detail = {
-        ...notes.accepted.detail,
-        ...(keysRevoked.get(id) && { keysRevoked: keysRevoked.get(id)! }),
-      };
+      const revoked = keysRevoked.get(id);
+      const detail = { ...notes.accepted.detail, ...(revoked && { keysRevoked: revoked }) };
       yield* writeNote(id, { ...notes.accepted, detail });
     }
-    const isOpen = new Set(entered.map((each) => each.organizationId));
-    yield* writeNotes(
-      settled.filter((each) => !isOpen.has(each.organizationId)),
-      notes.closed,
-    );
+    const stillOpen = new Set(entered.map((each) => each.organizationId));
+    const closed = settled.filter((each) => !stillOpen.has(each.organizationId));
+    yield* writeNotes(closed, notes.closed);
     return { outcome: 'accepted', userId, organizationId };
   }),
 });

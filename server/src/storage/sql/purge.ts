@@ -67,7 +67,7 @@ const tablesOfPerson = tables.filter((table) => rowsOfPerson[table] !== null).to
 const tracesOfPerson = tablesOfPerson.filter(belongsToOrganization);
 /** What is forgotten of people who are known in no other organization. */
 const secretsOfPerson = tablesOfPerson.filter((table) => !belongsToOrganization(table));
-/** Of these, other steps remove the rows of a person: the end of the membership, and the removal of threads. */
+/** Other steps remove a person's rows from these: the end of the membership, and the removal of threads. */
 const removedEarlier: ReadonlySet<TableName> = new Set(['invitation', 'member', 'message', 'thread']);
 
 type Counts = Record<string, number>;
@@ -137,7 +137,7 @@ const ownersOf: Partial<Record<TableName, Sql>> = {
 };
 
 /** In PostgreSQL, a foreign key violation or a deadlock. */
-const isDisturbed = (error: unknown) => /^(23503|40P01)$/.test((error as { code?: string }).code ?? '');
+const isConflict = (error: unknown) => /^(23503|40P01)$/.test((error as { code?: string }).code ?? '');
 
 /** The purges of a store, except for the remains that removed rows leave in its files. */
 export function purges({ read, write }: Transactions, removal: Removal): Omit<Purges, 'finishPurge'> {
@@ -190,7 +190,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
         return await write(() => purgeStep(organizationId));
       } catch (error) {
         // Another node has written rows in the meantime: the next step removes them.
-        if (isDisturbed(error)) return { removed: {}, done: false };
+        if (isConflict(error)) return { removed: {}, done: false };
         throw error;
       }
     },

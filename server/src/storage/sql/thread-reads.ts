@@ -44,7 +44,7 @@ const findRunning = statement('find-running-reply')`SELECT (
     SELECT message.id FROM message INDEXED BY message_running
     WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running
   FROM thread WHERE organization_id = :organizationId AND id = :threadId AND ${isReadable}`;
-// The ids are sorted without their texts.
+// Finds the latest reply by its id first, so that sorting does not read texts.
 const getHead = statement('get-thread-head')`SELECT ${threadColumns}, version, ${messageColumns}, (
     SELECT count(*) FROM message AS counted
     WHERE counted.organization_id = :organizationId AND counted.thread_id = :threadId) AS "messageCount"
@@ -133,7 +133,7 @@ export function* outcomeOfNoWrite(
   return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
 }
 
-/** Without the other columns that the row has. */
+/** Leaves out the other columns of the row. */
 export function threadOf(row: Thread): Thread {
   const { organizationId, id, userId, title, accountId, secondaryId, createdAt, updatedAt } = row;
   const { published, deletedAt } = row;
@@ -154,7 +154,7 @@ export function threadOf(row: Thread): Thread {
 /** A thread with one of its messages. */
 export type WholeThreadRow = Thread & MessageRow & { version: number };
 
-/** Of rows in the order of creation. */
+/** `rows` are in the order of creation. */
 export function wholeThread(rows: readonly WholeThreadRow[]): WholeThread | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { Store } from '../store.ts';
 
-/** What reads need of the commit queue. */
+/** The part of the commit queue that reads use. */
 interface Commits {
   inScope<T>(scope: Scope, act: () => T): T;
   whenSynced(scope: Scope): Promise<void> | undefined;
@@ -8,7 +8,7 @@ interface Commits {
 
 /**
  * Callers poll, so a read must not show a commit that a power cut could take back. A method that names an organization
- * answers only when every commit that it may have seen is on the disk: it waits for one sync at most, and not for
+ * returns only when every commit that it may have seen is on the disk: it waits for one sync at most, and not for
  * commits of other organizations or, if it names a thread, of other threads.
  *
  * Methods that name no organization do not wait: admissions, sessions, sweeps and the operator's lists.

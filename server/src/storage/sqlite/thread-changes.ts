@@ -11,7 +11,7 @@ import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { NewReply, NewThread, Replies, Threads } from '../store.ts';
 
 /** The ids of a thread. */
-interface ThreadName {
+interface ThreadIds {
   readonly organizationId: OrganizationId;
   readonly threadId: ThreadId;
 }
@@ -21,7 +21,7 @@ const ofThread = sql`organization_id = :organizationId AND thread_id = :threadId
 const raise = statement('raise-version')`UPDATE thread SET ${nextVersion} WHERE ${isThread}`;
 
 /** For every change that a reader can see. */
-export const raiseVersion = (name: ThreadName): Work<void> => run(raise, { ...name });
+export const raiseVersion = (ids: ThreadIds): Work<void> => run(raise, { ...ids });
 
 const adjust = statement('adjust-listing-size')`
   INSERT INTO listing_size (organization_id, user_id, account_key, threads, published)
@@ -30,7 +30,7 @@ const adjust = statement('adjust-listing-size')`
   SET threads = listing_size.threads + excluded.threads, published = listing_size.published + excluded.published`;
 const everyone = '';
 
-/** Updates the sizes of listings. `threads` and `published`: by how much their numbers change. */
+/** Adds `threads` and `published`, which may be negative, to the sizes of the listings that include the thread. */
 export function* adjustSizes(
   { organizationId, userId, accountId }: Pick<Thread, 'organizationId' | 'userId' | 'accountId'>,
   { threads, published }: { readonly threads: number; readonly published: number },
@@ -64,14 +64,14 @@ const insertReply = statement('insert-reply')`
 
 /** Inserts the prompt, if any, and the reply to it. */
 export function* insertMessages(
-  name: ThreadName,
+  ids: ThreadIds,
   { prompt, replyId, replyDeadlineMs, traceId, claim }: Omit<NewReply, 'budget'> & Pick<NewThread, 'claim'>,
   at: number,
 ): Work<void> {
-  if (prompt !== null) yield* run(insertPrompt, { ...name, replaces: null, ...prompt, at });
+  if (prompt !== null) yield* run(insertPrompt, { ...ids, replaces: null, ...prompt, at });
   const { token, leaseMs } = claim ?? { token: 0, leaseMs: 0 };
   const times = { at, availableAt: at + leaseMs, deadlineAt: at + replyDeadlineMs };
-  yield* run(insertReply, { ...name, ...times, replyId, traceId, held: claim !== undefined, token });
+  yield* run(insertReply, { ...ids, ...times, replyId, traceId, held: claim !== undefined, token });
 }
 
 const cancel = statement('cancel-replies')`UPDATE message INDEXED BY message_running
@@ -79,8 +79,8 @@ const cancel = statement('cancel-replies')`UPDATE message INDEXED BY message_run
   WHERE ${ofThread} AND ${isRunning} RETURNING id`;
 
 /** Returns the replies that it ended. The caller raises the thread's version. */
-export function* cancelRunning(name: ThreadName): Work<MessageId[]> {
-  return (yield* rows<{ id: MessageId }>(cancel, { ...name })).map(({ id }) => id);
+export function* cancelRunning(ids: ThreadIds): Work<MessageId[]> {
+  return (yield* rows<{ id: MessageId }>(cancel, { ...ids })).map(({ id }) => id);
 }
 
 const tick = statement('tick')`
@@ -118,27 +118,27 @@ export function sqliteThreadChanges({
     addReply: (organizationId, threadId, userId, reply) =>
       write(function* () {
         const { prompt } = reply;
-        const name = { organizationId, threadId };
+        const ids = { organizationId, threadId };
         const thread = yield* findThread(organizationId, threadId);
         if (thread === undefined || thread.deletedAt !== null) return { outcome: 'missing' };
         if (thread.userId !== userId) return { outcome: 'refused', thread };
-        const latest = (yield* row<LatestReply>(findLatest, name))!;
+        const latest = (yield* row<LatestReply>(findLatest, ids))!;
         if (isRunningStatus(latest.status)) return { outcome: 'running' };
         if (prompt?.replaces !== undefined) {
-          const last = yield* row<{ id: MessageId }>(findLastPrompt, name);
+          const last = yield* row<{ id: MessageId }>(findLastPrompt, ids);
           if (prompt.replaces !== last?.id) return { outcome: 'outdated' };
         }
-        const { exceeded } = (yield* row<ThreadSize>(readSize, { ...name, ...roomValues(reply) }))!;
+        const { exceeded } = (yield* row<ThreadSize>(readSize, { ...ids, ...roomValues(reply) }))!;
         if (exceeded !== null) return { outcome: 'full', exceeded };
         const tick = yield* takeTick(prompt === null ? 0 : 1, latest.createdAt);
-        yield* insertMessages(name, reply, tick.at);
+        yield* insertMessages(ids, reply, tick.at);
         if (prompt === null || prompt.replaces !== undefined)
-          yield* run(supersede, { ...name, id: latest.id });
+          yield* run(supersede, { ...ids, id: latest.id });
         if (prompt !== null) {
           yield* recordMove(thread, tick);
-          yield* run(touch, { ...name, at: tick.at });
+          yield* run(touch, { ...ids, at: tick.at });
         }
-        yield* raiseVersion(name);
+        yield* raiseVersion(ids);
         return { outcome: 'added' };
       }),
 
@@ -165,9 +165,9 @@ export function sqliteThreadChanges({
 
     cancelReplies: (organizationId, threadId) =>
       write(function* () {
-        const name = { organizationId, threadId };
-        const cancelled = yield* cancelRunning(name);
-        if (cancelled.length > 0) yield* raiseVersion(name);
+        const ids = { organizationId, threadId };
+        const cancelled = yield* cancelRunning(ids);
+        if (cancelled.length > 0) yield* raiseVersion(ids);
         return cancelled;
       }),
   };

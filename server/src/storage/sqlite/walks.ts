@@ -121,7 +121,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
 
 /** The values of `moves`: down to the end of the page that was read. A page that is not full reaches to the end. */
 function lowestValues(rows: readonly ListedThread[], limit: number): Values {
-  const lowest = rows.length <= limit ? bottom : (rows.at(-1)?.position ?? bottom);
+  const lowest = rows.length <= limit ? bottom : rows.at(-1)!.position;
   return { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
 }
 
