@@ -13,7 +13,7 @@ const headerBytesMax = limits.headerBytesMax.default;
 const headersTimeoutMs = 10_000;
 const keepAliveMs = 65_000;
 /** An upload may take this many times as long as other requests: 50 MB in ten minutes, or 90 kB per second. */
-const fileTimeouts = 20;
+const uploadTimeFactor = 20;
 /** How long a TLS connection stays open after its peer has closed it. */
 const endedTlsMs = 1000;
 const tooSlow = 'The request took too long to arrive.';
@@ -24,27 +24,27 @@ export interface Listener {
   closeWhenIdle(): void;
 }
 
-const files = new WeakSet<IncomingMessage>();
+const uploads = new WeakSet<IncomingMessage>();
 
 /** Gives the body of this request the time limit of uploads. Call it once the caller is known to be allowed to upload. */
 export function allowSlowBody(request: IncomingMessage): void {
-  files.add(request);
+  uploads.add(request);
 }
 
 /**
- * An HTTP server that answers also malformed requests, which never reach a handler, with the error envelope. An `import` of
- * `node:http` would read all its exports, one of which loads the whole of `fetch`: 65 ms and 14 MB at the start.
+ * An HTTP server that also answers malformed requests, which never reach a handler, with the error envelope. It does not
+ * `import` `node:http`: that would read all its exports, one of which loads all of `fetch`, 65 ms and 14 MB at the start.
  */
 export function createListener(handle: RequestListener, options: ListenerOptions): Listener {
   const { tls } = options;
   const { requestTimeoutMs } = options.limits;
   const checkEveryMs = Math.min(2000, requestTimeoutMs / 4);
-  const handshakeTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
+  const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   const serverOptions = {
     maxHeaderSize: headerBytesMax,
     // The limit for uploads. Node has one limit for all requests: the check below enforces the shorter one.
-    requestTimeout: Math.min(fileTimeouts * requestTimeoutMs, timerMsMax),
-    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    requestTimeout: Math.min(uploadTimeFactor * requestTimeoutMs, timerMsMax),
+    headersTimeout,
     connectionsCheckingInterval: checkEveryMs,
     keepAliveTimeout: keepAliveMs,
     // Checked by `ambiguityOf`: Node's own 400 has no body.
@@ -59,7 +59,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   const server = tls
     ? process
         .getBuiltinModule('node:https')
-        .createServer({ ...serverOptions, ...tls, handshakeTimeout }, receive)
+        .createServer({ ...serverOptions, ...tls, handshakeTimeout: headersTimeout }, receive)
     : process.getBuiltinModule('node:http').createServer(serverOptions, receive);
   // A peer that closes its side after a whole request still gets the response. Over TLS Node closes both sides.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
@@ -96,11 +96,11 @@ export function createListener(handle: RequestListener, options: ListenerOptions
  * connection that it could not accept. Code that waits on a connection learns of its end by `close`.
  */
 function ignoreSocketErrors(server: Server): void {
-  const listen = (socket: Duplex) => void socket.on('error', () => {});
+  const ignoreErrors = (socket: Duplex) => void socket.on('error', () => {});
   // A TLS connection is two sockets: the accepted one, and the one that decrypts it.
   server
-    .on('connection', listen)
-    .on('secureConnection', listen)
+    .on('connection', ignoreErrors)
+    .on('secureConnection', ignoreErrors)
     .on('error', () => {});
 }
 
@@ -151,7 +151,7 @@ class Connections {
     const time = performance.now() - timeoutMs;
     for (const connection of this.#open.values()) {
       const request = connection.requestArrivingSince(time);
-      if (request !== undefined && !files.has(request)) connection.refuse(tooSlow);
+      if (request !== undefined && !uploads.has(request)) connection.refuse(tooSlow);
     }
   }
 

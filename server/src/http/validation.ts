@@ -40,7 +40,7 @@ const loadCompiler = () => require('@fastify/ajv-compiler');
  * the compiler, would take a fifth of the startup time.
  */
 export function lazyCompilers(): { compilersFactory: Compilers; compileAll: () => Promise<void> } {
-  const all: (() => Validate)[] = [];
+  const compilations: (() => Validate)[] = [];
   const buildValidator = (schemas: object): Compile => {
     let compile: Compile | undefined;
     return (part) => {
@@ -50,14 +50,14 @@ export function lazyCompilers(): { compilersFactory: Compilers; compileAll: () =
         validate ??= compile(part);
         return validate;
       };
-      all.push(compiled);
-      const lazily: Validate = (value) => {
-        validate ??= compiled();
+      compilations.push(compiled);
+      const lazyValidate: Validate = (value) => {
+        const validate = compiled();
         const isValid = validate(value);
-        lazily.errors = validate.errors;
+        lazyValidate.errors = validate.errors;
         return isValid;
       };
-      return lazily;
+      return lazyValidate;
     };
   };
   return {
@@ -68,7 +68,7 @@ export function lazyCompilers(): { compilersFactory: Compilers; compileAll: () =
     },
     async compileAll() {
       loadCompiler();
-      for (const compiled of all) {
+      for (const compiled of compilations) {
         await pause(compileEveryMs, undefined, { ref: false });
         compiled();
       }
@@ -99,7 +99,7 @@ function describe(fault: ValidationFault, part: string): string {
     case 'additionalProperties':
       return `${shownKey(String(additionalProperty))}: is not a field that can be set here`;
     case 'type':
-      return field === '' ? `${part}: must be a JSON ${type}` : `${field}: must be ${article(String(type))}`;
+      return field === '' ? `${part}: must be a JSON ${type}` : `${field}: must be ${aOrAn(String(type))}`;
     case 'minLength':
       return `${field}: must have at least ${counted(Number(limit), 'character')}`;
     case 'maxLength':
@@ -115,6 +115,6 @@ function describe(fault: ValidationFault, part: string): string {
   }
 }
 
-function article(noun: string): string {
+function aOrAn(noun: string): string {
   return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
 }

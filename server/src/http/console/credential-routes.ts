@@ -129,7 +129,7 @@ function askingCurl(baseUrl: string, key: string): string {
   return `${listingCurl(baseUrl, key)} -H 'Content-Type: application/json' -d ${prompt}`;
 }
 
-/** One word in a POSIX shell. */
+/** The text as one word of a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -81,8 +81,8 @@ interface Definition<
   /** 200 by default. */
   readonly status?: 201;
   /**
-   * What is sent of the value that the handler returns, unless it returns the pieces of the JSON; `{}` by default. Null where
-   * the handler answers by itself: redirects and streams.
+   * The handler's value is sent with only the fields of this schema; `{}` by default. A handler may also return the pieces
+   * of the JSON, which are sent unchanged. Null if the handler sends the response itself: redirects and streams.
    */
   readonly response?: Response;
   handle(

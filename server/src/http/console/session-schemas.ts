@@ -51,7 +51,7 @@ const organizationSchema = object({
 });
 export type OrganizationJson = Json<typeof organizationSchema>;
 
-/** The limits that the page checks or shows. Lengths are in code points: of an account, of a key or application, … */
+/** The limits that the page checks or shows. Lengths are in code points. */
 const limitsSchema = object({
   promptLengthMax: integer,
   titleLengthMax: integer,
@@ -79,8 +79,9 @@ export type SessionJson = Json<typeof sessionSchema>;
 export const invitationSchema = object({
   email: string,
   organization: string,
-  /** Whether it is for a new password of a person who has joined. */
+  /** Whether it sets a new password for a person who has already joined. */
   resets: boolean,
+  /** Whether using it revokes API keys. */
   endsKeys: boolean,
   /** `choose`: set a new password. `prove`: enter the existing one. `sso`: sign in through the provider. */
   password: Type.Enum(['choose', 'prove', 'sso']),

@@ -9,7 +9,7 @@ import { reportRequest } from '../request-log.ts';
 import { presentEvent } from './thread-presentation.ts';
 
 /** Shorter than the idle timeout of common proxies. */
-const beatMs = 15_000;
+const heartbeatMs = 15_000;
 /** Any process can end a session, so the store is asked. It answers all streams of a node together. */
 const sessionCheckMs = 1_000;
 /** After this the browser reconnects, and so uses a proxy or node that was added in the meantime. */
@@ -69,10 +69,10 @@ async function sendAll(
   await stream.send(...presentEvent(first, context.now()));
   for await (const event of rest) {
     // A person who was signed out or removed sees nothing more. If the check fails, the browser reconnects.
-    const lasts = await isSessionValid(context, session).catch(() => undefined);
-    if (lasts === undefined) return;
-    await stream.send(...presentEvent(lasts ? event : { type: 'gone' }, context.now()));
-    if (!lasts) return;
+    const isValid = await isSessionValid(context, session).catch(() => undefined);
+    if (isValid === undefined) return;
+    await stream.send(...presentEvent(isValid ? event : { type: 'gone' }, context.now()));
+    if (!isValid) return;
   }
 }
 
@@ -100,7 +100,7 @@ function watchSession(
       isChecking = false;
     }
   };
-  const timers = [setInterval(check, sessionCheckMs), setInterval(() => stream.beat(), beatMs)];
+  const timers = [setInterval(check, sessionCheckMs), setInterval(() => stream.sendHeartbeat(), heartbeatMs)];
   return () => timers.forEach(clearInterval);
 }
 
@@ -187,7 +187,7 @@ class EventStream {
   }
 
   /** Shows the peer and proxies that the stream is alive. */
-  beat(): void {
+  sendHeartbeat(): void {
     if (this.#isSending || this.#isClosed || this.#response.writableNeedDrain) return;
     this.#response.write(': still here\n\n');
   }
