@@ -146,6 +146,20 @@ describe('A connection that searches the same documents again', () => {
     assert.equal((await found(organization)).at(-1), 'last');
   });
 
+  it('reads nothing again because another organization has more documents than are compared', async () => {
+    const [small, large] = [await world.organization(), await world.organization()];
+    await put(small, 'one.md', 'first');
+    await put(large, 'long', 'wool '.repeat(100_000));
+    for (let count = 0; count < 200; count += 1) await put(large, `${count}`, `${count}`);
+    const holdersIn = async (organization: OrganizationId) =>
+      (await reader.findPassages(organization, null, ['wool'], 1)).holders[0]!;
+    const holders = await holdersIn(small);
+    assert.equal(await holdersIn(small), holders, 'they are cached');
+    const long = await holdersIn(large);
+    for (let round = 0; round < 40; round += 1) await reader.readPassages(large, long);
+    assert.equal(await holdersIn(small), holders);
+  });
+
   it('forgets a document that appeared between two searches of one turn and was removed later', async () => {
     const organization = await world.organization();
     await put(organization, 'one.md', 'first');

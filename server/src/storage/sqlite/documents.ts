@@ -171,13 +171,15 @@ function cachedSearches(database: Database) {
   const cache = new Map<string, CachedReads>();
   let bytes = 0;
 
-  function readsOf(organizationId: string): CachedReads {
+  function valuesOf(organizationId: string): CachedReads['values'] | undefined {
     const { documents, count } = list.get({ organizationId })!;
-    const before = cache.get(organizationId);
-    const current = before?.documents === documents ? before : { documents, values: new Map() };
-    if (count > documentsMax) cache.delete(organizationId);
-    else cache.set(organizationId, current);
-    return current;
+    const cached = cache.get(organizationId);
+    if (cached?.documents === documents) return cached.values;
+    cache.delete(organizationId);
+    if (count > documentsMax) return undefined;
+    const values = new Map<string, unknown>();
+    cache.set(organizationId, { documents, values });
+    return values;
   }
 
   function keep(values: CachedReads['values'], name: string, value: unknown): void {
@@ -192,8 +194,9 @@ function cachedSearches(database: Database) {
   const inTransaction = database.transaction((read: () => unknown) => read());
   return <T>(organizationId: string, search: (once: Once) => T): T =>
     inTransaction(() => {
-      const { values } = readsOf(organizationId);
+      const values = valuesOf(organizationId);
       return search((name, read) => {
+        if (values === undefined) return read();
         if (!values.has(name)) keep(values, name, read());
         return values.get(name) as ReturnType<typeof read>;
       });
