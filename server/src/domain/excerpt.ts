@@ -1,3 +1,5 @@
+import { inOneLine } from './text.ts';
+
 /** Splits a text into words as the index does, and reduces a word to its term. */
 export interface Vocabulary {
   wordsOf(text: string): string[];
@@ -146,12 +148,11 @@ function wordStartBefore(text: string, place: number): number {
 
 /** Markdown as one line of plain text, without citations. Each expression is bounded: the text may be anything. */
 export function plainText(markdown: string): string {
-  return markdown
+  const plain = markdown
     .replace(/^ {0,3}(?:```|~~~).*$/gm, ' ')
     .replace(/^[ \t]{0,12}(?:#{1,6}|>|[-*+]|\d{1,3}\.)[ \t]/gm, ' ')
     .replace(/!?\[([^[\]\n]{0,300})\]\([^()\s]{0,2000}\)/g, '$1')
     .replace(/ ?\[\d{1,3}\]/g, '')
-    .replace(/\*\*|__|~~|`/g, '')
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim();
+    .replace(/\*\*|__|~~|`/g, '');
+  return inOneLine(plain);
 }

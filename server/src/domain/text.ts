@@ -17,12 +17,14 @@ export function cutText(text: string, lengthMax: number): string {
     .trimEnd()}…`;
 }
 
+/** Each run of white space and control characters becomes one space. */
+export function inOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+}
+
 /** The text in one line, cut between words with an ellipsis if it is too long. */
 export function shortened(text: string, lengthMax: number): string {
-  const plain = text
-    .toWellFormed()
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim();
+  const plain = inOneLine(text.toWellFormed());
   if (plain.length <= lengthMax) return plain;
   const cut = plain.slice(0, lengthMax - 1).toWellFormed();
   const space = cut.lastIndexOf(' ');

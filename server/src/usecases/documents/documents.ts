@@ -9,7 +9,7 @@ import {
 import { invalid, notFound } from '../../domain/errors.ts';
 import type { DocumentId } from '../../domain/id.ts';
 import { limits as fixed, formatBytes } from '../../domain/limits.ts';
-import { countedForPeople, withoutInvisible } from '../../domain/text.ts';
+import { countedForPeople, inOneLine, withoutInvisible } from '../../domain/text.ts';
 import type { Context, OrganizationCall, PersonCall } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
@@ -198,9 +198,9 @@ export async function openDocument(
 ) {
   const { context, organizationId } = call;
   const document = await findDocument(call, documentId);
-  // A source joins parts of a passage with ellipses: the first one is searched for.
-  const fragments = citedTexts.map((text) => inOneLine(text).split('…')[0]!.trim());
-  const found = fragments.map((): number | undefined => undefined);
+  // A source is one line that joins parts of a passage with ellipses: the first part is searched for.
+  let wanted = citedTexts.map((text) => inOneLine(text).split('…')[0]!.trim()).filter(Boolean);
+  let citedPosition: number | null = null;
   const headings: { heading: string; position: number }[] = [];
   let position = 0;
   let after = 0;
@@ -210,9 +210,12 @@ export async function openDocument(
     for (const { heading, text } of passages) {
       const isNew = heading !== '' && heading !== headings.at(-1)?.heading;
       if (isNew && headings.length < headingsMax) headings.push({ heading, position });
-      const line = fragments.length === 0 ? '' : inOneLine(text);
-      for (const [at, fragment] of fragments.entries()) {
-        if (found[at] === undefined && fragment !== '' && line.includes(fragment)) found[at] = position;
+      const line = wanted.length === 0 ? '' : inOneLine(text);
+      const at = wanted.findIndex((part) => line.includes(part));
+      if (at !== -1) {
+        citedPosition = position;
+        // From here on, only a more precise text counts.
+        wanted = wanted.slice(0, at);
       }
       position += 1;
     }
@@ -220,7 +223,7 @@ export async function openDocument(
     after = passages.at(-1)!.number;
     await nextTurn(organizationId);
   }
-  return { document, headings, citedPosition: found.find((one) => one !== undefined) ?? null };
+  return { document, headings, citedPosition };
 }
 
 export async function readPassages(
@@ -240,11 +243,6 @@ async function findDocument(
   const document = await context.store.findDocument(organizationId, documentId);
   if (document === undefined) throw notFound('There is no such document.');
   return document;
-}
-
-/** As in the snippets of sources. */
-function inOneLine(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
 }
 
 /** Returns questions that the document answers, each of them tried. */
