@@ -8,6 +8,7 @@ import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
+import { latencyText } from './request-words.ts';
 import { Section } from './section.tsx';
 
 export function ModelPage() {
@@ -78,7 +79,7 @@ function Result({ result }: { result: NonNullable<ModelTestJson['result']> }) {
     return (
       <Alert color="red" variant="light" title="The test failed" icon={<IconAlertTriangle aria-hidden />}>
         <Text size="sm">
-          {result.error} It took {duration(result.ms)}.
+          {result.error} It took {latencyText(result.ms)}.
         </Text>
         <Text size="sm" mt={4}>
           Next step: {result.nextStep}
@@ -89,15 +90,11 @@ function Result({ result }: { result: NonNullable<ModelTestJson['result']> }) {
   return (
     <Alert color="green" variant="light" title="The model answered" icon={<IconCircleCheck aria-hidden />}>
       <Text size="sm">
-        First text after {duration(result.firstTextMs)}, complete after {duration(result.ms)}.
+        First text after {latencyText(result.firstTextMs)}, complete after {latencyText(result.ms)}.
       </Text>
       <Blockquote p="xs" mt="xs" style={{ overflowWrap: 'anywhere' }}>
         <Text size="sm">{result.answer}</Text>
       </Blockquote>
     </Alert>
   );
-}
-
-function duration(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
