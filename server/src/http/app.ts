@@ -165,18 +165,14 @@ const quietMs = 500;
  * connection, but requests are still served: a proxy that checks `/readyz` switches to other nodes and loses no request.
  */
 class Drain {
+  isStarted = false;
   readonly #ms: number | undefined;
   #probed = false;
-  #started = false;
   #lastRequestMs = 0;
 
   /** Without `ms` it takes 5 s if `/readyz` was ever requested, otherwise no time: no proxy would notice. */
   constructor(ms: number | undefined) {
     this.#ms = ms;
-  }
-
-  get isStarted(): boolean {
-    return this.#started;
   }
 
   probeArrived(): void {
@@ -189,7 +185,7 @@ class Drain {
 
   /** Resolves when the listener may close. It takes up to twice as long while requests still arrive. */
   async start(): Promise<void> {
-    this.#started = true;
+    this.isStarted = true;
     const startedMs = performance.now();
     const ms = this.#ms ?? (this.#probed ? probedDrainMs : 0);
     for (;;) {

@@ -122,14 +122,11 @@ export function readForm(contentType: string | undefined, body: Buffer | undefin
     throw new OAuthError('invalid_request', 'Content-Type must be application/x-www-form-urlencoded.');
   }
   if (body !== undefined && !isUtf8(body)) throw new OAuthError('invalid_request', 'The body must be UTF-8.');
-  const form = new Map<string, string>();
-  const seen = new Set<string>();
-  for (const [name, value] of new URLSearchParams(body?.toString() ?? '')) {
-    if (seen.has(name)) throw new OAuthError('invalid_request', 'A parameter was sent more than once.');
-    seen.add(name);
-    if (value !== '') form.set(name, value);
+  const parameters = [...new URLSearchParams(body?.toString() ?? '')];
+  if (new Map(parameters).size < parameters.length) {
+    throw new OAuthError('invalid_request', 'A parameter was sent more than once.');
   }
-  return form;
+  return new Map(parameters.filter(([, value]) => value !== ''));
 }
 
 /** The client's credentials, from HTTP Basic or from the body, but not both (RFC 6749 §2.3.1). */

@@ -21,7 +21,7 @@ export class KeepableText {
   add(piece: string): string {
     const text = this.#held + piece.replaceAll('\0', '');
     const clear = this.#secret === '' ? text : text.replaceAll(this.#secret, redaction);
-    const keep = Math.max(partialSecretLength(clear, this.#secret), endsInHighSurrogate(clear) ? 1 : 0);
+    const keep = Math.max(partialSecretLength(clear, this.#secret), /[\ud800-\udbff]$/.test(clear) ? 1 : 0);
     this.#held = clear.slice(clear.length - keep);
     return clear.slice(0, clear.length - keep).toWellFormed();
   }
@@ -48,11 +48,6 @@ function partialSecretLength(text: string, secret: string): number {
     if (secret.startsWith(end.slice(at))) return end.length - at;
   }
   return 0;
-}
-
-function endsInHighSurrogate(text: string): boolean {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff;
 }
 
 /** Enough to find the first sentence; the rest of a paragraph is not shown. */
