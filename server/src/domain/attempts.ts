@@ -1,3 +1,4 @@
+import { dropOldest } from './drop-oldest.ts';
 import { rateLimited } from './errors.ts';
 
 const minuteMs = 60_000;
@@ -44,7 +45,7 @@ export class AttemptLimit {
       return;
     }
     this.#attempts.set(key, { count: 1, since: this.#now() });
-    if (this.#attempts.size > rememberedMax) this.#attempts.delete(this.#attempts.keys().next().value!);
+    dropOldest(this.#attempts, rememberedMax);
   }
 
   /** Removes an attempt that was counted in advance, so that concurrent attempts cannot exceed the limit. */
@@ -94,7 +95,7 @@ export class FailedSignIns {
     if (failures === undefined) {
       failures = { count: 0, places: new Set(), traceId, notedAt: undefined };
       this.#failures.set(email, failures);
-      if (this.#failures.size > peopleMax) this.#failures.delete(this.#failures.keys().next().value!);
+      dropOldest(this.#failures, peopleMax);
     }
     failures.count += 1;
     failures.traceId = traceId;

@@ -5,6 +5,7 @@ import {
   accessTokenScope,
   accessTokenSeconds,
 } from '../domain/credential.ts';
+import { dropOldest } from '../domain/drop-oldest.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
 import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/store.ts';
 
@@ -116,7 +117,7 @@ export function createAccessTokens(
       verified.delete(token);
       if (known.expiresAt <= now()) return undefined;
       verified.set(token, known);
-      if (verified.size > rememberedMax) verified.delete(verified.keys().next().value!);
+      dropOldest(verified, rememberedMax);
       return known.claims;
     },
 

@@ -1,3 +1,4 @@
+import { dropOldest } from '../../domain/drop-oldest.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { quotaUse } from '../../domain/organization.ts';
 import { keyIsLive } from '../sql/api-keys.ts';
@@ -98,6 +99,6 @@ export function postgresAdmissions(database: Database): Admissions {
 }
 
 function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
-  if (map.size >= rememberedMax && !map.has(key)) map.delete(map.keys().next().value as Key);
   map.set(key, value);
+  dropOldest(map, rememberedMax);
 }

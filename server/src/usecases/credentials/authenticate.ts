@@ -1,4 +1,5 @@
 import { type AccessClaims, apiKeyPrefix, isWellFormedApiKey } from '../../domain/credential.ts';
+import { dropOldest } from '../../domain/drop-oldest.ts';
 import { notFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/organization.ts';
@@ -131,5 +132,5 @@ export function expectedPrincipal({ knownKeys }: Context, credential: Credential
 export function remember<T>(knownKeys: Map<string, T>, key: string, value: T): void {
   if (knownKeys.has(key)) return;
   knownKeys.set(key, value);
-  if (knownKeys.size > knownKeysMax) knownKeys.delete(knownKeys.keys().next().value!);
+  dropOldest(knownKeys, knownKeysMax);
 }
