@@ -81,6 +81,18 @@ export function describeUnchangedObjects(world: () => World): void {
       }
     });
 
+    it('return the same page after a change of a thread that changes nothing', async () => {
+      const { store } = world();
+      const { organization, userId } = await member();
+      const { id } = await world().thread(organization, userId);
+      await store.setThreadPublished(organization, id, true, note());
+      const page = await store.beginWalk(organization, { userId }, 1);
+      assert.equal(await store.beginWalk(organization, { userId }, 1), page);
+      assert.equal(await store.setThreadPublished(organization, id, true, note()), 'done');
+      assert.equal(await store.restoreThread(organization, id, userId, 1000, note()), 'missing');
+      assert.equal(await store.beginWalk(organization, { userId }, 1), page);
+    });
+
     it('start a new walk with a first page that was read minutes ago', async () => {
       const { store, clock } = world();
       const { organization, userId } = await member();

@@ -104,10 +104,13 @@ interface AddedRow {
 
 /**
  * Changes a thread so that it enters or leaves listings. `sizes` are the columns `threads` and `published` of `adjustSizes`.
- * The organization's row is locked before the thread's, as by creates and renames.
+ * The organization's row is locked before the thread's, as by creates and renames. If there is nothing to change, it is
+ * neither locked nor written: all nodes would read their pages of the organization's listings again.
  */
 const relist = (condition: Sql, change: Sql, sizes: Sql) => sql`WITH gate AS (
-    UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${setLockTimeout} <> '' RETURNING id
+    UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${setLockTimeout} <> ''
+      AND EXISTS (SELECT FROM thread WHERE ${isThread} AND ${opaque(condition)})
+    RETURNING id
   ), before AS (
     SELECT deleted_at FROM gate JOIN thread ON ${isThread} AND ${opaque(condition)} FOR UPDATE OF thread
   ), changed AS (
