@@ -139,9 +139,8 @@ export function postgresThreadChanges(
     statement: Statement,
     values: Values & { readonly organizationId: OrganizationId },
   ): Promise<Row[]> {
-    return database.inTurn(values.organizationId, isolatedLockMs, () =>
-      run<Row>(statement, { ...values, lockMs: isolatedLockMs }),
-    );
+    const lockMs = isolatedLockMs;
+    return database.inTurn(values.organizationId, () => run<Row>(statement, { ...values, lockMs }), lockMs);
   }
 
   const add: Threads['addReply'] = async (organizationId, threadId, userId, reply) => {
