@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type pg from 'pg';
+import pg from 'pg';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { migrationsFolder, readMigrations } from '../migrations.ts';
 import { statement } from '../sql/sql.ts';
 import { Database } from './database.ts';
 import { bringUpToDate } from './migrate.ts';
-import { Servers } from './servers.ts';
+import { Servers, tooManyConnections } from './servers.ts';
 import { StoreTime } from './store-time.ts';
 
 const clock = { steady: () => performance.now() };
@@ -69,23 +69,49 @@ describe('A server that grants fewer connections than the pool may open', () => 
     await testDatabase.close();
   });
 
-  async function assertAnswersAll(url: string) {
+  /** Returns how many connections the server has refused to this process since the call. */
+  function countRefused(test: TestContext): () => number {
+    let refused = 0;
+    const note = (error: unknown) => {
+      if ((error as { code?: string } | undefined)?.code === tooManyConnections) refused += 1;
+    };
+    type Connect = (callback?: (error?: Error) => void) => Promise<void> | undefined;
+    const connect = pg.Client.prototype.connect as Connect;
+    // A pool passes a callback, the search for the primary does not.
+    test.mock.method(pg.Client.prototype, 'connect', function (this: pg.Client, callback) {
+      const connected = connect.call(
+        this,
+        callback &&
+          ((error) => {
+            note(error);
+            callback(error);
+          }),
+      );
+      connected?.catch(note);
+      return connected;
+    } as Connect);
+    return () => refused;
+  }
+
+  async function assertAnswersAll(test: TestContext, url: string) {
+    const refused = countRefused(test);
     const database = await Database.open(new Servers(url), new StoreTime(clock), poolSettings);
     try {
       const calls = Array.from({ length: 40 }, (_, place) =>
         place % 2 === 0 ? database.run(ownBackend) : database.transaction((run) => run(ownBackend)),
       );
       assert.equal((await Promise.all(calls)).flat().length, 40);
+      assert.ok(refused() > 0, 'the server has refused a connection');
     } finally {
       await database.close();
     }
   }
 
-  it('serves every call over the connections that it grants', () => assertAnswersAll(limitedUrl));
+  it('serves every call over the connections that it grants', (test) => assertAnswersAll(test, limitedUrl));
 
-  it('serves every call over the connections that it grants if it is one of several', () => {
+  it('serves every call over the connections that it grants if it is one of several', (test) => {
     const { host } = new URL(limitedUrl);
-    return assertAnswersAll(limitedUrl.replace(host, `${host},${host}`));
+    return assertAnswersAll(test, limitedUrl.replace(host, `${host},${host}`));
   });
 });
 

@@ -25,6 +25,8 @@ describe('A write that waits for its organization’s row', () => {
   async function untilWaiting(): Promise<void> {
     let waiting = 0;
     while (waiting === 0) {
+      // Within a transaction, PostgreSQL caches the activity that it read first.
+      await holder.query('SELECT pg_stat_clear_snapshot()');
       const { rows } = await holder.query(`SELECT count(*)::int AS waiting FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`);
       waiting = rows[0].waiting;
