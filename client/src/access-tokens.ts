@@ -84,38 +84,38 @@ export class AccessTokens implements Credential {
 
   async #fetchToken(signal: AbortSignal): Promise<Token> {
     const { tokenUrl: url, clientId, clientSecret, fetch, timeoutMs, attemptTimeoutMs } = this.#settings;
-    const what = nameOf('POST', url);
+    const request = nameOf('POST', url);
     const headers = baseHeaders(this.#settings.userAgent);
     headers.set('content-type', 'application/x-www-form-urlencoded');
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const body = new URLSearchParams(form).toString();
     const deadline = performance.now() + timeoutMs;
-    return withTimeLimit({ signal, timeoutMs }, what, (limited) =>
+    return withTimeLimit({ signal, timeoutMs }, request, (limited) =>
       withRetries(this.#settings, deadline, limited, async () => {
         const startedAt = Date.now();
         const outgoing = { method: 'POST', url, headers, body, timeoutMs: attemptTimeoutMs };
         const answer = await exchange(fetch, outgoing, limited);
         if (answer instanceof SkeinError) return { failure: answer };
-        if (answer.status !== 200) return { failure: tokenFailure(answer, what), headers: answer.headers };
-        return { done: readToken(answer, what, startedAt) };
+        if (answer.status !== 200) return { failure: tokenFailure(answer, request), headers: answer.headers };
+        return { done: readToken(answer, request, startedAt) };
       }),
     );
   }
 }
 
-function readToken(answer: Answer, what: string, startedAt: number): Token {
+function readToken(answer: Answer, request: string, startedAt: number): Token {
   const { access_token: value, expires_in: expiresIn } = asObject(answer.body) ?? {};
-  if (typeof value !== 'string' || value === '') throw unexpected(answer, what);
+  if (typeof value !== 'string' || value === '') throw unexpected(answer, request);
   const seconds = Number(expiresIn);
   const lifetimeMs = (seconds > 0 ? seconds : assumedLifetimeSeconds) * 1000;
   return { value, renewAt: startedAt + lifetimeMs - Math.min(renewEarlyMsMax, lifetimeMs / 5) };
 }
 
 /** Translates OAuth's error codes (RFC 6749 §5.2) to the codes of the service. */
-function tokenFailure(answer: Answer, what: string): SkeinError {
+function tokenFailure(answer: Answer, request: string): SkeinError {
   const { status, headers, body } = answer;
   const { error, error_description: description } = asObject(body) ?? {};
-  if (typeof error !== 'string') return failureIn(answer, what);
+  if (typeof error !== 'string') return failureIn(answer, request);
   const message = `Could not get an access token for the application: ${asText(description) ?? error}`;
   const facts = { status, traceId: headers.get('x-request-id') ?? undefined };
   if (status === 429) {
@@ -125,7 +125,7 @@ function tokenFailure(answer: Answer, what: string): SkeinError {
       retryAfterSeconds: retryAfter(headers),
     });
   }
-  if (status >= 500) return failureIn(answer, what);
+  if (status >= 500) return failureIn(answer, request);
   if (status === 401 || error === 'unauthorized_client') {
     return new UnauthorizedError(message, { ...facts, code: 'UNAUTHORIZED' });
   }

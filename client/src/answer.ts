@@ -32,13 +32,13 @@ export async function readAnswer(response: Response): Promise<Answer> {
 }
 
 /** The error that a response reports, with the service's message if it has one. */
-export function failureIn(answer: Answer, what: string): SkeinError {
+export function failureIn(answer: Answer, request: string): SkeinError {
   const { status, headers, body } = answer;
   const error = asObject(asObject(body)?.error);
   const code = error?.code;
   const traceId = asText(error?.trace_id) ?? headers.get('x-request-id') ?? undefined;
-  if (typeof code !== 'string') return failureOfProxy(answer, what, traceId);
-  const message = asText(error?.message) ?? `${what} failed with ${code}.`;
+  if (typeof code !== 'string') return failureOfProxy(answer, request, traceId);
+  const message = asText(error?.message) ?? `${request} failed with ${code}.`;
   if (code === 'RATE_LIMITED') {
     return new RateLimitedError(message, { code, status, traceId, retryAfterSeconds: retryAfter(headers) });
   }
@@ -46,10 +46,10 @@ export function failureIn(answer: Answer, what: string): SkeinError {
 }
 
 /** For responses that did not come from the service. The message shows the first words, which often name the sender. */
-export function unexpected(answer: Answer, what: string): UnexpectedAnswerError {
+export function unexpected(answer: Answer, request: string): UnexpectedAnswerError {
   const { status, headers } = answer;
   const type = headers.get('content-type') ?? 'no content type';
-  const message = `${what} got a response that is not from Skein: ${status} (${type})`;
+  const message = `${request} got a response that is not from Skein: ${status} (${type})`;
   return new UnexpectedAnswerError(`${message}${beginning(answer)}`, {
     code: 'UNEXPECTED_ANSWER',
     status,
@@ -67,9 +67,9 @@ export function retryAfter(headers: Headers): number | undefined {
 }
 
 /** Maps only statuses that are certain: a proxy's 404 does not mean that a thread is missing. */
-function failureOfProxy(answer: Answer, what: string, traceId: string | undefined): SkeinError {
+function failureOfProxy(answer: Answer, request: string, traceId: string | undefined): SkeinError {
   const { status, headers } = answer;
-  const message = `${what} failed with ${status}${beginning(answer)}`;
+  const message = `${request} failed with ${status}${beginning(answer)}`;
   if (status === 429) {
     const retryAfterSeconds = retryAfter(headers);
     return new RateLimitedError(message, { code: 'RATE_LIMITED', status, traceId, retryAfterSeconds });
@@ -78,10 +78,10 @@ function failureOfProxy(answer: Answer, what: string, traceId: string | undefine
   // Browsers report a redirect as status 0 and hide its target.
   if (status === 0 || (status >= 300 && status < 400)) {
     const place = headers.get('location') ?? 'another address';
-    const redirected = `${what} was redirected to ${place}. Credentials are not sent there: set baseUrl to that address.`;
+    const redirected = `${request} was redirected to ${place}. Credentials are not sent there: set baseUrl to that address.`;
     return new UnexpectedAnswerError(redirected, { code: 'UNEXPECTED_ANSWER', status, traceId });
   }
-  return unexpected(answer, what);
+  return unexpected(answer, request);
 }
 
 function beginning({ text }: Answer): string {

@@ -23,9 +23,9 @@ export async function exchange(
   { method, url, headers, body, timeoutMs }: Outgoing,
   signal: AbortSignal,
 ): Promise<Answer | ConnectionError> {
-  const what = nameOf(method, url);
+  const request = nameOf(method, url);
   try {
-    return await withTimeLimit({ signal, timeoutMs }, what, async (limited) =>
+    return await withTimeLimit({ signal, timeoutMs }, request, async (limited) =>
       readAnswer(
         await fetch(url, {
           method,
@@ -41,7 +41,10 @@ export async function exchange(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     const reason = error instanceof TimeoutError ? `timed out after ${timeoutMs} ms` : reasonOf(error);
-    return new ConnectionError(`${what} got no response: ${reason}.`, { code: 'CONNECTION', cause: error });
+    return new ConnectionError(`${request} got no response: ${reason}.`, {
+      code: 'CONNECTION',
+      cause: error,
+    });
   }
 }
 

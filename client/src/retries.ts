@@ -25,10 +25,10 @@ export async function withRetries<T>(
   { retries, maxRetryDelayMs }: RetryRules,
   deadline: number,
   signal: AbortSignal,
-  attempt: (index: number) => Promise<Attempt<T>>,
+  attempt: () => Promise<Attempt<T>>,
 ): Promise<T> {
   for (let index = 0; ; index += 1) {
-    const result = await attempt(index);
+    const result = await attempt();
     if ('done' in result) return result.done;
     const { failure, headers } = result;
     if (index >= retries || !isTransient(failure)) throw failure;

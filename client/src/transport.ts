@@ -28,7 +28,7 @@ export interface Call {
   readonly afterLostAttempt?: (answer: Answer) => Answer;
 }
 
-export interface TransportSettings extends RetryRules {
+interface TransportSettings extends RetryRules {
   readonly baseUrl: string;
   readonly credential: Credential;
   readonly fetch: Fetch;
@@ -48,19 +48,23 @@ export class Transport {
   /** Returns a successful response of the service, or throws. */
   async request(call: Call, options: CallOptions): Promise<Answer> {
     const url = this.#urlOf(call);
-    const what = nameOf(call.method, url);
+    const request = nameOf(call.method, url);
     const { timeoutMs = this.#settings.timeoutMs + (call.holdMs ?? 0), signal } = options;
     const deadline = performance.now() + timeoutMs;
     let lost = false;
-    return withTimeLimit({ signal, timeoutMs }, what, (limited) =>
+    return withTimeLimit({ signal, timeoutMs }, request, (limited) =>
       withRetries(this.#settings, deadline, limited, async (): Promise<Attempt<Answer>> => {
         const answer = await this.#send(call, url, limited);
-        if (answer instanceof ConnectionError || answer.status >= 500) {
-          const failure = answer instanceof ConnectionError ? answer : failureIn(answer, what);
+        if (answer instanceof ConnectionError) {
           lost = true;
-          return { failure, headers: answer instanceof ConnectionError ? undefined : answer.headers };
+          return { failure: answer };
         }
-        return judge(lost && call.afterLostAttempt ? call.afterLostAttempt(answer) : answer, call, what);
+        if (answer.status >= 500) {
+          lost = true;
+          return { failure: failureIn(answer, request), headers: answer.headers };
+        }
+        const judged = lost && call.afterLostAttempt ? call.afterLostAttempt(answer) : answer;
+        return judge(judged, call, request);
       }),
     );
   }
@@ -101,10 +105,10 @@ export class Transport {
   }
 }
 
-function judge(answer: Answer, call: Call, what: string): Attempt<Answer> {
+function judge(answer: Answer, call: Call, request: string): Attempt<Answer> {
   const { status, headers, body } = answer;
   if (status === 304 && call.headers?.['if-none-match'] !== undefined) return { done: answer };
-  if (status < 200 || status >= 300) return { failure: failureIn(answer, what), headers };
-  if (asObject(body)?.[call.expectedField] === undefined) return { failure: unexpected(answer, what) };
+  if (status < 200 || status >= 300) return { failure: failureIn(answer, request), headers };
+  if (asObject(body)?.[call.expectedField] === undefined) return { failure: unexpected(answer, request) };
   return { done: answer };
 }
