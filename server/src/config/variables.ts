@@ -20,7 +20,7 @@ import {
 } from './parsers.ts';
 
 interface Variable<T> {
-  /** Used if the variable is not set, or set to an empty text. */
+  /** Used if the variable is not set, or set to an empty string. */
   readonly default: string;
   readonly parse: Parser<T>;
   /** The description in docs/operating.md. */

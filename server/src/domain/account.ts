@@ -9,7 +9,7 @@ import type { PasswordId } from './id.ts';
  * memberships that were accepted with it.
  */
 
-/** How a session was proven. */
+/** How a session was started, which decides what it may enter. */
 export type Access =
   | { readonly proof: 'sso' }
   | { readonly proof: 'password'; readonly passwordId: PasswordId; readonly proven: boolean };
@@ -124,7 +124,13 @@ export function planAcceptance(
   const added = { ...acceptance.password, proven: provesAddress };
   if (!provesAddress) return { ...none, added, openedWith: added.id };
   const { resets, byOperator } = link;
-  // Only the person has a link that was sent at their request. The operator's may have been handed to somebody else.
-  const [keepsMemberships, closesOthers] = [resets && !byOperator, resets && byOperator];
-  return { ...none, added, voided: passwords, keepsMemberships, endsSessions: resets, closesOthers };
+  return {
+    ...none,
+    added,
+    voided: passwords,
+    endsSessions: resets,
+    // Only the person has a link that was sent at their request. The operator's may have been handed to somebody else.
+    keepsMemberships: resets && !byOperator,
+    closesOthers: resets && byOperator,
+  };
 }

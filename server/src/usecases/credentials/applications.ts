@@ -5,7 +5,7 @@ import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { notIssued } from '../organization/organization.ts';
 
-/** Returns the secret this once: only its hash is stored. */
+/** Returns the secret, which cannot be shown again: only its hash is stored. */
 export async function createApplication(
   change: Change,
   name: string,
@@ -27,7 +27,7 @@ export async function createApplication(
   );
 }
 
-/** Returns a new secret this once. The old one and every token issued under it are void once this resolves (§5.8). */
+/** Returns the new secret. The old one and every token issued under it are void once this resolves (§5.8). */
 export async function rotateApplication(
   change: Change,
   applicationId: string,
@@ -99,7 +99,7 @@ async function exchange(
   // Always compare, so that the response time does not show whether the client exists.
   const isRight = equalHashes(grant?.secretHash ?? unmatchedHash, sha256(clientSecret));
   if (grant === undefined || !isRight) {
-    // Hashed to bound memory: client ids may have 16 KB, and 10,000 attempts are remembered.
+    // Hashed to bound memory: client ids may be 16 KB long, and 10,000 attempts are remembered.
     const attempt = sha256(`${clientId} ${address}`);
     const retryAfterSeconds = failedAttempts.waitSeconds(attempt);
     if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds };

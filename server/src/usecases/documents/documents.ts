@@ -48,7 +48,7 @@ export async function addDocument(
   }
   const { store, ids, library, limits } = context;
   const read = await library.read(organizationId, name, source);
-  // A title may consist of nothing visible.
+  // The title may have no visible characters.
   const title = withoutInvisible(read.title).trim() || name;
   const document = { id: ids.document(), accountId, name, ...read, title };
   const passageCount = document.passages.length;
@@ -251,9 +251,9 @@ export type SuggestQuestions = (
   signal: AbortSignal,
 ) => Promise<readonly string[]>;
 
-/** The passages whose headings suggest questions. */
+/** Questions are suggested by the headings of this many passages. */
 const passagesRead = 100;
-/** The documents that a person gets examples from. */
+/** Examples come from this many documents. */
 const documentsRead = 12;
 const examplesMax = 4;
 

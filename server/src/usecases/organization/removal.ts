@@ -118,9 +118,10 @@ export async function enforceRetention(
 ): Promise<void> {
   for (const kind of retentionKinds) {
     const keepMs = kept[kind];
-    let place: RetentionPlace | null = keepMs === undefined ? null : '';
+    if (keepMs === undefined) continue;
+    let place: RetentionPlace | null = '';
     while (place !== null) {
-      const batch = await store.removeExpired(kind, keepMs!, place);
+      const batch: RetentionBatch = await store.removeExpired(kind, keepMs, place);
       telemetry.retentionRemoved(kind, batch.removed);
       if (!(await proceed(kind, batch))) return;
       place = batch.next;

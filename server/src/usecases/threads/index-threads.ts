@@ -48,7 +48,7 @@ export async function indexThreads(
   }
 }
 
-/** Undefined for a thread that is not to be found. */
+/** Undefined if the thread is missing or deleted. */
 async function entryOf(context: Context, due: UnindexedThread): Promise<IndexedThread | undefined> {
   const { organizationId, threadId } = due;
   const head = await context.store.getThreadHead(organizationId, threadId);
@@ -59,15 +59,16 @@ async function entryOf(context: Context, due: UnindexedThread): Promise<IndexedT
   return { thread, version, state, line, terms: await termsOf(context, head) };
 }
 
-/** The title and the latest reply first, which also a very long thread is found by. */
+/** Starts with the title and the latest reply, so that even a very long thread is found by them. */
 async function termsOf({ store, vocabulary }: Context, head: ThreadHead): Promise<string[]> {
   const { thread, latest } = head;
   const terms = new Set<string>();
   let length = 0;
   let inTurn = 0;
+  const isFull = () => terms.size >= termsMax || length >= lengthMax;
   const add = async (text: string) => {
     for (const piece of pieces(text)) {
-      if (terms.size >= termsMax || length >= lengthMax) return;
+      if (isFull()) return;
       if (inTurn + piece.length > pieceLength) {
         await nextTurn(thread.organizationId);
         inTurn = 0;
@@ -85,12 +86,12 @@ async function termsOf({ store, vocabulary }: Context, head: ThreadHead): Promis
       const isFinal = message.role === 'user' || message.completedAt !== null;
       if (isFinal && message.id !== latest.id) await add(message.content);
     }
-    if (length >= lengthMax || terms.size >= termsMax) break;
+    if (isFull()) break;
   }
   return [...terms].slice(0, termsMax);
 }
 
-/** Cuts at a space where there is one near. */
+/** Cuts at spaces where possible. */
 function* pieces(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const whole = start + pieceLength >= text.length;

@@ -67,7 +67,7 @@ export async function searchThreads(
     return {
       rows: await withExcerpts(
         context,
-        // The state is that of this moment; the index may be behind by one.
+        // The summary has the current state; the index may be a moment behind.
         rows.filter(({ summary }) => input.state === undefined || summary.state === input.state),
         words && new HitFinder(words, vocabulary),
       ),
@@ -76,7 +76,7 @@ export async function searchThreads(
   });
 }
 
-/** The rows of a list, without those whose thread is gone since. */
+/** The rows of a list, without threads that have been removed since. */
 export async function summarizeThreads({ store }: Context, threads: readonly Thread[]): Promise<ThreadRow[]> {
   const [first] = threads;
   if (first === undefined) return [];
@@ -110,7 +110,10 @@ async function withExcerpts(
   );
 }
 
-/** Around the searched words in the message of the first matching part that has most of them; a reply before a prompt. */
+/**
+ * An excerpt around the searched words. Of the first part of the thread with a match, it takes the message with the most
+ * words; among equals, the last reply.
+ */
 async function findExcerpt(
   { store }: Context,
   thread: Thread,
