@@ -112,3 +112,8 @@ export function checkSqliteFile(copy: string): void {
     database.close();
   }
 }
+
+/** Calls back after all pending promise callbacks, and before the event loop continues. */
+export function atEndOfTurn(callback: () => void): void {
+  queueMicrotask(() => process.nextTick(callback));
+}

@@ -6,7 +6,7 @@ import { statement } from '../sql/sql.ts';
 import type { Transactions } from '../sql/work.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { Database } from './database.ts';
+import { atEndOfTurn, type Database } from './database.ts';
 import type { CommitClock } from './store-time.ts';
 import { pagesPerMergeStep, prepareMergeStep, queryDialect } from './thread-search.ts';
 import { workRunner } from './transactions.ts';
@@ -22,14 +22,17 @@ export const sqliteDocuments = (
   ...sqlitePassages(database),
 });
 
-/** Opens a read-only connection, for a thread that searches outside of the event loop. The store must be open. */
+/**
+ * Opens a read-only connection, for a thread that searches outside of the event loop. The store must be open. All reads of
+ * one turn see the documents as of its start: a thread answers the questions that wait for it in one turn.
+ */
 export function openPassages(file: string): Passages {
-  return sqlitePassages(new Sqlite(file, { readonly: true, fileMustExist: true }));
+  return sqlitePassages(new Sqlite(file, { readonly: true, fileMustExist: true }), true);
 }
 
-/** What a search reads. A call is one transaction: SQLite locks the file once, not once per term. */
-function sqlitePassages(database: Database): Passages {
-  const searchCached = cachedSearches(database);
+/** What a search reads. A call is one transaction, or a part of the turn's: SQLite does not lock the file for each term. */
+function sqlitePassages(database: Database, isPerTurn = false): Passages {
+  const searchCached = cachedSearches(database, isPerTurn);
   const runWork = workRunner(database, { now: Date.now });
   const holdersOf = database
     .prepare<[object], PassageNumber>(
@@ -160,15 +163,20 @@ const valueMemory = 200;
 /**
  * Caches what searches read, per organization, as long as it has the same documents: a document that is ready never
  * changes. A search runs in the transaction that compares the documents, so that nothing of a newer one is cached with the
- * older. It calls `once` to read what is not cached yet.
+ * older. It calls `once` to read what is not cached yet. With `isPerTurn`, the searches of one turn of the event loop share
+ * the transaction and the comparison.
  */
-function cachedSearches(database: Database) {
+function cachedSearches(database: Database, isPerTurn: boolean) {
   const list = database.prepare<[object], { documents: string | null; count: number }>(
     `SELECT group_concat(id) AS documents, count(*) AS count FROM (
        SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
        LIMIT ${documentsMax + 1})`,
   );
+  const begin = database.prepare('BEGIN');
+  const commit = database.prepare('COMMIT');
   const cache = new Map<string, CachedReads>();
+  /** The values of the organizations that were compared in this transaction. */
+  const compared = new Map<string, CachedReads['values'] | undefined>();
   let bytes = 0;
 
   function valuesOf(organizationId: string): CachedReads['values'] | undefined {
@@ -190,15 +198,31 @@ function cachedSearches(database: Database) {
     bytes = 0;
   }
 
+  function start(): void {
+    if (database.inTransaction) return;
+    begin.run();
+    compared.clear();
+    if (isPerTurn) atEndOfTurn(end);
+  }
+
+  function end(): void {
+    // After an I/O error, SQLite has ended it already.
+    if (database.inTransaction) commit.run();
+  }
+
   type Once = <Value>(name: string, read: () => Value) => Value;
-  const inTransaction = database.transaction((read: () => unknown) => read());
-  return <T>(organizationId: string, search: (once: Once) => T): T =>
-    inTransaction(() => {
-      const values = valuesOf(organizationId);
+  return <T>(organizationId: string, search: (once: Once) => T): T => {
+    start();
+    try {
+      if (!compared.has(organizationId)) compared.set(organizationId, valuesOf(organizationId));
+      const values = compared.get(organizationId);
       return search((name, read) => {
         if (values === undefined) return read();
         if (!values.has(name)) keep(values, name, read());
         return values.get(name) as ReturnType<typeof read>;
       });
-    }) as T;
+    } finally {
+      if (!isPerTurn) end();
+    }
+  };
 }

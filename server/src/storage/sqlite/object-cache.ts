@@ -1,5 +1,5 @@
 import { KeptObjects } from '../kept-objects.ts';
-import type { Database } from './database.ts';
+import { atEndOfTurn, type Database } from './database.ts';
 
 /**
  * Keeps objects that were read from the database for as long as the rows behind them have not changed, so that a reader
@@ -40,12 +40,9 @@ export class ObjectCache extends KeptObjects {
   confirmForTurn(): void {
     this.#confirm();
     this.#isConfirmed = true;
-    // Runs after all pending promise callbacks, and before the event loop continues.
-    queueMicrotask(() =>
-      process.nextTick(() => {
-        this.#isConfirmed = false;
-      }),
-    );
+    atEndOfTurn(() => {
+      this.#isConfirmed = false;
+    });
   }
 
   #confirm(): void {
