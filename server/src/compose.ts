@@ -12,7 +12,7 @@ import type { Library } from './domain/document.ts';
 import { SearchQueue } from './domain/fair-queue.ts';
 import { createIdGenerator } from './domain/id.ts';
 import type { ConfiguredModel } from './domain/reply.ts';
-import { keptMs } from './domain/retention.ts';
+import { retentionMs } from './domain/retention.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
 import { termOf, termsOf, wordsOf } from './generation/retrieval/terms.ts';
@@ -97,7 +97,7 @@ export async function openContext(
     // The embedded store admits a request before a read could start.
     knownKeys: config.store.engine === 'sqlite' ? undefined : new Map(),
     limits: config.limits,
-    kept: keptMs(config.retention),
+    retentionMs: retentionMs(config.retention),
     replySignals,
     threadSignals,
     followedThreads: new FollowedThreads({ store, replySignals, threadSignals, timers: machineTimers }),

@@ -25,10 +25,10 @@ type RetentionDays = Readonly<
 >;
 
 /** How long each kind is kept; undefined if forever. */
-export type Kept = Readonly<Record<RetentionKind, number | undefined>>;
+export type RetentionMs = Readonly<Record<RetentionKind, number | undefined>>;
 
 /** The operator's settings, and fixed times for data that is no longer read. */
-export function keptMs(days: RetentionDays): Kept {
+export function retentionMs(days: RetentionDays): RetentionMs {
   const ms = (kept: number | undefined, more = 0) => (kept === undefined ? undefined : (kept + more) * dayMs);
   return {
     deleted_threads: ms(days.deletedThreads),

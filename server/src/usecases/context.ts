@@ -7,7 +7,7 @@ import type { IdGenerator, OrganizationId } from '../domain/id.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Mailer } from '../domain/mail.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
-import type { Kept } from '../domain/retention.ts';
+import type { RetentionMs } from '../domain/retention.ts';
 import type { IdentityProvider } from '../domain/sign-in.ts';
 import type { Store } from '../storage/store.ts';
 import type { RequestRecorder, UsageCounter } from './organization/request-recorder.ts';
@@ -44,7 +44,7 @@ export interface Context {
   /** The principals of recently used keys, by hash. Undefined if no read starts before its caller is admitted. */
   readonly knownKeys: Map<string, Principal> | undefined;
   readonly limits: Limits;
-  readonly kept: Kept;
+  readonly retentionMs: RetentionMs;
   readonly replySignals: ReplySignals;
   readonly threadSignals: ThreadSignals;
   readonly followedThreads: FollowedThreads;

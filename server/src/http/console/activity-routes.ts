@@ -31,7 +31,7 @@ const requests = ({ limits }: ConsoleOptions) =>
         ...(status && (/^\dxx$/.test(status) ? { statusClass: Number(status[0]) } : { code: status })),
         ...timesOf({ from, to }),
       });
-      const keptMs = call.context.kept.requests;
+      const keptMs = call.context.retentionMs.requests;
       return {
         requests: page.requests.map((request) => {
           const { traceId: id, latencyUs, code, message } = request;

@@ -113,11 +113,11 @@ function addAll(counts: Record<string, number>, more: PurgeCounts): void {
  * the next batch, and returns false to stop.
  */
 export async function enforceRetention(
-  { store, kept, telemetry }: Pick<Context, 'store' | 'kept' | 'telemetry'>,
+  { store, retentionMs, telemetry }: Pick<Context, 'store' | 'retentionMs' | 'telemetry'>,
   proceed: (kind: RetentionKind, batch: RetentionBatch) => Promise<boolean>,
 ): Promise<void> {
   for (const kind of retentionKinds) {
-    const keepMs = kept[kind];
+    const keepMs = retentionMs[kind];
     if (keepMs === undefined) continue;
     let place: RetentionPlace | null = '';
     while (place !== null) {
@@ -131,10 +131,10 @@ export async function enforceRetention(
 }
 
 /** The retention settings, and how many rows are due for removal, up to 10,000 of each kind. */
-export async function surveyRetention({ store, kept }: Pick<Context, 'store' | 'kept'>) {
+export async function surveyRetention({ store, retentionMs }: Pick<Context, 'store' | 'retentionMs'>) {
   const rules = [];
   for (const kind of retentionKinds) {
-    const keepMs = kept[kind];
+    const keepMs = retentionMs[kind];
     rules.push({
       kind,
       /** Undefined: kept forever. */

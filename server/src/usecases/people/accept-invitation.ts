@@ -1,10 +1,10 @@
-import type { Acceptance, Password } from '../../domain/account.ts';
+import type { Acceptance } from '../../domain/account.ts';
 import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId } from '../../domain/id.ts';
 import { isInvitationToken, passwordFault } from '../../domain/sign-in.ts';
 import type { Invitation } from '../../storage/store.ts';
 import { auditNote } from '../organization/audit-log.ts';
-import { attempt, type VisitorCall, type WithDevice } from './passwords.ts';
+import { attempt, hashesOf, type VisitorCall, type WithDevice } from './passwords.ts';
 import { type SignedInCall, type StartedSession, startSession } from './sessions.ts';
 
 /** `NOT_FOUND` for every invitation that cannot be used: unknown, used, replaced or expired. */
@@ -70,26 +70,19 @@ async function acceptanceOf(
   device: WithDevice['device'],
 ): Promise<Acceptance> {
   const { ids, passwords } = call.context;
-  const hashes = known.map(hashOf);
   if (terms === 'sso') throw invalid('You have no password here: sign in through your provider.');
-  if (!resets && hashes.length > 0) {
+  if (!resets && known.length > 0) {
     // A known device may only prove its own password: choosing one is a guess at the others.
     const attempted = { person: email, device: terms === 'choose' ? undefined : device };
-    const hash = await attempt(call, attempted, (only) =>
-      passwords.find(known.filter(({ id }) => only === undefined || id === only).map(hashOf), password),
-    );
+    const hash = await attempt(call, attempted, (only) => passwords.find(hashesOf(known, only), password));
     if (hash !== undefined) return { kind: 'proven', hash };
     // Not UNAUTHORIZED: the console would treat that as an ended session.
     if (terms === 'prove') throw invalid('password: is not the one you sign in with.');
   }
   const fault = passwordFault(password, email);
   if (fault !== undefined) throw invalid(`password: ${fault}.`);
-  const hash = await passwords.hash(password, resets ? undefined : hashes[0]);
+  const hash = await passwords.hash(password, resets ? undefined : known[0]?.hash);
   return { kind: 'chosen', password: { id: ids.password(), hash } };
-}
-
-function hashOf({ hash }: Password): string {
-  return hash;
 }
 
 function gone(): ServiceError {

@@ -1,3 +1,4 @@
+import type { Password } from '../../domain/account.ts';
 import { placeOf } from '../../domain/address.ts';
 import type { AttemptLimit } from '../../domain/attempts.ts';
 import { openValue, sealValue } from '../../domain/cursor.ts';
@@ -22,14 +23,17 @@ export async function signIn(
   const spelling = normalizeEmail(email) ?? '';
   const started = await attempt(call, { person: spelling, device }, async (only) => {
     const person = await store.findPerson(spelling);
-    const tried = person?.passwords.filter(({ id }) => only === undefined || id === only) ?? [];
-    const hashes = tried.map(({ hash }) => hash);
-    const passwordHash = await passwords.find(hashes, password);
+    const passwordHash = await passwords.find(hashesOf(person?.passwords ?? [], only), password);
     if (person === undefined || passwordHash === undefined) return undefined;
     return startSession(call, person.userId, passwordHash);
   });
   if (started === undefined) throw unauthorized('Wrong email or password.');
   return started;
+}
+
+/** The hashes to compare with: all of them, or `only` that of one password. */
+export function hashesOf(passwords: readonly Password[], only: PasswordId | undefined): string[] {
+  return passwords.filter(({ id }) => only === undefined || id === only).map(({ hash }) => hash);
 }
 
 /** Ends the other sessions that the old password covers. */
