@@ -35,17 +35,12 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
         reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
       },
     };
-    const token = async (request: FastifyRequest, reply: FastifyReply) => {
-      const accessToken = await exchange(context, request);
-      return reply.header('content-type', 'application/json; charset=utf-8').send(
-        JSON.stringify({
-          access_token: accessToken,
-          token_type: 'Bearer',
-          expires_in: accessTokenSeconds,
-          scope: accessTokenScope,
-        }),
-      );
-    };
+    const token = async (request: FastifyRequest) => ({
+      access_token: await exchange(context, request),
+      token_type: 'Bearer',
+      expires_in: accessTokenSeconds,
+      scope: accessTokenScope,
+    });
     const keySet = async (_request: FastifyRequest, reply: FastifyReply) => {
       const keys = await context.accessTokens.keySet();
       return reply
@@ -198,8 +193,5 @@ function sendOAuthError(reply: FastifyReply, { code, message, retryAfterSeconds 
   // Required with every 401 by RFC 9110 §15.5.2, and after a failed Authorization header by RFC 6749 §5.2.
   if (statusOf[code] === 401) reply.header('www-authenticate', 'Basic realm="skein", charset="UTF-8"');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
-  return reply
-    .code(statusOf[code])
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify({ error: code, error_description: message }));
+  return reply.code(statusOf[code]).send({ error: code, error_description: message });
 }
