@@ -69,6 +69,12 @@ describe('Single sign-on', () => {
     assert.equal((await browser.get('/session')).body.user.email, 'ada@demo.example');
   });
 
+  it('starts from a page whose address is too long to return to', async () => {
+    provider.account = ada;
+    const cited = `/documents/doc_1?cited=${'%E6%BC%A2'.repeat(400)}`;
+    assert.equal(await goThrough(newBrowser(), cited), '/documents/doc_1');
+  });
+
   it('never leads to another site', async () => {
     provider.account = ada;
     for (const elsewhere of ['https://evil.example/', '//evil.example', '/\\evil.example'])

@@ -31,7 +31,7 @@ import {
   ssoTimeoutMs,
 } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { type Source, Type, text } from '../schema.ts';
+import { type Source, Type, textFormat } from '../schema.ts';
 import {
   clearCookie,
   csrfTokenOf,
@@ -185,7 +185,7 @@ const callbackPath = '/console/sso/callback';
 export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /sso/start', 'anyone', {
-      query: Type.Object({ returnTo: Type.Optional(text(0, 2000)) }),
+      query: Type.Object({ returnTo: Type.Optional(Type.String({ format: textFormat })) }),
       response: null,
       async handle({ context, query, reply }) {
         const provider = providerOf(context);
@@ -230,10 +230,18 @@ async function redirectToSignIn(reply: FastifyReply, problem: SsoProblem, reason
   await reply.redirect(`/sign-in?problem=${problem satisfies schemas.SignInProblem}`, 303);
 }
 
-/** A path on this site. Anything that a browser could read as another site's URL becomes `/`. */
+/** Browsers drop a cookie of more than 4,096 bytes. */
+const pathLengthMax = 2000;
+
+/**
+ * A path on this site. Anything that a browser could read as another site's URL becomes `/`. A path that is too long, as of
+ * a citation in a script that URLs encode, loses its query.
+ */
 export function localPath(text: string | undefined): string {
   const own = 'http://here.invalid';
   if (text === undefined || !text.startsWith('/') || !URL.canParse(text, own)) return '/';
-  const url = new URL(text, own);
-  return url.origin === own && !url.pathname.startsWith('//') ? url.pathname + url.search + url.hash : '/';
+  const { origin, pathname, search, hash } = new URL(text, own);
+  if (origin !== own || pathname.startsWith('//')) return '/';
+  const paths = [pathname + search + hash, pathname, '/'];
+  return paths.find((path) => path.length <= pathLengthMax)!;
 }
