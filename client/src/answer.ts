@@ -26,9 +26,29 @@ const classOf = new Map<unknown, typeof SkeinError>([
   ['INTERNAL_ERROR', InternalError],
 ]);
 
+/** Twice what the largest thread takes. A response without an end would fill the memory until the timeout. */
+const bodyBytesMax = 128 * 1024 * 1024;
+
 export async function readAnswer(response: Response): Promise<Answer> {
-  const text = await response.text();
+  const text = await textOf(response);
   return { status: response.status, headers: response.headers, body: parse(text), text };
+}
+
+/** Cut off where it is too long: it is no longer JSON then. */
+async function textOf(response: Response): Promise<string> {
+  // Some implementations of `fetch` have no streams.
+  const reader = response.body?.getReader();
+  if (reader === undefined) return response.text();
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  while (bytes <= bodyBytesMax) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    text += decoder.decode(value, { stream: true });
+  }
+  reader.cancel().catch(() => {});
+  return text;
 }
 
 /** The error that a response reports, with the service's message if it has one. */

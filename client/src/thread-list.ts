@@ -1,3 +1,4 @@
+import { UnexpectedAnswerError } from './errors.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { Thread, ThreadPage } from './types.ts';
 
@@ -31,6 +32,7 @@ export class ThreadList implements AsyncIterable<Thread> {
     while (next !== null) {
       const page: ThreadPage = await this.#page(next, this.#options.limit ?? walkLimit);
       yield page;
+      if (page.nextCursor === next) throw endless();
       next = page.nextCursor;
     }
   }
@@ -43,9 +45,19 @@ export class ThreadList implements AsyncIterable<Thread> {
   async #page(cursor: string | undefined, limit: number | undefined): Promise<ThreadPage> {
     const { accountId } = this.#options;
     const answer = await this.#transport.request(
-      { method: 'GET', path: '/threads', query: { limit, cursor, accountId }, expectedField: 'threads' },
+      { method: 'GET', path: '/threads', query: { limit, cursor, accountId }, isExpected: isPage },
       this.#options,
     );
     return answer.body as ThreadPage;
   }
+}
+
+/** Without `nextCursor`, a walk would start over instead of ending. */
+function isPage({ threads, nextCursor }: Readonly<Record<string, unknown>>): boolean {
+  return Array.isArray(threads) && (nextCursor === null || typeof nextCursor === 'string');
+}
+
+function endless(): UnexpectedAnswerError {
+  const message = 'GET /threads returned the cursor that it was given, so the list would never end.';
+  return new UnexpectedAnswerError(message, { code: 'UNEXPECTED_ANSWER' });
 }

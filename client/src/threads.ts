@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts';
+import { type Answer, asObject, asText } from './answer.ts';
 import { addTo } from './errors.ts';
 import { type Look, type Reply, untilReplied, type WaitOptions } from './reply.ts';
 import { type ListOptions, ThreadList } from './thread-list.ts';
@@ -58,7 +58,7 @@ export class Threads {
     const headers = { 'idempotency-key': idempotencyKey };
     try {
       const answer = await this.#transport.request(
-        { method: 'POST', path: '/threads', headers, body, expectedField: 'thread' },
+        { method: 'POST', path: '/threads', headers, body, isExpected: hasThread },
         options,
       );
       return answer.body as CreatedThread;
@@ -87,7 +87,7 @@ export class Threads {
   /** Renames a thread, which moves it to the top of lists. Only its creator can. */
   async rename(id: string, title: string, options: CallOptions = {}): Promise<Thread> {
     const answer = await this.#transport.request(
-      { method: 'PATCH', path: pathOf(id), body: { title }, expectedField: 'thread' },
+      { method: 'PATCH', path: pathOf(id), body: { title }, isExpected: hasThread },
       options,
     );
     return (answer.body as RenamedThread).thread;
@@ -103,7 +103,7 @@ export class Threads {
         ? { ...answer, status: 200, body: { id, deleted: true } satisfies DeletedThread }
         : answer;
     const answer = await this.#transport.request(
-      { method: 'DELETE', path: pathOf(id), expectedField: 'deleted', afterLostAttempt },
+      { method: 'DELETE', path: pathOf(id), isExpected: ({ deleted }) => deleted === true, afterLostAttempt },
       options,
     );
     return answer.body as DeletedThread;
@@ -157,10 +157,18 @@ export class Threads {
     const prefer = waitSeconds > 0 ? `wait=${Math.ceil(waitSeconds)}` : undefined;
     const headers = { prefer, 'if-none-match': etag };
     return this.#transport.request(
-      { method: 'GET', path: pathOf(id), headers, expectedField: 'messages', holdMs: waitSeconds * 1000 },
+      { method: 'GET', path: pathOf(id), headers, isExpected: hasMessages, holdMs: waitSeconds * 1000 },
       options,
     );
   }
+}
+
+function hasThread({ thread }: Readonly<Record<string, unknown>>): boolean {
+  return asText(asObject(thread)?.id) !== undefined;
+}
+
+function hasMessages(body: Readonly<Record<string, unknown>>): boolean {
+  return hasThread(body) && Array.isArray(body.messages) && asObject(body.status) !== undefined;
 }
 
 function pathOf(id: string): string {

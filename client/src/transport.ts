@@ -20,8 +20,8 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: object;
-  /** A field that every response of the service has; a proxy's response lacks it. */
-  readonly expectedField: string;
+  /** Whether a successful response is one of the service. A proxy's lacks its fields. */
+  readonly isExpected: (body: Readonly<Record<string, unknown>>) => boolean;
   /** How long the service was asked to hold its response. */
   readonly holdMs?: number;
   /** Interprets the response to a retry when an earlier attempt may have succeeded without a response. */
@@ -109,6 +109,6 @@ function judge(answer: Answer, call: Call, request: string): Attempt<Answer> {
   const { status, headers, body } = answer;
   if (status === 304 && call.headers?.['if-none-match'] !== undefined) return { done: answer };
   if (status < 200 || status >= 300) return { failure: failureIn(answer, request), headers };
-  if (asObject(body)?.[call.expectedField] === undefined) return { failure: unexpected(answer, request) };
+  if (!call.isExpected(asObject(body) ?? {})) return { failure: unexpected(answer, request) };
   return { done: answer };
 }

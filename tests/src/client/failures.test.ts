@@ -112,12 +112,62 @@ describe('A call that fails', () => {
     assert.ok(outcome instanceof client.UnexpectedAnswerError && !(outcome instanceof client.NotFoundError));
     assert.equal(outcome.status, 404);
     assert.match(outcome.message, /404 \(text\/html\).*: <h1>Who are you\?<\/h1>$/);
-    for (const body of ['', '{', '[]', '{"items":[]}', 'null']) {
+    const bodies = [
+      '',
+      '{',
+      '[]',
+      '{"items":[]}',
+      'null',
+      '{"threads":"none","nextCursor":null}',
+      '{"threads":[]}',
+    ];
+    for (const body of bodies) {
       const { outcome: empty, tries } = await listOver([{ status: 200, body }]);
       assert.equal(empty.code, 'UNEXPECTED_ANSWER', body);
       assert.equal(tries, 1);
     }
     assert.equal((await listOver([html(502)], { retries: 0 })).outcome.code, 'INTERNAL_ERROR');
+  });
+
+  it('reports a response without the fields of the operation', async () => {
+    const over = (body: object) =>
+      clientOf(proxy.address([{ status: 200, body: JSON.stringify(body) }])).threads;
+    const thread = { id: 'thr_1' };
+    const calls = [
+      () => over({ thread: null }).create({ prompt: 'Hello' }),
+      () => over({ thread: {} }).ask('Hello'),
+      () => over({ messages: [], status: {} }).get('thr_1'),
+      () => over({ thread, messages: null, status: {} }).get('thr_1'),
+      () => over({ thread, messages: [] }).wait('thr_1'),
+      () => over({ thread: 5 }).rename('thr_1', 'Refunds'),
+      () => over({ deleted: 'no' }).delete('thr_1'),
+    ];
+    for (const call of calls) await assert.rejects(call, { code: 'UNEXPECTED_ANSWER' }, String(call));
+  });
+
+  it('reports a list that would never end', async () => {
+    const page = { status: 200, body: '{"threads":[],"nextCursor":"again","truncated":false}' };
+    const address = proxy.address([page, page, page]);
+    const pages: unknown[] = [];
+    const walk = async () => {
+      for await (const one of clientOf(address).threads.list().pages()) pages.push(one);
+    };
+    await assert.rejects(walk, { code: 'UNEXPECTED_ANSWER', message: /never end/ });
+    assert.deepEqual([pages.length, proxy.requestsTo(address).length], [2, 2]);
+  });
+
+  it('does not read a response that has no end', async () => {
+    let pulled = 0;
+    const blanks = new Uint8Array(1024 * 1024).fill(0x20);
+    const body = new ReadableStream({
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(blanks);
+      },
+    });
+    const { threads } = clientOf('http://skein.invalid', { fetch: async () => new Response(body) });
+    await assert.rejects(threads.get('thr_1'), { code: 'UNEXPECTED_ANSWER' });
+    assert.ok(pulled < 200, `${pulled} MiB`);
   });
 
   it('waits as long as Retry-After says, in seconds or as a date', async () => {

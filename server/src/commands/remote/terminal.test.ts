@@ -254,4 +254,13 @@ describe('A thread on a terminal', () => {
     );
     assert.ok(text.endsWith('[2] Yarn\n\nuser:\nHow long?\n\nassistant, failed:\nIt could not.'), text);
   });
+
+  it('has no control characters, whatever the service sends in any field', () => {
+    const evil = 'x\u001b]0;y\u0007\u009b2J' as never;
+    const poisoned = { id: evil, title: evil, url: evil, snippet: evil };
+    const message = { ...reply, role: evil, status: evil, content: evil, sources: [poisoned] };
+    const status = { state: evil, activeMessageId: null, latestUpdate: null, stepCount: 0 };
+    const whole = { thread: { ...thread, ...poisoned, accountId: evil }, messages: [message], status };
+    assert.doesNotMatch(threadText(whole), /[^\P{Cc}\n]/u);
+  });
 });

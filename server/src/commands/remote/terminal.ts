@@ -186,7 +186,7 @@ export function threadText({ thread, messages, status }: ThreadWithMessages): st
 
 function messageText({ role, status, content, sources }: ThreadMessage): string {
   const head = status === null || status === 'completed' ? `${role}:` : `${role}, ${status}:`;
-  const lines = [head, ...(content === '' ? [] : [shown(content)])].join('\n');
+  const lines = [printable(head), ...(content === '' ? [] : [shown(content)])].join('\n');
   return [lines, sourceLines(sources)].filter((part) => part !== '').join('\n\n');
 }
 
