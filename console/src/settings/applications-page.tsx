@@ -20,13 +20,13 @@ const title = 'Applications';
 export function ApplicationsPage() {
   const { id } = useOrganization();
   const list = useQuery(applicationsOptions(id));
-  const [making, setMaking] = useState(false);
+  const [creating, setCreating] = useState(false);
   const [rotating, setRotating] = useState<ApplicationJson | null>(null);
   const [deleting, setDeleting] = useState<ApplicationJson | null>(null);
   const [secret, setSecret] = useState<ClientSecretJson | null>(null);
   const change = useChange<ClientSecretJson>();
   const created = (made: ClientSecretJson) => {
-    setMaking(false);
+    setCreating(false);
     setSecret(made);
   };
   return (
@@ -35,7 +35,7 @@ export function ApplicationsPage() {
       width="wide"
       description="Machine-to-machine clients. They exchange a client ID and secret for a token and can read all published threads."
       actions={
-        <Button leftSection={<IconApps size={16} aria-hidden />} onClick={() => setMaking(true)}>
+        <Button leftSection={<IconApps size={16} aria-hidden />} onClick={() => setCreating(true)}>
           Create application
         </Button>
       }
@@ -58,15 +58,15 @@ export function ApplicationsPage() {
           Token endpoint: <Code>{list.data.tokenUrl}</Code>
         </Text>
       )}
-      <Modal opened={making} onClose={() => setMaking(false)} title="Create an application">
-        {making && (
+      <Modal opened={creating} onClose={() => setCreating(false)} title="Create an application">
+        {creating && (
           <NameForm<ClientSecretJson>
             path="/applications"
             description="The program that uses this application."
             submitLabel="Create application"
             failure="Application not created"
             onCreated={created}
-            onCancel={() => setMaking(false)}
+            onCancel={() => setCreating(false)}
           />
         )}
       </Modal>

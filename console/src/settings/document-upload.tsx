@@ -19,12 +19,12 @@ interface DocumentUploadProps {
   readonly endings: readonly string[];
 }
 
-/** A file that is being uploaded, or its outcome. */
+/** A file, how much of it has been sent, and the outcome. */
 interface Upload {
   readonly id: string;
   readonly name: string;
   /** 0 to 1. */
-  readonly part: number;
+  readonly progress: number;
   readonly outcome: { readonly ok: boolean; readonly text: string } | null;
 }
 
@@ -86,7 +86,7 @@ function AccountChoice({ value, onChange }: { value: string; onChange: (account:
   );
 }
 
-function UploadLine({ upload: { name, part, outcome } }: { upload: Upload }) {
+function UploadLine({ upload: { name, progress, outcome } }: { upload: Upload }) {
   return (
     <Paper component="li" withBorder p="xs">
       <Group justify="space-between" wrap="nowrap" gap="sm">
@@ -97,11 +97,13 @@ function UploadLine({ upload: { name, part, outcome } }: { upload: Upload }) {
           {outcome !== null &&
             (outcome.ok ? <IconCheck size={16} aria-hidden /> : <IconAlertTriangle size={16} aria-hidden />)}
           <Text size="sm" {...(outcome?.ok === false && { c: 'var(--mantine-color-error)' })}>
-            {outcome?.text ?? (part < 1 ? `${Math.round(part * 100)}%` : 'Reading…')}
+            {outcome?.text ?? (progress < 1 ? `${Math.round(progress * 100)}%` : 'Reading…')}
           </Text>
         </Group>
       </Group>
-      {outcome === null && <Progress value={part * 100} size="sm" mt={6} aria-label={`Upload of ${name}`} />}
+      {outcome === null && (
+        <Progress value={progress * 100} size="sm" mt={6} aria-label={`Upload of ${name}`} />
+      )}
     </Paper>
   );
 }
@@ -112,10 +114,10 @@ function useUploads(account: string) {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const count = useRef(0);
 
-  const begin = (name: string, outcome: Upload['outcome']): string => {
+  const start = (name: string, outcome: Upload['outcome']): string => {
     count.current += 1;
     const uploadId = `upload-${count.current}`;
-    setUploads((all) => [...all, { id: uploadId, name, part: 0, outcome }]);
+    setUploads((all) => [...all, { id: uploadId, name, progress: 0, outcome }]);
     return uploadId;
   };
   const change = (uploadId: string, to: Partial<Upload>) =>
@@ -124,7 +126,7 @@ function useUploads(account: string) {
   async function send(uploadId: string, file: File): Promise<void> {
     const path = inOrganization(id, `/documents${query({ name: file.name, accountId: account })}`);
     try {
-      const added = await upload<AddedDocumentJson>(path, file, (part) => change(uploadId, { part }));
+      const added = await upload<AddedDocumentJson>(path, file, (progress) => change(uploadId, { progress }));
       const text = `${added.replaced ? 'Replaced' : 'Added'}, ${counted(added.passages, 'passage')}`;
       change(uploadId, { outcome: { ok: true, text } });
       announce(`${file.name}: ${text}`);
@@ -137,8 +139,8 @@ function useUploads(account: string) {
 
   /** Sends one file after the other, because the service reads one at a time anyway. */
   async function add(files: readonly File[]): Promise<void> {
-    const begun = files.map((file) => ({ file, uploadId: begin(file.name, null) }));
-    for (const { file, uploadId } of begun) await send(uploadId, file);
+    const started = files.map((file) => ({ file, uploadId: start(file.name, null) }));
+    for (const { file, uploadId } of started) await send(uploadId, file);
   }
 
   function refuse(rejections: readonly FileRejection[], sizeMax: string): void {
@@ -146,7 +148,7 @@ function useUploads(account: string) {
       const [first] = errors;
       const text =
         first?.code === 'file-too-large' ? `Larger than ${sizeMax}` : (first?.message ?? 'Rejected');
-      begin(file.name, { ok: false, text });
+      start(file.name, { ok: false, text });
       announce(`${file.name} not added`);
     }
   }

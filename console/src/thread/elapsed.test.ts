@@ -44,7 +44,7 @@ test('the current step of a running reply has no duration yet', () => {
   assert.deepEqual(stepDurationsMs({ ...reply, status: 'in_progress', completedAt: null }), [1_000, null]);
 });
 
-test('a step without a stored time has no duration, and neither has the one before it', () => {
+test('a step without a stored time has no duration, and neither does the one before it', () => {
   const steps = [...reply.steps.slice(0, 1), { description: 'Reading', elapsedMs: null }];
   assert.deepEqual(stepDurationsMs({ ...reply, steps }), [null, null]);
 });

@@ -26,29 +26,29 @@ export function useFollowEnd(content: RefObject<HTMLElement | null>, isGrowing: 
   }, [isGrowing]);
 
   useEffect(() => {
-    const look = () => {
+    const measure = () => {
       const distance = pixelsToEnd();
       isAtEnd.current = distance < nearPixels;
       setAway(distance > 4 * nearPixels);
     };
-    const grown = new ResizeObserver(() => {
+    const observer = new ResizeObserver(() => {
       if (follows.current && isAtEnd.current) scrollToEnd('instant');
-      else look();
+      else measure();
     });
-    look();
-    if (content.current) grown.observe(content.current);
-    addEventListener('scroll', look, { passive: true });
+    measure();
+    if (content.current) observer.observe(content.current);
+    addEventListener('scroll', measure, { passive: true });
     return () => {
-      grown.disconnect();
-      removeEventListener('scroll', look);
+      observer.disconnect();
+      removeEventListener('scroll', measure);
     };
   }, [content]);
 
   const toEnd = useCallback(() => {
     isAtEnd.current = true;
-    const isStill = !matchMedia('(prefers-reduced-motion: reduce)').matches && !follows.current;
+    const isSmooth = !matchMedia('(prefers-reduced-motion: reduce)').matches && !follows.current;
     // Smooth scrolling would fall behind on a page that grows.
-    scrollToEnd(isStill ? 'smooth' : 'instant');
+    scrollToEnd(isSmooth ? 'smooth' : 'instant');
   }, []);
   return { isAway, toEnd };
 }

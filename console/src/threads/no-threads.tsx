@@ -23,7 +23,7 @@ const cases = {
   },
 } as const;
 
-/** An empty list says what to do about it. */
+/** Takes the place of an empty list and suggests what to do. */
 export function NoThreads({ scope, isFiltered }: { scope: 'mine' | 'published'; isFiltered: boolean }) {
   const { Icon, title, text, action } = cases[isFiltered ? 'filtered' : scope];
   const isNew = scope === 'mine' && !isFiltered;
