@@ -94,7 +94,7 @@ async function makeKeys(context: Context, keys: Record<string, string>): Promise
   );
   const hash = context.sha256(spent.key);
   const today = utcDay(context.now());
-  // Also tomorrow's, because the test may run over midnight.
+  // Uses up both days, because midnight may pass during the test.
   for (const day of [today, today + 1]) {
     const requests = Array.from({ length: context.limits.dailyQuota }, () =>
       (context as Context).store.admitKey(hash, day),
@@ -117,9 +117,9 @@ async function send(
   const [line = '', ...fields] = head.trim().split('\n');
   const [method, url] = line.split(' ') as ['GET' | 'POST', string];
   const headers = fields.map((field) => field.split(': ') as [string, string]);
-  const named = headers.map(([name, value]) => [
+  const authorized = headers.map(([name, value]) => [
     name,
     value.replace(/^Bearer (\w+)$/, (_, key) => `Bearer ${keys[key]}`),
   ]);
-  return app.inject({ method, url, headers: Object.fromEntries(named), ...(payload && { payload }) });
+  return app.inject({ method, url, headers: Object.fromEntries(authorized), ...(payload && { payload }) });
 }

@@ -4,7 +4,7 @@ import { agrees, type Evidence, figuresOf, type Sentence } from './sentence.ts';
 
 /** Chosen on the statements marked `tune` in bench/evaluation. */
 const thresholds = {
-  /** How much of a statement's words a passage must contain, close together. */
+  /** The share of a statement's words that a passage must contain, close together. */
   coverage: 0.65,
   /** The same where the statement has figures, and the passage has them too. */
   coverageWithFigures: 0.5,
@@ -16,9 +16,9 @@ const thresholds = {
   margin: 0.05,
 };
 
-/** The sentences of a passage that are closest to a claim. */
+/** The sentences of a passage that are closest to a statement. */
 interface Match {
-  /** How much of the claim's words they contain: 0 to 1. */
+  /** The share of the statement's words that they contain: 0 to 1. */
   readonly coverage: number;
   readonly from: number;
   readonly to: number;
@@ -29,33 +29,33 @@ export interface Support extends Match {
   readonly passage: number;
 }
 
-/** The passages that support the claim. One that matches more closely and contradicts it outweighs the others. */
-export function supportsOf(claim: Sentence, evidence: readonly Evidence[]): Support[] {
+/** The passages that support the statement. One that matches more closely and contradicts it outweighs the others. */
+export function supportsOf(statement: Sentence, evidence: readonly Evidence[]): Support[] {
   const quotes = evidence.map(({ sentences }, passage) => {
-    const at = sentences.findIndex((sentence) => isQuoted(claim, sentence));
+    const at = sentences.findIndex((sentence) => isQuoted(statement, sentence));
     return { passage, coverage: 1, from: at, to: at };
   });
   const found = quotes.filter(({ from }) => from >= 0);
   if (found.length > 0) return found;
-  const threshold = claim.figures.length > 0 ? thresholds.coverageWithFigures : thresholds.coverage;
-  const wordings = [...claim.terms].map((term) => [term, ...synonymsOf(term)]);
+  const threshold = statement.figures.length > 0 ? thresholds.coverageWithFigures : thresholds.coverage;
+  const wordings = [...statement.terms].map((term) => [term, ...synonymsOf(term)]);
   const close = evidence
-    .map(({ sentences }, passage) => ({ passage, ...closestMatch(claim, wordings, sentences) }))
+    .map(({ sentences }, passage) => ({ passage, ...closestMatch(statement, wordings, sentences) }))
     .filter(({ coverage }) => coverage >= threshold);
   const { denials = [], supports = [] } = Object.groupBy(close, ({ passage, from, to }) => {
     const { sentences, context } = evidence[passage]!;
-    return contradicts(claim, sentences.slice(from, to + 1), context) ? 'denials' : 'supports';
+    return contradicts(statement, sentences.slice(from, to + 1), context) ? 'denials' : 'supports';
   });
   const denial = Math.max(0, ...denials.map(({ coverage }) => coverage));
   return supports.filter(({ coverage }) => coverage >= denial - thresholds.margin);
 }
 
-/** Whether the sentence is the claim, word for word and in the same units. */
+/** Whether the sentence is the statement, word for word and in the same units. */
 function isQuoted({ wording, figures }: Sentence, sentence: Sentence): boolean {
   return sentence.wording === wording && figures.every((figure) => agrees(figure, sentence.figures));
 }
 
-/** The sentence that contains most of the claim's words, or two neighbors if it takes both. */
+/** The sentence that contains most of the statement's words, or two neighbors if it takes both. */
 function closestMatch(
   { figures }: Sentence,
   wordings: readonly (readonly string[])[],
@@ -80,15 +80,17 @@ function shareOf(held: readonly boolean[]): number {
   return held.filter(Boolean).length / Math.max(1, held.length);
 }
 
-/** Whether the found sentences contradict the claim: another figure, another name, or the opposite. */
-function contradicts(claim: Sentence, found: readonly Sentence[], context: ReadonlySet<string>): boolean {
+/** Whether the found sentences contradict the statement: another figure, another name, or the opposite. */
+function contradicts(statement: Sentence, found: readonly Sentence[], context: ReadonlySet<string>): boolean {
   const figures = found.flatMap((sentence) => sentence.figures);
-  if (!claim.figures.every((figure) => agrees(figure, figures))) return true;
+  if (!statement.figures.every((figure) => agrees(figure, figures))) return true;
   const hasTerm = (term: string) => context.has(term) || found.some(({ tokens }) => tokens.has(term));
   // 'UK' may be written for 'Britain'.
   const isNamed = (term: string) => [term, ...synonymsOf(term)].some(hasTerm);
-  if (!claim.names.every((name) => isNamed(termOf(name)))) return true;
-  return isMisattributed(claim, found) || saysContrast(claim, found, hasTerm) || negates(claim, found);
+  if (!statement.names.every((name) => isNamed(termOf(name)))) return true;
+  return (
+    isMisattributed(statement, found) || saysContrast(statement, found, hasTerm) || negates(statement, found)
+  );
 }
 
 const hasName = /(?:^|\s)["“(]?\p{Lu}\p{L}/u;
@@ -146,31 +148,31 @@ function contrastOf(term: string): Contrast {
   return contrasts.get(term) ?? { same: [term], opposite: [] };
 }
 
-/** Whether the claim has 'excluded' and a sentence 'included'. Negated words do not count: 'not included'. */
+/** Whether the statement has 'excluded' and a sentence 'included'. Negated words do not count: 'not included'. */
 function saysContrast(
-  claim: Sentence,
+  { tokens, negated }: Sentence,
   found: readonly Sentence[],
   hasTerm: (term: string) => boolean,
 ): boolean {
-  return [...claim.tokens].some((term) => {
+  return [...tokens].some((term) => {
     const { same, opposite } = contrastOf(term);
-    if (claim.negated.has(term) || same.some(hasTerm)) return false;
-    return opposite.some((other) => hasTerm(other) && !claim.tokens.has(other) && !isNegated(found, other));
+    if (negated.has(term) || same.some(hasTerm)) return false;
+    return opposite.some((other) => hasTerm(other) && !tokens.has(other) && !isNegated(found, other));
   });
 }
 
-/** Whether the sentences deny what the claim states, or the other way round. */
-function negates(claim: Sentence, found: readonly Sentence[]): boolean {
+/** Whether the sentences deny what the statement says, or the other way round. */
+function negates(statement: Sentence, found: readonly Sentence[]): boolean {
   const holders = (term: string) => found.filter(({ tokens }) => tokens.has(term));
-  if (claim.negated.size > 0) {
-    return ![...claim.negated].some((term) => {
+  if (statement.negated.size > 0) {
+    return ![...statement.negated].some((term) => {
       const { same, opposite } = contrastOf(term);
       return same.some((one) => isNegated(found, one)) || opposite.some((other) => holders(other).length > 0);
     });
   }
   const isDenied = (term: string) =>
     isNegated(found, term) && holders(term).every(({ negated }) => negated.has(term));
-  return [...claim.terms].some((term) => contrastOf(term).same.some(isDenied));
+  return [...statement.terms].some((term) => contrastOf(term).same.some(isDenied));
 }
 
 function isNegated(found: readonly Sentence[], term: string): boolean {

@@ -316,15 +316,12 @@ describe('the extractive model', () => {
   });
 
   it('accepts any prompt', async () => {
-    const prompts = [
+    for (const prompt of [
       'how '.repeat(25_000),
       '?'.repeat(100_000),
       '[1] '.repeat(25_000),
       'a'.repeat(100_000),
       ' \n'.repeat(50_000),
-    ];
-    for (const prompt of [
-      ...prompts,
       '\ud800',
       '-'.repeat(100_000),
       'and what '.repeat(11_000),

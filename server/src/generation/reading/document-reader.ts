@@ -31,7 +31,7 @@ const idleMs = 5_000;
 const niceness = 10;
 
 /**
- * Reads files in separate processes, and kills one that takes too long or too much memory. (Threads would not do: V8
+ * Reads files in separate processes, and kills one that takes too long or too much memory. (A thread would not be enough: V8
  * aborts the whole process when a thread grows far beyond its limit.) Organizations take turns, and no organization
  * occupies every process if there are several. What a parser prints is discarded.
  */

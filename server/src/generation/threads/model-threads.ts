@@ -6,7 +6,7 @@ import { type Model, ModelError, type PassageSearch, type ReplyEvent, type Reply
 import type { PassageStore } from '../retrieval/search.ts';
 import { retryStore } from '../retry-store.ts';
 
-/** Work that takes the processor for milliseconds at a time. */
+/** Work that keeps a processor busy for milliseconds at a time. */
 export interface Tasks {
   /** The embedded model's whole reply. */
   reply(request: Omit<ReplyRequest, 'signal'>): Promise<ReplyEvent[]>;

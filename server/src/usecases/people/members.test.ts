@@ -49,7 +49,7 @@ describe('Adding a member', () => {
 });
 
 describe('A password link', () => {
-  it('is created once the store works again, and not promised while it fails', async (test) => {
+  it('is not promised while the store fails, and is created once it works again', async (test) => {
     const world = await openWorld(test);
     const people = new Accounting(world);
     const organization = await world.organization();

@@ -27,7 +27,7 @@ export function questionsOf(conversation: readonly ConversationTurn[]): Question
 const joint = /^(?:(?:and|but|or|so|also|then|well|ok(?:ay)?)\b[\s,]*)+(?=.*\p{L})/iu;
 const bareThing = /^(?:(?:what|how) about )?(?:(?:an?|the) )?(\p{L}[\p{L}-]*(?: [\p{L}-]+)?)\s*\?*$/iu;
 
-/** 'And a cake?' after 'What is a hank?' asks what a cake is; else the one before says what is asked. */
+/** 'And a cake?' after 'What is a hank?' asks what a cake is. Otherwise the previous question is the context. */
 function followUpOf(prompt: string, previous: string): Question {
   const thing = bareThing.exec(prompt.replace(joint, ''))?.[1];
   if (thing !== undefined && definitionAsked.test(previous))

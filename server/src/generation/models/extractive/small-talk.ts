@@ -44,8 +44,8 @@ export function selfDescription(outlines: readonly DocumentOutline[], examples: 
 }
 
 /**
- * One question per document, suggested by its headings. Headings that are questions come first. Those of lists and the
- * ones below them, such as 'SYNOPSIS › Usage', suggest none.
+ * One question per document, suggested by its headings. Headings that are questions come first. Headings of
+ * lists and those below them, such as 'SYNOPSIS › Usage', suggest no question.
  */
 export function suggestedQuestions(outlines: readonly DocumentOutline[]): string[] {
   const headings = outlines.map((outline) =>
