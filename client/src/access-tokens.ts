@@ -117,17 +117,17 @@ function tokenFailure(answer: Answer, request: string): SkeinError {
   const { error, error_description: description } = asObject(body) ?? {};
   if (typeof error !== 'string') return failureIn(answer, request);
   const message = `Could not get an access token for the application: ${asText(description) ?? error}`;
-  const facts = { status, traceId: headers.get('x-request-id') ?? undefined };
+  const details = { status, traceId: headers.get('x-request-id') ?? undefined };
   if (status === 429) {
     return new RateLimitedError(message, {
-      ...facts,
+      ...details,
       code: 'RATE_LIMITED',
       retryAfterSeconds: retryAfter(headers),
     });
   }
   if (status >= 500) return failureIn(answer, request);
   if (status === 401 || error === 'unauthorized_client') {
-    return new UnauthorizedError(message, { ...facts, code: 'UNAUTHORIZED' });
+    return new UnauthorizedError(message, { ...details, code: 'UNAUTHORIZED' });
   }
-  return new InvalidParamsError(message, { ...facts, code: 'INVALID_PARAMS' });
+  return new InvalidParamsError(message, { ...details, code: 'INVALID_PARAMS' });
 }

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { iso } from '../domain/time.ts';
 import {
   createApiKey,
   listAddressedApiKeys,
@@ -81,7 +82,7 @@ export const credentialCommands: readonly StoreCommand[] = [
         hint,
         owner ?? 'org-wide',
         creator ?? 'operator',
-        lastUsedAt === null ? 'never' : new Date(lastUsedAt).toISOString(),
+        lastUsedAt === null ? 'never' : iso(lastUsedAt),
         stateOf(revokedAt, now),
         name,
       ]);
@@ -134,7 +135,7 @@ export const credentialCommands: readonly StoreCommand[] = [
       const rows = applications.map(({ id, name, rotatedAt }) => [
         id,
         name,
-        rotatedAt === null ? 'first secret' : `rotated ${new Date(rotatedAt).toISOString()}`,
+        rotatedAt === null ? 'first secret' : `rotated ${iso(rotatedAt)}`,
       ]);
       const json = applications.map((application) => ({ ...application, clientId: application.id }));
       const whenEmpty = "No applications yet: 'skein app create ORG --name NAME' creates one.";
@@ -173,5 +174,5 @@ function showSecret({ id, clientSecret }: { id: string; clientSecret: string }):
 
 function stateOf(revokedAt: number | null, now: number): string {
   if (revokedAt === null) return 'live';
-  return revokedAt > now ? `ends ${new Date(revokedAt).toISOString()}` : 'revoked';
+  return revokedAt > now ? `ends ${iso(revokedAt)}` : 'revoked';
 }

@@ -136,7 +136,7 @@ export const organizationCommands: readonly StoreCommand[] = [
       ]);
       const json = members.map(({ userId, keys, state, mailState, ...rest }) => ({ id: userId, ...rest }));
       const whenEmpty = "No members yet: 'skein member add ORG EMAIL' adds one.";
-      return listing(json, ['ID', 'E-MAIL', 'ROLE'], rows, whenEmpty);
+      return listing(json, ['ID', 'EMAIL', 'ROLE'], rows, whenEmpty);
     },
   }),
 ];

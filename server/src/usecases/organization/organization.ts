@@ -64,7 +64,7 @@ export function notIssued(
   return forbidden(withCommand(initiator, fact, command));
 }
 
-/** What a new organization's admin has done so far. The console stops asking once all steps are done, so a full list is read only in small organizations. */
+/** What an admin of a new organization has done so far. The console stops asking once all is done: the lists are short. */
 export async function readFirstSteps({ context: { store }, principal }: PersonCall) {
   const { organizationId, userId } = principal;
   const [threads, documents, keys, members] = await Promise.all([
