@@ -153,6 +153,19 @@ export function describeUsages(world: () => World): void {
         assert.equal(await count('day', 0), 'person-limit');
       });
 
+      it('resets after a clock was far ahead for a while', async () => {
+        const { store } = world();
+        const organization = await world().organization();
+        const dayMs = 86_400_000;
+        for (const period of ['minute', 'day', 'mail'] as const) {
+          const count = (startedAt: number) =>
+            store.countPrompt(organization, ada, { period, startedAt, personMax: 1, organizationMax: 1 });
+          assert.equal(await count(365 * dayMs), 'counted', period);
+          assert.equal(await count(dayMs), 'counted', period);
+          assert.equal(await count(dayMs), 'person-limit', period);
+        }
+      });
+
       it('is exact when two nodes count at the same time', async () => {
         const organization = await world().organization();
         const nodes = [world().store, await world().node()];

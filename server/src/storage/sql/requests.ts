@@ -1,8 +1,10 @@
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
+import { dayMs, hourMs } from '../../domain/time.ts';
 import { traceIdStart, traceStart } from '../../domain/traffic.ts';
 import type {
   LoggedRequest,
+  PromptLimit,
   RequestPage,
   RequestQuery,
   Requests,
@@ -11,7 +13,7 @@ import type {
   Usages,
 } from '../store.ts';
 import { newest, searchMax } from './audit.ts';
-import { identifier, jsonRows, type Sql, sql, statement, type Values } from './sql.ts';
+import { identifier, jsonRows, type Sql, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A block has at most this many requests, so that a removal or a page does not take long. */
@@ -252,22 +254,30 @@ const listUsageOfOwner = statement('list-usage-of-owner')`${latestUsage(sql`
 export const readQuota = statement('read-quota')`
   SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
   LEFT JOIN quota_use ON organization_id = id AND day = :day WHERE id = :organizationId`;
+/** A period this far ahead was started by a clock that was wrong. Otherwise its limit would hold until that time. */
+const aheadMsMax = { minute: hourMs, day: dayMs, mail: dayMs };
+const isCurrent = sql`prompt_use.started_at BETWEEN excluded.started_at AND CAST(:latestStart AS bigint)`;
 const addPrompt = statement('add-prompt-use')`
   INSERT INTO prompt_use (organization_id, period, user_id, started_at, prompts)
   VALUES (:organizationId, :period, :userId, :startedAt, 1)
   ON CONFLICT (organization_id, period, user_id) DO UPDATE SET
-    started_at = CASE WHEN prompt_use.started_at < excluded.started_at THEN excluded.started_at
-      ELSE prompt_use.started_at END,
-    prompts = CASE WHEN prompt_use.started_at < excluded.started_at THEN 1 ELSE prompt_use.prompts + 1 END
+    started_at = CASE WHEN ${isCurrent} THEN prompt_use.started_at ELSE excluded.started_at END,
+    prompts = CASE WHEN ${isCurrent} THEN prompt_use.prompts + 1 ELSE 1 END
   RETURNING prompts`;
 /** People who get mails are counted by address, and there may be others every day. */
 const removeMailUses = statement('remove-mail-uses')`DELETE FROM prompt_use
   WHERE organization_id = :organizationId AND period = 'mail' AND user_id <> '' AND started_at < :startedAt`;
 const wholeOrganization = '';
 
+interface PromptUse extends Pick<PromptLimit, 'period' | 'startedAt'> {
+  readonly organizationId: OrganizationId;
+  readonly userId: string;
+}
+
 /** Returns the uses in this period, including this one. */
-export function* addUse(values: Values): Work<number> {
-  return (yield* row<{ prompts: number }>(addPrompt, values))!.prompts;
+export function* addUse(use: PromptUse): Work<number> {
+  const latestStart = use.startedAt + aheadMsMax[use.period];
+  return (yield* row<{ prompts: number }>(addPrompt, { ...use, latestStart }))!.prompts;
 }
 
 export const usages = ({ read, writeUnsynced }: Transactions): Usages => ({
