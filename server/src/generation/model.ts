@@ -80,7 +80,7 @@ export interface PassageSearch {
     accountId: string | null,
     question: string,
     limit: number,
-    signal?: AbortSignal,
+    signal: AbortSignal,
   ): Promise<Findings>;
 }
 

@@ -206,9 +206,9 @@ describeDrafts('drafts', (trial) => {
     it('fail the draft with the error of the library', async () => {
       const reason = new Error('The store is closed.');
       const failing: PassageSearch = {
-        search: async (organizationId, accountId, question, limit) => {
+        search: async (organizationId, accountId, question, ...others) => {
           if (question === 'fees') throw reason;
-          return library.search(organizationId, accountId, question, limit);
+          return library.search(organizationId, accountId, question, ...others);
         },
       };
       assert.equal((await draft('!tool fees', { library: failing })).error, reason);

@@ -1,11 +1,9 @@
 import type { Library } from '../../domain/document.ts';
 import type { Limits } from '../../domain/limits.ts';
-import type { PassageSearch } from '../model.ts';
 import type { DocumentReader } from '../reading/document-reader.ts';
-import { retryStore } from '../retry-store.ts';
 import type { PassageStore } from './search.ts';
 
-export function createLibrary(store: PassageStore, limits: Limits): Pick<Library, 'read'> & PassageSearch {
+export function createLibrary(store: PassageStore, limits: Limits): Library {
   let reader: Promise<DocumentReader> | undefined;
   return {
     // Loads the reader with the first file: a service that only answers does not need it.
@@ -14,10 +12,9 @@ export function createLibrary(store: PassageStore, limits: Limits): Pick<Library
       return (await reader).read(organizationId, name, source);
     },
     // Model threads search for replies. Only the operator's commands search here.
-    async search(organizationId, accountId, question, limit, signal) {
+    async search(organizationId, accountId, question, limit) {
       const { searchPassages } = await import('./search.ts');
-      const search = () => searchPassages(store, organizationId, accountId, question, limit);
-      return signal === undefined ? search() : retryStore(search, signal);
+      return searchPassages(store, organizationId, accountId, question, limit);
     },
   };
 }

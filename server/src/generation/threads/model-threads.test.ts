@@ -28,6 +28,8 @@ const brokenPassages = `export function openPassages() {
   return { findPassages: read, readPassages: read, outlineDocuments: read };
 }`;
 
+const neverAborted = new AbortController().signal;
+
 const removedNote = {
   id: 'evt_removed',
   actor: { kind: 'operator' },
@@ -37,7 +39,7 @@ const removedNote = {
   detail: {},
 } as const;
 
-function request(prompt: string, organization = 'org_1', signal = new AbortController().signal) {
+function request(prompt: string, organization = 'org_1', signal = neverAborted) {
   return {
     organizationId: organization as OrganizationId,
     accountId: null,
@@ -71,6 +73,11 @@ describe('Model threads', () => {
     ]);
   });
   after(() => fixture.close());
+  const searchRefunds = (
+    threads: ModelThreads,
+    organization = fixture.organizationId,
+    signal = neverAborted,
+  ) => threadedSearch(threads).search(organization, null, 'refunds', 1, signal);
 
   it('write the same reply as the model does on the event loop', async () => {
     const threads = new ModelThreads(fixture.store, { threads: 1 });
@@ -89,7 +96,7 @@ describe('Model threads', () => {
   it('read documents through their own connections, and close them before the store', async () => {
     const library = await openLibrary(openStore, [{ title: 'Returns', passages: ['Refunds take 30 days.'] }]);
     const threads = new ModelThreads(noStore, { threads: 1, passages: passages() });
-    const search = () => threadedSearch(threads).search(library.organizationId, null, 'refunds', 1);
+    const search = () => searchRefunds(threads, library.organizationId);
     assert.equal((await search()).passages[0]?.text, 'Refunds take 30 days.');
     await library.store.removeDocument(library.organizationId, 'doc_Returns' as DocumentId, removedNote);
     assert.deepEqual(await search(), { searched: 0, passages: [], scores: [] });
@@ -103,13 +110,13 @@ describe('Model threads', () => {
       threads: 1,
       passages: { module: `data:text/javascript,${encodeURIComponent(brokenPassages)}`, location: '' },
     });
-    const found = await threadedSearch(threads).search(fixture.organizationId, null, 'refunds', 1);
+    const found = await searchRefunds(threads);
     assert.equal(found.passages[0]?.title, 'Returns');
   });
 
   it('rank and corroborate for language models', async () => {
     const threads = new ModelThreads(fixture.store, { threads: 1 });
-    const found = await threadedSearch(threads).search(fixture.organizationId, null, 'refunds', 1);
+    const found = await searchRefunds(threads);
     assert.equal(found.searched, 2);
     assert.deepEqual(
       found.passages.map(({ title }) => title),
@@ -118,7 +125,7 @@ describe('Model threads', () => {
     const checked = threadedCorroborate(threads)(
       'Unused goods are refunded within 30 days [1].',
       found.passages,
-      new AbortController().signal,
+      neverAborted,
       fixture.organizationId,
     );
     const types: string[] = [];
@@ -139,11 +146,10 @@ describe('Model threads', () => {
     };
     const readPassages = store.readPassages.bind(store);
     const threads = new ModelThreads({ ...store, findPassages, readPassages }, { threads: 1 });
-    const search = threadedSearch(threads);
     const abort = new AbortController();
-    await assert.rejects(search.search(fixture.organizationId, null, 'refunds', 1, abort.signal));
+    await assert.rejects(searchRefunds(threads, fixture.organizationId, abort.signal));
     assert.equal(failures, 3);
-    const found = await search.search(fixture.organizationId, null, 'refunds', 1);
+    const found = await searchRefunds(threads);
     assert.deepEqual([found.passages.length, failures], [1, 6]);
   });
 

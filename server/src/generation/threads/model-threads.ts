@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { FoundPassage } from '../../domain/document.ts';
+import type { FoundPassage, Library } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Corroborate } from '../corroboration/corroborated.ts';
 import { type Model, ModelError, type PassageSearch, type ReplyEvent, type ReplyRequest } from '../model.ts';
@@ -11,7 +11,7 @@ export interface Tasks {
   /** The embedded model's whole reply. */
   reply(request: Omit<ReplyRequest, 'signal'>): Promise<ReplyEvent[]>;
   corroborate(draft: string, passages: readonly FoundPassage[]): Promise<ReplyEvent[]>;
-  search: PassageSearch['search'];
+  search: Library['search'];
 }
 
 export interface Task {
@@ -299,11 +299,9 @@ export function threadedCorroborate(threads: ModelThreads): Corroborate {
   };
 }
 
-const neverAborted = new AbortController().signal;
-
 export function threadedSearch(threads: ModelThreads): PassageSearch {
   return {
-    search: (organizationId, accountId, question, limit, signal = neverAborted) =>
+    search: (organizationId, accountId, question, limit, signal) =>
       threads.run(organizationId, signal, 'search', organizationId, accountId, question, limit),
   };
 }
