@@ -65,13 +65,40 @@ describe('The documentation in a browser', () => {
     });
   }
 
-  it('fits a phone: nothing is wider than the window', async () => {
-    const reader = await Window.open(browser, service.baseUrl, { viewport: { width: 360, height: 740 } });
-    for (const path of ['', 'getting-started/', 'operating/', 'spec-coverage/', 'project/architecture/']) {
-      await reader.page.goto(`/docs/${path}`);
-      const width = await reader.page.evaluate<number>('document.documentElement.scrollWidth');
-      assert.ok(width <= 360, `${path}: ${width}`);
-    }
+  for (const [device, width] of [
+    ['phone', 360],
+    ['tablet', 768],
+    ['wide window', 1280],
+  ] as const) {
+    it(`fits a ${device}: nothing is wider than the window`, async () => {
+      const reader = await Window.open(browser, service.baseUrl, { viewport: { width, height: 740 } });
+      const paths = ['', 'getting-started/', 'operating/', 'spec-coverage/', 'project/architecture/'];
+      for (const path of [...paths, 'api-guide/', 'authentication/', 'reference/', 'project/bench/']) {
+        await reader.page.goto(`/docs/${path}`);
+        const wanted = await reader.page.evaluate<number>('document.documentElement.scrollWidth');
+        assert.ok(wanted <= width, `${path}: ${wanted}`);
+      }
+      await reader.close();
+    });
+  }
+
+  it('keeps the names in the tables of the reference whole', async () => {
+    const reader = await Window.open(browser, service.baseUrl);
+    await reader.page.goto('/docs/reference/');
+    const cells = reader.page.locator('.sl-markdown-content').locator('th, td:first-child, td:nth-child(2)');
+    // A name that is broken has several boxes, one for each line.
+    const broken = await cells.evaluateAll((all: any[]) =>
+      all
+        .filter(({ innerText }) => /^\w+$/.test(innerText.trim()))
+        .filter((cell) => {
+          const range = (globalThis as any).document.createRange();
+          range.selectNodeContents(cell.querySelector('code') ?? cell);
+          return new Set(Array.from(range.getClientRects(), ({ top }: any) => Math.round(top))).size > 1;
+        })
+        .map(({ innerText }) => innerText),
+    );
+    assert.ok((await cells.count()) > 20, 'there are tables');
+    assert.deepEqual(broken, []);
     await reader.close();
   });
 
