@@ -9,7 +9,7 @@ import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { nothingHere, sendError } from './error-response.ts';
 import { acceptJsonBodies } from './json-body.ts';
-import { createListener, type Listener, type ListenerOptions } from './listener.ts';
+import { createListener, type ListenerOptions } from './listener.ts';
 import { HeldRequests } from './long-responses.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
@@ -35,7 +35,6 @@ const readyUrl = '/readyz';
 
 /** Every HTTP surface on one server. Closing it rejects new connections and finishes requests in progress. */
 export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
-  let listener: Listener | undefined;
   const heldRequests = new HeldRequests();
   const drain = new Drain(options.drainMs);
   const { compilersFactory, compileAll } = lazyCompilers();
@@ -48,10 +47,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (handler) => {
-      listener = createListener(handler, options);
-      return listener.server;
-    },
+    serverFactory: (handler) => createListener(handler, options),
     // The listener answers these with our envelope; Fastify's own answer would be sent first.
     clientErrorHandler: () => {},
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
@@ -76,7 +72,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   if (context.tracing.request) traceRequests(app, context.tracing.request);
   addHooks(app, context, drain);
   app.addHook('preClose', async () => {
-    listener?.closeWhenIdle();
+    app.server.closeIdleConnections();
     heldRequests.releaseAll();
   });
   acceptJsonBodies(app);

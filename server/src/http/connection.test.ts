@@ -10,7 +10,7 @@ describe('A connection', () => {
   it('parses a limited number of pipelined requests ahead, and responds to all of them', async () => {
     const count = 1000;
     const handled: ServerResponse[] = [];
-    const { server } = createListener((_, response) => handled.push(response), options);
+    const server = createListener((_, response) => handled.push(response), options);
     let parsed = 0;
     let accepted: Socket | undefined;
     server.prependListener('request', () => {
@@ -40,7 +40,7 @@ describe('A connection', () => {
   it('does not mix up the bodies of connections that are read in turns', async () => {
     const bodies = new Map<string, Promise<string>>();
     const receive: RequestListener = (request) => bodies.set(request.url!, text(request));
-    const { server } = createListener(receive, options);
+    const server = createListener(receive, options);
     const port = await listen(server);
     const clients = ['a', 'b'].map((name) => ({ name, socket: connect(port, '127.0.0.1') }));
     for (const { name, socket } of clients)
@@ -61,7 +61,7 @@ describe('A connection', () => {
     );
     let [turn, pieces, received] = [0, 0, ''];
     const turns: number[] = [];
-    const { server } = createListener((request, response) => {
+    const server = createListener((request, response) => {
       turns.push(turn);
       request.setEncoding('latin1').on('data', (piece: string) => {
         pieces += 1;
@@ -89,7 +89,7 @@ describe('A connection', () => {
 
   it('reads a body once, in whatever pieces it arrives', async () => {
     const received: Promise<string>[] = [];
-    const { server } = createListener((request, response) => {
+    const server = createListener((request, response) => {
       received.push(text(request).finally(() => response.end()));
     }, options);
     const port = await listen(server);

@@ -18,12 +18,6 @@ const uploadTimeFactor = 20;
 const endedTlsMs = 1000;
 const tooSlow = 'The request took too long to arrive.';
 
-export interface Listener {
-  readonly server: Server;
-  /** Closes every connection as soon as it has no request in progress; the last response says `Connection: close`. */
-  closeWhenIdle(): void;
-}
-
 const uploads = new WeakSet<IncomingMessage>();
 
 /** Gives the body of this request the time limit of uploads. Call it once the caller is known to be allowed to upload. */
@@ -35,7 +29,7 @@ export function allowSlowBody(request: IncomingMessage): void {
  * An HTTP server that also answers malformed requests, which never reach a handler, with the error envelope. It does not
  * `import` `node:http`: that would read all its exports, one of which loads all of `fetch`, 65 ms and 14 MB at the start.
  */
-export function createListener(handle: RequestListener, options: ListenerOptions): Listener {
+export function createListener(handle: RequestListener, options: ListenerOptions): Server {
   const { tls } = options;
   const { requestTimeoutMs } = options.limits;
   const checkEveryMs = Math.min(2000, requestTimeoutMs / 4);
@@ -63,7 +57,8 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     : process.getBuiltinModule('node:http').createServer(serverOptions, receive);
   // A peer that closes its side after a whole request still gets the response. Over TLS Node closes both sides.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  // Node would also destroy connections whose peer is still reading its last response.
+  // Closes every connection as soon as it has no request in progress; the last response says `Connection: close`. Node
+  // would also destroy connections whose peer is still reading its last response.
   server.closeIdleConnections = () => connections.closeWhenIdle();
   const check = setInterval(() => connections.refuseLate(requestTimeoutMs), checkEveryMs);
   check.unref();
@@ -87,7 +82,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   // Without this listener, Node would ask for the body before the caller is checked. app.ts asks for it.
   server.on('checkContinue', receive);
   server.on('checkExpectation', ({ socket }) => connections.of(socket)?.refuse('Expect: is not understood.'));
-  return { server, closeWhenIdle: () => connections.closeWhenIdle() };
+  return server;
 }
 
 /**

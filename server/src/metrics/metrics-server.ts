@@ -20,12 +20,11 @@ export class MetricsServer {
     const { registry, telemetry } = createMetrics(facts);
     this.telemetry = telemetry;
     this.#registry = registry;
-    const { server } = createListener((request, response) => void this.#answer(request, response), {
+    this.#server = createListener((request, response) => void this.#answer(request, response), {
       tls: undefined,
       limits: { requestTimeoutMs },
       refused: () => telemetry.requestRefused(),
     });
-    this.#server = server;
     // The server must not keep the process alive after a failed start.
     this.#server.unref();
   }
