@@ -8,9 +8,9 @@ import {
   isRunning,
   isWaiting,
   progressValues,
+  replyChanges,
   replyReads,
   resultValues,
-  startOver,
 } from '../sql/replies.ts';
 import {
   type CallColumns,
@@ -21,6 +21,7 @@ import {
   sql,
   statement,
   type Values,
+  withColumns,
 } from '../sql/sql.ts';
 import { replySweep } from '../sql/sweeps.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
@@ -49,9 +50,10 @@ function changeReplies(columns: CallColumns, change: Sql, condition: Sql): Sql {
         AND ${condition} AND ${opaque(sql`message.${isRunning}`)}
       ORDER BY message.organization_id, message.thread_id, message.id FOR UPDATE OF message
     ), changed AS (
-      UPDATE message SET ${change} FROM held_reply AS new WHERE message.organization_id = new.organization_id
-        AND message.thread_id = new.thread_id AND message.id = reply_id
-      RETURNING new.*, message.completed_at
+      UPDATE message SET ${withColumns(change, columns)} FROM held_reply AS asked
+      WHERE message.organization_id = asked.organization_id AND message.thread_id = asked.thread_id
+        AND message.id = reply_id
+      RETURNING asked.*, message.completed_at
     ), raised AS (
       UPDATE thread SET ${nextVersion} FROM changed
       WHERE thread.organization_id = changed.organization_id AND thread.id = changed.thread_id
@@ -110,30 +112,21 @@ const renew = statement('renew-replies')`${renewWith(empty)} SELECT claim.id, ${
 const renewUnlocked = statement('renew-unlocked-replies')`${renewWith(sql`SKIP LOCKED`)} ${selectHeld}`;
 const progressColumns = { ...claimColumns, ...callColumns({ text: 'status content steps' }) };
 const recordProgress = statement('record-reply-progress')`
-  ${changeReplies(progressColumns, sql`status = new.status, content = new.content, steps = new.steps`, isClaimed)}
+  ${changeReplies(progressColumns, replyChanges.progress, isClaimed)}
   SELECT place, ${unsynced} FROM changed`;
 const settleColumns = {
   ...progressColumns,
   ...noteColumns,
   ...callColumns({ text: 'sources model failure verdict', boolean: 'unanswered' }),
 };
-const settle = statement('settle-reply')`${changeReplies(
-  settleColumns,
-  sql`held = false, status = new.status, content = new.content, steps = new.steps, sources = new.sources,
-        model = new.model, failure = new.failure, verdict = new.verdict, completed_at = greatest(:now, created_at),
-        unanswered_at = CASE WHEN new.unanswered THEN greatest(:now, created_at) END`,
-  isClaimed,
-)}, noted AS (${insertNotes(sql`changed`, sql`completed_at`)}) SELECT place FROM changed`;
+const settle = statement('settle-reply')`${changeReplies(settleColumns, replyChanges.settle, isClaimed)},
+  noted AS (${insertNotes(sql`changed`, sql`completed_at`)}) SELECT place FROM changed`;
 const releaseColumns = {
   ...claimColumns,
   ...callColumns({ bigint: 'attemptsUsed delayMs', text: 'failure' }),
 };
-const release = statement('release-reply')`${changeReplies(
-  releaseColumns,
-  sql`held = false, attempts = attempts + attempts_used, available_at = :now + delay_ms, failure = new.failure,
-        ${startOver}`,
-  isClaimed,
-)} SELECT place FROM changed`;
+const release = statement('release-reply')`
+  ${changeReplies(releaseColumns, replyChanges.release, isClaimed)} SELECT place FROM changed`;
 const cancel = statement('cancel-replies')`${changeReplies(threadColumns, endCancelled, sql`true`)}
   SELECT place, reply_id AS id FROM changed`;
 const keepTime = statement('keep-time')`

@@ -12,6 +12,17 @@ export const startOver = sql`status = 'in_progress', content = '', steps = '[]'`
 /** For a SET clause. */
 export const endCancelled = sql`held = false, status = 'cancelled', completed_at = greatest(:now, created_at)`;
 
+const progress = sql`status = :status, content = :content, steps = :steps`;
+/** For SET clauses: what a worker changes of the reply that it has claimed. */
+export const replyChanges = {
+  progress,
+  settle: sql`held = false, ${progress}, sources = :sources, model = :model, failure = :failure, verdict = :verdict,
+    completed_at = greatest(:now, created_at),
+    unanswered_at = CASE WHEN :unanswered THEN greatest(:now, created_at) END`,
+  release: sql`held = false, attempts = attempts + :attemptsUsed, available_at = :now + :delayMs, failure = :failure,
+    ${startOver}`,
+};
+
 /** Loads no text: both databases know the length of a text without it. */
 export const messageBytes = sql`octet_length(content) + coalesce(octet_length(steps), 0)
   + coalesce(octet_length(sources), 0) + coalesce(octet_length(verdict), 0)`;

@@ -1,6 +1,6 @@
 import { ClockJumps } from '../clock-jumps.ts';
 import { writeNote } from '../sql/audit.ts';
-import { isHeld, isWaiting, progressValues, replyReads, resultValues, startOver } from '../sql/replies.ts';
+import { isHeld, isWaiting, progressValues, replyChanges, replyReads, resultValues } from '../sql/replies.ts';
 import { type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { endLeases, replySweep } from '../sql/sweeps.ts';
 import { count, rows, run, type Transactions, type Work } from '../sql/work.ts';
@@ -28,16 +28,13 @@ const claim = statement('claim-reply')`
 const renew = statement('renew-reply')`
   UPDATE message SET available_at = :now + :leaseMs WHERE ${isClaimed} RETURNING id`;
 const recordProgress = statement('record-reply-progress')`
-  UPDATE message SET status = :status, content = :content, steps = :steps WHERE ${isClaimed} RETURNING id`;
-const settle = statement('settle-reply')`
-  UPDATE message SET held = 0, status = :status, content = :content, steps = :steps, sources = :sources,
-    verdict = :verdict, model = :model, failure = :failure, completed_at = :now,
-    unanswered_at = CASE WHEN :unanswered THEN :now END
-  WHERE ${isClaimed} RETURNING id`;
-const release = statement('release-reply')`
-  UPDATE message SET held = 0, attempts = attempts + :attemptsUsed, available_at = :now + :delayMs, failure = :failure,
-    ${startOver}
-  WHERE ${isClaimed} RETURNING id`;
+  UPDATE message SET ${replyChanges.progress} WHERE ${isClaimed} RETURNING id`;
+const settle = statement(
+  'settle-reply',
+)`UPDATE message SET ${replyChanges.settle} WHERE ${isClaimed} RETURNING id`;
+const release = statement(
+  'release-reply',
+)`UPDATE message SET ${replyChanges.release} WHERE ${isClaimed} RETURNING id`;
 
 /** Returns whether the claim was still valid and the change was written. */
 function* change(statement: Statement, held: ReplyClaim, values: Values): Work<boolean> {
