@@ -141,7 +141,7 @@ export class CommitQueue {
 
   /** The store's time for a read: not earlier than anything committed so far. */
   now(): number {
-    return this.#time.read();
+    return this.#time.nowOutsideCommit();
   }
 
   /** How far the store's time is ahead of the machine's clock. */

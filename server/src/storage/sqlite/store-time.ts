@@ -40,8 +40,8 @@ export class StoreTime implements CommitClock {
     };
   }
 
-  /** For a read outside of commits. */
-  read(): number {
+  /** For a read: unlike `now`, it gives out no time that a commit would have to keep. */
+  nowOutsideCommit(): number {
     return this.#next(this.#latestCommitted());
   }
 
