@@ -11,12 +11,13 @@ import type { AccessTokens } from './domain/credential.ts';
 import type { Library } from './domain/document.ts';
 import { SearchQueue } from './domain/fair-queue.ts';
 import { createIdGenerator } from './domain/id.ts';
+import { loadOnce } from './domain/load-once.ts';
 import type { ConfiguredModel } from './domain/reply.ts';
 import { retentionMs } from './domain/retention.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
 import { termOf, termsOf, wordsOf } from './generation/retrieval/terms.ts';
-import type { PassageSource } from './generation/threads/model-threads.ts';
+import type { ModelThreads, PassageSource } from './generation/threads/model-threads.ts';
 import type { ReplyWorker } from './generation/worker.ts';
 import type { Log } from './log.ts';
 import { createSmtpMailer } from './mail/smtp.ts';
@@ -311,22 +312,21 @@ const questionMsMax = 10_000;
 
 /** Searches documents off the event loop, one at a time, in a thread that starts with the first search. */
 function threadedQuestions(config: Config, { store }: Context) {
-  const open = async () => {
-    const { ModelThreads, threadedSearch } = await import('./generation/threads/model-threads.ts');
-    const threads = new ModelThreads(store, { threads: 1, passages: passageSource(config) });
-    return { threads, library: threadedSearch(threads) };
-  };
-  let opened: ReturnType<typeof open> | undefined;
+  let threads: ModelThreads | undefined;
+  const open = loadOnce(async () => {
+    const module = await import('./generation/threads/model-threads.ts');
+    threads = new module.ModelThreads(store, { threads: 1, passages: passageSource(config) });
+    return module.threadedSearch(threads);
+  });
   const queue = new SearchQueue(1);
   const search: Library['search'] = (organizationId, accountId, question, limit) => {
     const signal = AbortSignal.timeout(questionMsMax);
     return queue.run(organizationId, signal, async () => {
-      opened ??= open();
-      const { library } = await opened;
+      const library = await open();
       return library.search(organizationId, accountId, question, limit, signal);
     });
   };
-  return { search, close: async () => (await opened)?.threads.close() };
+  return { search, close: async () => threads?.close() };
 }
 
 /** Undefined if nothing is sent. OpenTelemetry is then not loaded. */

@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { loadOnce } from '../../domain/load-once.ts';
 import {
   type DraftEvent,
   type Drafter,
@@ -44,7 +45,7 @@ const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
 export function languageModel(options: LanguageModelOptions): Drafter {
   const { apiKey, silenceMs, traceHeaders, now = Date.now } = options;
   const bounded = boundedFetch({ silenceMs, answerBytesMax, lineBytesMax, now, traceHeaders });
-  let loaded: Promise<LanguageModelV4> | undefined;
+  const load = loadOnce(() => loadModel(options, bounded));
   /** False once the provider answered without tools a request that it refused with them. */
   let supportsTools = true;
 
@@ -54,8 +55,7 @@ export function languageModel(options: LanguageModelOptions): Drafter {
     try {
       const searches = new PassageSearches(options.library, request, apiKey);
       const hasDocuments = yield* searches.first();
-      loaded ??= loadModel(options, bounded);
-      const draft = { ...options, request, signal, searches, model: await loaded };
+      const draft = { ...options, request, signal, searches, model: await load() };
       const withTools = hasDocuments && supportsTools;
       let hasStarted = false;
       try {

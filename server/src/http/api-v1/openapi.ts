@@ -1,6 +1,7 @@
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
 import { accessTokenScope } from '../../domain/credential.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
+import { loadOnce } from '../../domain/load-once.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { errorStatus } from '../error-response.ts';
@@ -146,10 +147,9 @@ is \`idle\` or \`error\`. Every failure has the body \`{"error": {"code", "messa
 
 /** `/openapi.json`. The documentation shows it as a page. */
 export function publishReference(app: FastifyInstance, api: FastifyPluginAsync): void {
-  let document: Promise<string> | undefined;
+  const document = loadOnce(() => openApiDocument(api));
   app.get('/openapi.json', async (_request, reply) => {
-    document ??= openApiDocument(api);
-    return reply.header('content-type', 'application/json; charset=utf-8').send(await document);
+    return reply.header('content-type', 'application/json; charset=utf-8').send(await document());
   });
 }
 
