@@ -82,8 +82,8 @@ export function personIn(organizationId: OrganizationId, userId: UserId): UserPr
 }
 
 /**
- * Whether the session may still enter its organization, with the role if one is given. The check does not extend the session: an open browser window
- * must not keep it alive.
+ * Whether the session may still enter its organization, with the role if one is given. The check does not extend the
+ * session: an open browser window must not keep it alive.
  */
 export async function isSessionValid(
   { store }: Context,

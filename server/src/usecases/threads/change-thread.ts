@@ -59,8 +59,7 @@ export async function restoreThread(change: UserChange, threadId: string): Promi
 
 /** The same error in every case, whether the thread never existed or was removed for good. */
 function cannotRestore(): ServiceError {
-  const sentence = 'There is no such thread, or its deletion can no longer be undone.';
-  return notFound(sentence);
+  return notFound('There is no such thread, or its deletion can no longer be undone.');
 }
 
 /** For the operator: publishes or unpublishes any thread. It does not change `updatedAt` (§2.1). */
