@@ -6,9 +6,15 @@ import { by, newFollowUp, newRetry, note } from '../../../testing/contract/fixtu
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { RetentionKind } from '../../domain/retention.ts';
+import { KeptObjects } from '../kept-objects.ts';
 import { retentionRules } from '../sql/retention.ts';
+import { statement } from '../sql/sql.ts';
 import type { Store } from '../store.ts';
+import { Database } from './database.ts';
 import { openPostgresStore } from './open.ts';
+import { Servers } from './servers.ts';
+import { StoreTime } from './store-time.ts';
+import { postgresWalks } from './walks.ts';
 
 const threads = 40_000;
 /** Of all organizations: each has 100 of them. */
@@ -99,10 +105,13 @@ describe('The statements of the PostgreSQL store', () => {
 
   const organization = 'org_4' as OrganizationId;
   const user = 'usr_3' as UserId;
-  const thread = 'thr_00020034' as ThreadId;
   const frequent = { userId: user, terms: ['frequent'] };
-  const after5000 = { activityAt: 20_000, id: thread };
-  const work: Record<string, (store: Store) => Promise<unknown>> = {
+  const after5000 = { activityAt: 20_000, id: 'thr_00020034' as ThreadId };
+  /** `thread` has ended, and the reply of `running` has not. */
+  const workOn = (
+    thread: ThreadId,
+    running: ThreadId,
+  ): Record<string, (store: Store) => Promise<unknown>> => ({
     'gets a thread': (store) => store.getThread(organization, thread),
     'gets a thread for a reader': async (store) =>
       assert.ok(await store.getThread(organization, thread, { userId: user })),
@@ -116,7 +125,7 @@ describe('The statements of the PostgreSQL store', () => {
     // All sessions of the seed have ended, but their rows are found by their tokens.
     'finds a session': (store) => store.findSession('20000'.padStart(64, '0'), organization),
     'finds the running reply of a thread': async (store) =>
-      assert.ok(await store.findRunningReply(organization, 'thr_00000404' as ThreadId, { userId: null })),
+      assert.ok(await store.findRunningReply(organization, running, { userId: null })),
     'starts a walk over own and published threads': (store) =>
       store.beginWalk(organization, { userId: user }, 25),
     'starts a walk over an account': (store) =>
@@ -139,7 +148,7 @@ describe('The statements of the PostgreSQL store', () => {
     'searches for a frequent word': async (store) =>
       assert.equal((await store.searchThreads(organization, frequent, 26)).length, 26),
     'continues a search for a frequent word': async (store) => {
-      const found = await store.searchThreads(organization, frequent, 26, `20034 ${thread}`);
+      const found = await store.searchThreads(organization, frequent, 26, `20034 ${after5000.id}`);
       assert.equal(found[0]?.thread.id, 'thr_00020024');
       assert.equal(found.length, 26);
     },
@@ -182,7 +191,7 @@ describe('The statements of the PostgreSQL store', () => {
     'fails an overdue reply': async (store) => {
       await client.query(
         `UPDATE message SET deadline_at = 1 WHERE organization_id = $1 AND thread_id = $2 AND role = 'assistant'`,
-        [organization, 'thr_00000404'],
+        [organization, running],
       );
       const texts = { content: '', overdue: '', abandoned: '' };
       assert.equal((await store.sweepReplies(texts, { attemptsMax: 3, leases: true })).length, 1);
@@ -199,16 +208,26 @@ describe('The statements of the PostgreSQL store', () => {
     'deletes a thread': (store) => store.deleteThread(organization, thread, by(user), note()),
     'restores a thread': async (store) =>
       assert.equal(await store.restoreThread(organization, thread, user, 600_000, note()), 'restored'),
-  };
+  });
+
+  /** The searches in the indexes of messages that `work` took. */
+  async function searchesOfMessages(work: (store: Store) => Promise<unknown>): Promise<number> {
+    await rowsReadBy(work);
+    const counted = `SELECT sum(idx_scan)::int AS searches FROM pg_stat_user_indexes WHERE relname = 'message'`;
+    return (await client.query(counted)).rows[0].searches;
+  }
+
+  it('reads no message of a thread that has not changed', async () => {
+    const get = (store: Store) => store.getThread(organization, after5000.id, { userId: user });
+    const once = await searchesOfMessages(get);
+    const twice = await searchesOfMessages(async (store) => assert.equal(await get(store), await get(store)));
+    assert.ok(once > 0);
+    assert.equal(twice, once);
+  });
 
   it('reads no message of a thread that the reader may not read', async () => {
     // Thread 5 of the seed is the first one that is not published.
     const [home, hidden] = ['org_5' as OrganizationId, 'thr_00000005' as ThreadId];
-    const searchesOfMessages = async (read: (store: Store) => Promise<unknown>) => {
-      await rowsReadBy(read);
-      const counted = `SELECT sum(idx_scan)::int AS searches FROM pg_stat_user_indexes WHERE relname = 'message'`;
-      return (await client.query(counted)).rows[0].searches;
-    };
     for (const userId of [user, null]) {
       const searches = await searchesOfMessages(async (store) =>
         assert.equal(await store.getThread(home, hidden, { userId }), undefined),
@@ -235,14 +254,47 @@ describe('The statements of the PostgreSQL store', () => {
     assert.equal(await termsRead(user, 5), 0, 'the index is enough');
   });
 
-  for (const [name, run] of Object.entries(work)) {
-    it(`${name} without reading more than a page of rows, however many there are`, async () => {
-      const { scanned, searches, entries } = await rowsReadBy(run);
-      assert.equal(scanned, 0, `${scanned} rows read by table scans`);
-      assert.ok(searches > 0, 'the index searches were counted');
-      assert.ok(entries < 300, `${entries} index entries read`);
+  // PostgreSQL plans the first executions of a statement for their values, and may then keep a plan for all values.
+  const modes = {
+    force_custom_plan: workOn('thr_00020034' as ThreadId, 'thr_00000404' as ThreadId),
+    force_generic_plan: workOn('thr_00020134' as ThreadId, 'thr_00000804' as ThreadId),
+  };
+  for (const [mode, work] of Object.entries(modes)) {
+    describe(`with ${mode}`, () => {
+      before(() => client.query(`ALTER DATABASE ${client.database} SET plan_cache_mode = ${mode}`));
+      after(() => client.query(`ALTER DATABASE ${client.database} RESET plan_cache_mode`));
+
+      for (const [name, run] of Object.entries(work)) {
+        it(`${name} without reading more than a page of rows, however many there are`, async () => {
+          const { scanned, searches, entries } = await rowsReadBy(run);
+          assert.equal(scanned, 0, `${scanned} rows read by table scans`);
+          assert.ok(searches > 0, 'the index searches were counted');
+          assert.ok(entries < 300, `${entries} index entries read`);
+        });
+      }
     });
   }
+
+  it('plans listings once, whatever their limits', async () => {
+    const time = new StoreTime({ steady: () => performance.now() });
+    const servers = new Servers(database.url);
+    const one = await Database.open(servers, time, { ...poolSettings, connectionsMax: 1 });
+    const walks = postgresWalks(one, new KeptObjects(0));
+    for (let round = 0; round < 10; round += 1) {
+      for (const limit of [1, 25, 50, 100]) {
+        const { start } = await walks.beginWalk(organization, { userId: user }, limit);
+        await walks.continueWalk(organization, { userId: user }, limit, { start, after: after5000 });
+      }
+    }
+    const plans = await one.run<{ name: string; kept: number }>(
+      statement(
+        'plans',
+      )`SELECT name, generic_plans AS kept FROM pg_prepared_statements WHERE name LIKE '%Page %'`,
+    );
+    assert.equal(plans.length, 6);
+    for (const { name, kept } of plans) assert.ok(kept > 0, `${name} is planned each time`);
+    await one.close();
+  });
 
   // Rows before this are due: less than a batch, so that the second batch finds nothing.
   const due: Partial<Record<RetentionKind, number>> = {

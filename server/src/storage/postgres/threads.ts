@@ -93,9 +93,10 @@ const get = statement('get-thread')`SELECT place, ${threadColumns}, version, mes
     FROM message WHERE message.organization_id = thread.organization_id AND message.thread_id = thread.id
       AND version <> known_version
   ) AS size
+  -- OFFSET 0, so that no message is read unless \`fits\` holds.
   LEFT JOIN LATERAL (
     SELECT ${messageColumns} FROM message
-    WHERE fits AND message.organization_id = thread.organization_id AND message.thread_id = thread.id
+    WHERE fits AND message.organization_id = thread.organization_id AND message.thread_id = thread.id OFFSET 0
   ) AS message ON true
   ORDER BY place, "messageCreatedAt", "messageId"`;
 /** Without a thread that a call may change, the organization's row is not locked. */

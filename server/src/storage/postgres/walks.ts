@@ -1,4 +1,5 @@
 import type { OrganizationId } from '../../domain/id.ts';
+import { limits } from '../../domain/limits.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { KeptObjects } from '../kept-objects.ts';
 import {
@@ -13,7 +14,7 @@ import { cut, isExpired, kindOf, readStart, writeStart } from '../listings.ts';
 import { callColumns, join, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
 import { forEachListing, isLater, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
-import type { ListedThread, Walks } from '../store.ts';
+import type { ListedThread, Listing, Walks } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
 
 type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };
@@ -38,39 +39,45 @@ const stateOfListings = sql`LATERAL (
 /** Does not depend on a row, so nothing is read if it does not hold. */
 const isNew = sql`listings.state <> asked.known_state`;
 
-/** Merges index ranges of the same order: reads a page of each, then takes the first rows of all. */
-function mergeRanges(ranges: readonly Sql[]): Sql {
+/**
+ * How many rows a query reads at most: those of a page, and one more. Constants, because for a value of the call the planner
+ * assumes a tenth of all rows: it then finds a plan for all calls too expensive, and plans the query again for each.
+ */
+const rowsOfPages = [26, 51, limits.pageSizeMax.default + 1];
+
+/** Merges index ranges of the same order: reads `rowsMax` of each, then takes the first rows of all. */
+function mergeRanges(ranges: readonly Sql[], rowsMax: number): Sql {
   const pages = ranges.map(
     (range) => sql`(SELECT ${columns}, activity_at FROM thread
       WHERE organization_id = :organizationId AND ${isNew} AND deleted_at IS NULL AND ${range}
-      ORDER BY ${position} LIMIT :count)`,
+      ORDER BY ${position} LIMIT ${rowsMax})`,
   );
   return sql`SELECT * FROM (${join(pages, sql` UNION `)}) AS side ORDER BY ${position} LIMIT :count`;
 }
 
-function queriesOf({ kind, ranges, size, moves }: ListingQuery) {
+function queriesOf({ kind, ranges, size, moves }: ListingQuery, rowsMax: number) {
   const later = ranges.map((range) => sql`${range} AND ${isLater}`);
   const ofCall = (text: Sql) => withColumns(text, laterColumns);
   return {
-    firstPage: statement(`firstPage ${kind}`)`
+    firstPage: statement(`firstPage ${kind} ${rowsMax}`)`
       SELECT place, ${shownColumns}, organization.thread_sequence AS "lastSequence",
         organization.move_sequence AS "lastMove", size, state, :now AS now
       FROM ${askedWith(pageColumns)} JOIN organization ON organization.id = asked.organization_id
       CROSS JOIN ${stateOfListings}
       -- OFFSET 0, so that the size is computed once for a page and not for each of its rows.
       CROSS JOIN LATERAL (SELECT CASE WHEN ${isNew} THEN ${ofCall(size)} END AS size OFFSET 0) AS listing
-      LEFT JOIN LATERAL (${ofCall(mergeRanges(ranges))}) AS page ON true
+      LEFT JOIN LATERAL (${ofCall(mergeRanges(ranges, rowsMax))}) AS page ON true
       ORDER BY place, page.activity_at DESC, page.id DESC`,
     // The moves are read down to the end of the page. A page that is not full reaches to the end of the listing.
-    laterPage: statement(`laterPage ${kind}`)`
+    laterPage: statement(`laterPage ${kind} ${rowsMax}`)`
       SELECT place, ${shownColumns}, state, :now AS now
       FROM ${askedWith(laterColumns)} JOIN organization ON organization.id = asked.organization_id
       CROSS JOIN ${stateOfListings}
       LEFT JOIN LATERAL (
-        WITH found AS MATERIALIZED (${ofCall(mergeRanges(later))}),
+        WITH found AS MATERIALIZED (${ofCall(mergeRanges(later, rowsMax))}),
         lowest AS MATERIALIZED (SELECT coalesce(max(activity_at), 0) AS activity_at, coalesce(max(id), '') AS id
           FROM (SELECT activity_at, id FROM found ORDER BY ${position} OFFSET :count - 1) AS last)
-        SELECT * FROM found UNION ALL (${ofCall(moves(sql`${columns}, left_activity_at`))})
+        SELECT * FROM found UNION ALL (${ofCall(moves(sql`${columns}, left_activity_at`, sql`${rowsMax}`))})
       ) AS page ON true
       ORDER BY place, page.activity_at DESC, page.id DESC`,
   };
@@ -95,17 +102,22 @@ const batchLimits = { batchesMax: 2, callsMax: 16 };
 export function postgresWalks(database: Database, kept: KeptObjects): Walks {
   // A later page also reads the moves in its range, and an organization may have very many.
   const laterLimits = { ...batchLimits, apart: 'organizationId' };
-  const pages = forEachListing(dialect, (query) => {
-    const { firstPage, laterPage } = queriesOf(query);
-    return {
-      first: database.batched<FirstPageRow>(firstPage, pageColumns, batchLimits),
-      later: database.batched<PageRow>(laterPage, laterColumns, laterLimits),
-    };
-  });
+  const pages = forEachListing(dialect, (query) =>
+    rowsOfPages.map((rowsMax) => {
+      const { firstPage, laterPage } = queriesOf(query, rowsMax);
+      return {
+        rowsMax,
+        first: database.batched<FirstPageRow>(firstPage, pageColumns, batchLimits),
+        later: database.batched<PageRow>(laterPage, laterColumns, laterLimits),
+      };
+    }),
+  );
+  const pagesOf = (listing: Listing, limit: number) =>
+    pages[kindOf(listing)].find(({ rowsMax }) => limit < rowsMax)!;
   // One statement each, so that the page, the start of the walk and the moves are of the same moment.
   return {
     async beginWalk(organizationId, listing, limit) {
-      const { first } = pages[kindOf(listing)];
+      const { first } = pagesOf(listing, limit);
       const name = pageName(organizationId, listing, limit);
       const known = kept.peek<KeptPage<FirstPage>>(name);
       const values = { ...pageValues(organizationId, listing, limit), knownState: known?.state ?? '' };
@@ -123,7 +135,7 @@ export function postgresWalks(database: Database, kept: KeptObjects): Walks {
     },
 
     async continueWalk(organizationId, listing, limit, walk) {
-      const { later } = pages[kindOf(listing)];
+      const { later } = pagesOf(listing, limit);
       const start = readStart(walk.start);
       const name = pageName(organizationId, listing, limit, walk);
       const known = kept.peek<KeptPage>(name);

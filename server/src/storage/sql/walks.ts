@@ -27,7 +27,7 @@ export interface ListingQuery {
   /** An expression for the number of its threads. */
   readonly size: Sql;
   /** The threads of a later page that have moved since the start of the walk. They left the position `left_activity_at`. */
-  moves(columns: Sql): Sql;
+  moves(columns: Sql, rowsMax: Sql): Sql;
 }
 
 /** Calls `make` for each kind of listing. */
@@ -58,12 +58,12 @@ function listingQuery(
     size: sizeOf(scope),
     // A moved thread left the position that it had at the start of the walk: every later position is above the walk,
     // because the store's time never runs backwards. That position is on one page, so no other page reads the move.
-    moves: (columns) => sql`SELECT ${columns}
+    moves: (columns, rowsMax) => sql`SELECT ${columns}
       FROM ${movedThreads}
       WHERE thread_move.organization_id = :organizationId AND thread_move.sequence > :lastMove
         AND (left_activity_at, thread_id) < (:afterActivityAt, :afterId) AND (left_activity_at, thread_id) >= ${lowest}
         AND (${join(ranges, sql` OR `)}) AND ${isLive} AND thread.sequence <= :lastSequence
-      ORDER BY left_activity_at DESC, thread_id DESC LIMIT :count + 0`,
+      ORDER BY left_activity_at DESC, thread_id DESC LIMIT ${rowsMax}`,
   };
 }
 

@@ -133,6 +133,9 @@ const dialect = {
   lowest: sql`(:lowestActivityAt, :lowestId)`,
 };
 
+/** `+ 0`, because SQLite would compile a query with a bare parameter again for each value: 50 µs per page. */
+const rowsMax = sql`:count + 0`;
+
 export const listingTexts = () => forEachListing(dialect, textsOf);
 
 function textsOf({ ranges, size, moves }: ListingQuery) {
@@ -142,7 +145,7 @@ function textsOf({ ranges, size, moves }: ListingQuery) {
         ${size} FROM ${merged(ranges)}`,
     laterPage: sql`SELECT ${threadColumns}, thread.activity_at
       FROM ${merged(ranges.map((range) => sql`${range} AND ${isLater}`))}`,
-    moves: moves(sql`${threadColumns}, left_activity_at`),
+    moves: moves(sql`${threadColumns}, left_activity_at`, rowsMax),
   };
 }
 
@@ -155,8 +158,7 @@ function merged(ranges: readonly Sql[]): Sql {
     (range) => sql`SELECT activity_at, id, sequence FROM thread
       WHERE organization_id = :organizationId AND deleted = 0 AND ${range}`,
   );
-  // Every index ends with the sequence: ordering by it, too, avoids a sort. `+ 0`, because SQLite would compile a query
-  // with a bare parameter again for each value: 50 µs per page.
-  return sql`(${join(keys, sql` UNION `)} ORDER BY activity_at DESC, id DESC, sequence DESC LIMIT :count + 0) AS page
+  // Every index ends with the sequence: ordering by it, too, avoids a sort.
+  return sql`(${join(keys, sql` UNION `)} ORDER BY activity_at DESC, id DESC, sequence DESC LIMIT ${rowsMax}) AS page
     CROSS JOIN thread ON thread.sequence = page.sequence`;
 }
