@@ -34,8 +34,34 @@ interface Block extends LogPosition {
   readonly organizationId: OrganizationId;
   readonly firstAt: number;
   readonly entries: number;
-  /** A JSON array of `LoggedRequest`. */
+  /** A JSON array of `RequestValues`. */
   readonly requests: string;
+}
+
+/** A request without the names of its fields, which would take more room than their values. */
+type RequestValues = readonly [
+  at: number,
+  traceId: string,
+  method: string,
+  operation: string,
+  status: number,
+  latencyUs: number,
+  credentialId: string,
+  code: string | null,
+  message: string | null,
+];
+
+function valuesOf(request: LoggedRequest): RequestValues {
+  const { at, traceId, method, operation, status, latencyUs, credentialId, code, message } = request;
+  return [at, traceId, method, operation, status, latencyUs, credentialId, code, message];
+}
+
+function parse(organizationId: OrganizationId, { requests }: Pick<Block, 'requests'>): LoggedRequest[] {
+  const entries = JSON.parse(requests) as RequestValues[];
+  return entries.map(([at, traceId, method, operation, status, latencyUs, credentialId, code, message]) => {
+    const outcome = { status, latencyUs, code, message };
+    return { organizationId, at, traceId, method, operation, credentialId, ...outcome };
+  });
 }
 
 /**
@@ -54,7 +80,8 @@ function blocksOf(requests: readonly LoggedRequest[]): Block[] {
     const id = block.map(({ traceId }) => traceId).reduce((a, b) => (a < b ? a : b));
     const times = block.map(({ at }) => at);
     const [firstAt, at] = [Math.min(...times), Math.max(...times)];
-    return { organizationId, at, id, firstAt, entries: block.length, requests: JSON.stringify(block) };
+    const requests = JSON.stringify(block.map(valuesOf));
+    return { organizationId, at, id, firstAt, entries: block.length, requests };
   });
 }
 
@@ -136,7 +163,6 @@ const remove = statement('remove-request-blocks')`DELETE FROM request_block WHER
 
 const compare = (a: LogPosition, b: LogPosition) => a.at - b.at || (a.id < b.id ? -1 : Number(a.id > b.id));
 const positionOf = ({ at, traceId: id }: LoggedRequest): LogPosition => ({ at, id });
-const parse = ({ requests }: Pick<Block, 'requests'>) => JSON.parse(requests) as LoggedRequest[];
 
 /** Reads blocks, newest first, until the page is full or enough requests were searched. */
 function* search(organizationId: OrganizationId, query: RequestQuery): Work<RequestPage> {
@@ -153,7 +179,7 @@ function* search(organizationId: OrganizationId, query: RequestQuery): Work<Requ
     const values = { organizationId, since, beforeAt: before.at, endAt: end.at, endId: end.id, limit: most };
     const blocks = yield* rows<Block>(list, values);
     const inRange = blocks
-      .flatMap(parse)
+      .flatMap((block) => parse(organizationId, block))
       .filter((request) => request.at >= since && compare(positionOf(request), before) < 0);
     searched += inRange.length;
     found.push(...inRange.filter(matches));
@@ -204,7 +230,7 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
       traceId,
     };
     const block = await read(() => row<Block>(find, { organizationId, ...values }));
-    return block && parse(block).find((request) => request.traceId === traceId);
+    return block && parse(organizationId, block).find((request) => request.traceId === traceId);
   },
 
   findOldRequest: (organizationId, keep) => read(() => row<LogPosition>(findOld, { organizationId, keep })),
