@@ -103,9 +103,10 @@ export function askedWith(columns: CallColumns): Sql {
 /**
  * The same for a statement that locks rows of several organizations. It waits for locks of others for `:lockMs`, so that
  * one organization's lock does not hold up the calls of the others. OFFSET keeps the planner from merging the subquery.
+ * The inner SELECT sets the limit once, not for each call.
  */
 export function askedLocking(columns: CallColumns): Sql {
-  return sql`(SELECT asked.*, ${setLockTimeout} AS lock_timeout FROM ${askedWith(columns)} OFFSET 0) AS asked`;
+  return sql`(SELECT asked.*, (SELECT ${setLockTimeout}) FROM ${askedWith(columns)} OFFSET 0) AS asked`;
 }
 
 export const setLockTimeout = sql`set_config('lock_timeout', :lockMs::text, true)`;
