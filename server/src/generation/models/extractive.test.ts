@@ -225,6 +225,22 @@ describe('the extractive model', () => {
     assert.match(text, /Sale items are refunded within 14 days/);
   });
 
+  async function askAfterReply(first: string, second: string) {
+    const prompt = { role: 'user', content: first } as const;
+    const answer = await reply([prompt]);
+    return reply([prompt, { role: 'assistant', content: answer.text }, { role: 'user', content: second }]);
+  }
+
+  it('prefers what the previous reply did not quote in the reply to a follow-up question', async () => {
+    const { text } = await askAfterReply('What is a skein?', 'Tell me more');
+    assert.match(text, /^\*\*Every skein of ours is a skein to love/);
+  });
+
+  it('quotes a sentence again if it has what a follow-up question asks for', async () => {
+    const { text } = await askAfterReply('Are unused goods refunded?', 'And how long does it take?');
+    assert.match(text, /^\*\*Unused goods are refunded within 30 days of purchase\.\*\*/);
+  });
+
   it('does not answer for a name that no document mentions, however it is written', async () => {
     for (const name of ['Canada', 'canada', 'CANADA']) {
       const { text } = await ask(`What does shipping to ${name} cost?`);

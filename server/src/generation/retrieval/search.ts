@@ -51,7 +51,9 @@ export async function searchPassages(
   await index.lookUpTogether(asked.map(({ term }) => term));
   const candidates = nominate(concepts, index);
   const read = await store.readPassages(organizationId, candidates);
-  const sought = soughtBy(question) ?? soughtBy(context);
+  // 'Tell me more' asks for nothing that the question before it asked for.
+  const asksForSame = asked.some(({ isContext }) => !isContext);
+  const sought = soughtBy(question) ?? (asksForSame ? soughtBy(context) : undefined);
   const ranked = rankPassages(concepts, read, limit, sought);
   return {
     searched: index.passageCount,

@@ -70,12 +70,15 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   return { question, level: 'closest', quotes, unknownName };
 }
 
+/** By how much the score of a quote must be better if the previous reply has all of it, and it lacks what is asked for. */
+const repetitionCost = 2;
+
 /** One candidate per passage, best first. */
 export function candidatesFor(question: Question, findings: SearchFindings, wordsMax: number): Candidate[] {
   const compare = comparerOf(question, findings);
   const scored = findings.ranked.flatMap(({ passage, score: rank }) => {
     const context = contextWeights(findings.concepts, passage);
-    const units = compareUnits(findings, passage);
+    const units = compareUnits(findings, passage, question.previousReply);
     const key = keyUnitOf(findings, passage, units, context);
     if (key === undefined) return [];
     const quote = quoteAround(passage, key, wordsMax);
@@ -84,7 +87,8 @@ export function candidatesFor(question: Question, findings: SearchFindings, word
     const compared =
       shown.text === units[key]!.unit.text ? units : units.with(key, compareUnit(findings, shown));
     const { features, matched } = compare(quote, compared, context, rank);
-    return [{ quote, features, matched, score: scoreOf(features) }];
+    const isRepeated = compared.slice(quote.from, quote.to + 1).every((unit) => unit.isRepeated);
+    return [{ quote, features, matched, score: scoreOf(features) - (isRepeated ? repetitionCost : 0) }];
   });
   const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);
   return scored

@@ -12,6 +12,8 @@ const statementsLengthMax = 300;
 export interface Question {
   readonly text: string;
   readonly context: string;
+  /** The reply to that other question, if it was asked before. */
+  readonly previousReply?: string;
 }
 
 /** The questions of the latest prompt. */
@@ -19,7 +21,10 @@ export function questionsOf(conversation: readonly ConversationTurn[]): Question
   const asked = conversation.filter(({ role }) => role === 'user').map(({ content }) => content);
   const prompt = readable(asked.at(-1) ?? '');
   const previous = asked.length > 1 ? readable(asked.at(-2)!) : '';
-  if (previous !== '' && isFollowUp(prompt)) return [followUpOf(prompt, previous)];
+  if (previous !== '' && isFollowUp(prompt)) {
+    const previousReply = conversation.findLast(({ role }) => role === 'assistant')?.content ?? '';
+    return [{ ...followUpOf(prompt, previous), previousReply }];
+  }
   return partsOf(prompt.replace(joint, ''));
 }
 

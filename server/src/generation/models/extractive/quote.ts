@@ -22,8 +22,8 @@ export interface Quote {
   readonly key: number;
 }
 
-/** Weights of a unit that has words of the question itself, or what the question asks for, and of one that is code. */
-const weights = { own: 0.3, sought: 0.4, code: -0.3 };
+/** Weights of a unit that has words of the question itself, or what the question asks for, is code, or was quoted before. */
+const weights = { own: 0.3, sought: 0.4, code: -0.3, repeated: -0.4 };
 
 /** A unit of a passage, compared with a question. */
 export interface ComparedUnit {
@@ -31,18 +31,32 @@ export interface ComparedUnit {
   /** Per concept of the question, the weight that the unit itself matches. */
   readonly matched: readonly number[];
   readonly hasSought: boolean;
+  /** Whether the previous reply quotes it, and it does not have what the question asks for. */
+  readonly isRepeated: boolean;
 }
 
-export function compareUnits(findings: SearchFindings, { text }: FoundPassage): ComparedUnit[] {
-  return unitsOf(text).map((unit) => compareUnit(findings, unit, unit.counts));
+export function compareUnits(
+  findings: SearchFindings,
+  { text }: FoundPassage,
+  previousReply = '',
+): ComparedUnit[] {
+  const quoted = withoutBold(previousReply);
+  return unitsOf(text).map((unit) => compareUnit(findings, unit, unit.counts, quoted));
 }
 
 export function compareUnit(
   { concepts, sought }: SearchFindings,
   unit: Unit,
   counts = termCounts(withHeader(unit)),
+  quoted = '',
 ): ComparedUnit {
-  return { unit, matched: matchedWeights(concepts, counts), hasSought: sought?.test(unit.text) ?? false };
+  const hasSought = sought?.test(unit.text) ?? false;
+  const isRepeated = quoted !== '' && !hasSought && quoted.includes(withoutBold(unit.text));
+  return { unit, matched: matchedWeights(concepts, counts), hasSought, isRepeated };
+}
+
+function withoutBold(text: string): string {
+  return text.replaceAll('**', '');
 }
 
 /**
@@ -59,12 +73,15 @@ export function keyUnitOf(
   const asked = matchedWeights(concepts, termCounts(innermostHeading(passage)));
   const isAsked = asked.every((weight) => weight > 0);
   let best: { key: number; score: number } | undefined;
-  for (const [at, { unit, matched: own, hasSought }] of units.entries()) {
+  for (const [at, { unit, matched: own, hasSought, isRepeated }] of units.entries()) {
     const matched = largerWeights(context, own);
     const covered =
       coverageOf(concepts, matched) + weights.own * coverageOf(concepts, isAsked ? matched : own);
     const score =
-      covered + (hasSought ? sought!.count * weights.sought : 0) + (unit.kind === 'code' ? weights.code : 0);
+      covered +
+      (hasSought ? sought!.count * weights.sought : 0) +
+      (unit.kind === 'code' ? weights.code : 0) +
+      (isRepeated ? weights.repeated : 0);
     // If scores are equal, the first unit is the key.
     if (best === undefined || score > best.score + 0.001) best = { key: at, score };
   }
@@ -151,7 +168,7 @@ function withoutFootnotes(text: string): string {
 
 /** The number of a list item is not in bold. */
 function bold(text: string): string {
-  return text.replaceAll('**', '').replace(/^(\d{1,4}[.)] )?(.*)$/s, '$1**$2**');
+  return withoutBold(text).replace(/^(\d{1,4}[.)] )?(.*)$/s, '$1**$2**');
 }
 
 export function shownUnits({ units, from, to }: Quote): readonly Unit[] {
