@@ -9,6 +9,7 @@ import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { momentOf } from '../app/time-words.ts';
+import classes from './data-table.module.css';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { InvitationDialog, type Invited, InviteForm, RemoveMemberDialog } from './member-dialogs.tsx';
@@ -97,7 +98,7 @@ function columns({ sendsMail, setRole, renew, remove }: Actions): Column<MemberJ
       ),
     },
     { heading: 'State', cell: (member) => <MemberState {...member} /> },
-    { heading: 'Joined', cell: ({ joinedAt }) => <When iso={joinedAt} /> },
+    { heading: 'Joined', secondary: true, cell: ({ joinedAt }) => <When iso={joinedAt} /> },
     { heading: 'Active keys', cell: ({ keys }) => keys.length },
     {
       heading: 'Actions',
@@ -129,7 +130,7 @@ function columns({ sendsMail, setRole, renew, remove }: Actions): Column<MemberJ
 function Address({ id, email }: MemberJson) {
   const { user } = useSession();
   return (
-    <Text span size="sm" fw={500}>
+    <Text span size="sm" fw={500} className={classes.breaksAnywhere}>
       <Email address={email} />
       {id === user.id && (
         <Text span size="sm" c="dimmed" fw={400}>

@@ -62,7 +62,7 @@ function columns(open: (request: RequestJson) => void): Column<RequestJson>[] {
     {
       heading: 'Status',
       cell: ({ status, error }) => (
-        <Group gap={8} wrap="nowrap" className={classes.status}>
+        <Group gap={8} wrap="nowrap">
           <Badge variant="light" color={statusColor(status)} radius="sm" className={classes.badge}>
             {status}
           </Badge>
