@@ -2,8 +2,6 @@ import { Group, Kbd, Modal, Stack, Switch, Table } from '@mantine/core';
 import { closeOverlay } from './overlay.ts';
 import { shortcuts, useSingleKeys } from './shortcuts.ts';
 
-const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
-
 export default function KeyboardHelp({ opened }: { opened: boolean }) {
   const [singleKeys, setSingleKeys] = useSingleKeys();
   return (
@@ -22,7 +20,7 @@ export default function KeyboardHelp({ opened }: { opened: boolean }) {
                 <Table.Td>
                   <Group gap={4} wrap="nowrap">
                     {keys.map((key) => (
-                      <Kbd key={key}>{key === 'Ctrl' && isApple ? '⌘' : key}</Kbd>
+                      <Kbd key={key}>{key}</Kbd>
                     ))}
                   </Group>
                 </Table.Td>

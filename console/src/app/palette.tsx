@@ -83,7 +83,7 @@ function usePaletteItems(): PaletteItem[] {
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme() !== 'dark';
   const places = [...threadPlaces, ...settingsFor(role)].map((place) => ({
-    label: place.to === '/' || place.to === '/published' ? `${place.label} (threads)` : place.label,
+    label: place.to === '/published' ? 'Published threads' : place.label,
     icon: <place.Icon size={20} stroke={1.75} aria-hidden />,
     act: () => void navigate({ to: place.to }),
   }));

@@ -4,11 +4,15 @@ import { openOverlay } from './overlay.ts';
 
 export const searchFieldId = 'thread-search';
 
+/** What the keyboard calls the key that `useShortcuts` accepts as Ctrl. */
+export const controlKey = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
+
 export const shortcuts = [
-  { keys: ['Ctrl', 'K'], does: 'Open search' },
-  { keys: ['/'], does: 'Search threads by title' },
+  { keys: [controlKey, 'K'], does: 'Find pages and threads' },
+  { keys: ['/'], does: 'Search threads' },
   { keys: ['N'], does: 'New thread' },
   { keys: ['?'], does: 'Show this help' },
+  { keys: ['F2'], does: 'Rename the open thread' },
   { keys: ['↑', '↓'], does: 'Move through the thread list' },
   { keys: ['Enter'], does: 'Send. Shift + Enter adds a line' },
   { keys: ['Esc'], does: 'Clear search or close a dialog' },

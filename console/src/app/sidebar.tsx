@@ -10,6 +10,7 @@ import { OrganizationSwitcher } from './organization-switcher.tsx';
 import { openOverlay } from './overlay.ts';
 import { settingsFor, threadPlaces } from './places.ts';
 import { useOrganization } from './session.tsx';
+import { controlKey } from './shortcuts.ts';
 import classes from './sidebar.module.css';
 
 /** `onClose` is set on a phone, where the sidebar covers the page. */
@@ -41,7 +42,7 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
         <IconSearch size={18} aria-hidden />
         <span>Find</span>
         <Kbd size="xs" visibleFrom="sm" aria-hidden>
-          Ctrl K
+          {controlKey} K
         </Kbd>
       </UnstyledButton>
       <nav aria-label="Main" className={classes.nav} ref={nav}>
