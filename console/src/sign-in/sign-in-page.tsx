@@ -1,8 +1,8 @@
 import { Alert, Anchor, Button, PasswordInput, Stack } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
+import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useRef } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import type { SessionJson, SignInBody } from '../api/contract.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
@@ -15,22 +15,31 @@ import { TooManyAttempts } from './too-many-attempts.tsx';
 
 export function SignInPage() {
   const { returnTo = '/', problem } = useSearch({ from: '/sign-in' });
+  const [hasTried, setTried] = useState(false);
   return (
     <SignInLayout title="Sign in">
       <Stack>
-        {problem !== undefined && (
-          <Alert role="alert" color="red" variant="light" icon={<IconAlertTriangle aria-hidden />}>
-            {problemText(problem)}
-          </Alert>
-        )}
+        {problem !== undefined && !hasTried && <Notice problem={problem} />}
         <SingleSignOn returnTo={returnTo} alternative="or with your password" />
-        <PasswordForm returnTo={returnTo} />
+        <PasswordForm returnTo={returnTo} onTry={() => setTried(true)} />
       </Stack>
     </SignInLayout>
   );
 }
 
-function PasswordForm({ returnTo }: { returnTo: string }) {
+/** Why the person is here. The end of a session is expected; everything else went wrong. */
+function Notice({ problem }: { problem: string }) {
+  const isExpected = problem === 'session-ended';
+  const Icon = isExpected ? IconInfoCircle : IconAlertTriangle;
+  return (
+    <Alert role="alert" color={isExpected ? 'indigo' : 'red'} variant="light" icon={<Icon aria-hidden />}>
+      {problemText(problem)}
+    </Alert>
+  );
+}
+
+/** `onTry` is called when the form is submitted. */
+function PasswordForm({ returnTo, onTry }: { returnTo: string; onTry: () => void }) {
   const enter = useEnter();
   const password = useRef<HTMLInputElement>(null);
   const signingIn = useMutation({
@@ -40,6 +49,7 @@ function PasswordForm({ returnTo }: { returnTo: string }) {
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    onTry();
     const fields = new FormData(event.currentTarget);
     signingIn.mutate({ email: String(fields.get('email')), password: String(fields.get('password')) });
   };

@@ -130,6 +130,15 @@ describe('Signing in', () => {
     await shown(heading(there.page, 'Sign in'));
     await signIn(there.page, admin, password);
     await shown(heading(there.page, 'Published threads'));
+    await there.page.context().clearCookies();
+    await there.page.getByRole('link', { name: 'Documents' }).click();
+    const notice = there.page.getByText('Your session has ended. Sign in to continue.');
+    await shown(notice);
+    await signIn(there.page, admin, 'not the password');
+    await shown(there.page.getByText('Wrong email or password.'));
+    assert.equal(await notice.count(), 0, 'one message at a time');
+    await signIn(there.page, admin, password);
+    await shown(heading(there.page, 'Documents'));
     await here.close();
     await there.close();
   });
