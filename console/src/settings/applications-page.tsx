@@ -54,9 +54,12 @@ export function ApplicationsPage() {
         }
       />
       {list.data !== undefined && (
-        <Text size="sm" c="dimmed" mt="md">
-          Token endpoint: <Code>{list.data.tokenUrl}</Code>
-        </Text>
+        <Group gap={4} mt="md">
+          <Text size="sm" c="dimmed">
+            Token endpoint: <Code>{list.data.tokenUrl}</Code>
+          </Text>
+          <CopyButton compact value={list.data.tokenUrl} label="Copy token endpoint" />
+        </Group>
       )}
       <Modal opened={creating} onClose={() => setCreating(false)} title="Create an application">
         {creating && (

@@ -33,9 +33,14 @@ export function KeysPage() {
       title="API keys"
       width="wide"
       description={
-        isAdmin
-          ? 'Live API keys and the latest 200 revoked ones. A key is shown in full only once, when you create it.'
-          : 'Your personal keys. Request one from an admin. Only you will see it.'
+        <>
+          {isAdmin
+            ? 'Live API keys and the latest 200 revoked ones. A key is shown in full only once, when you create it. '
+            : 'Your personal keys. Request one from an admin. Only you will see it. '}
+          <a href="/docs/api-guide/" target="_blank" rel="noreferrer">
+            API guide
+          </a>
+        </>
       }
       actions={
         <Button leftSection={<IconKey size={16} aria-hidden />} onClick={() => setMaking(true)}>

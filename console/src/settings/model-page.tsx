@@ -40,7 +40,12 @@ function Configuration({ name, provider }: ModelJson) {
       <Text size="sm">Model: {provider === null ? name : name.slice(provider.length + 1)}</Text>
       {provider === null && (
         <Text size="sm" mt="xs">
-          This model runs inside the service, so there is no provider to test.
+          This model runs inside the service and quotes your documents, so there is no provider to test. A
+          language model can write the replies instead:{' '}
+          <a href="/docs/language-models/" target="_blank" rel="noreferrer">
+            how the operator sets one up
+          </a>
+          .
         </Text>
       )}
     </Section>

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { assertAccessible } from '../browser/accessibility.ts';
 import { keepScreenshot, startBrowser, Window } from '../browser/browser.ts';
-import { chooseFromAccountMenu, openAs } from '../browser/people.ts';
+import { chooseFromAccountMenu, heading, openAs } from '../browser/people.ts';
 import { signedInMember } from '../console/console-client.ts';
 import { Service } from '../service.ts';
 import { buildSite } from './build-site.ts';
@@ -103,8 +103,18 @@ describe('The documentation in a browser', () => {
   });
 
   it('is linked from the console', async () => {
-    const member = await signedInMember(service, 'Demo', 'reader@demo.example');
-    const reader = await openAs(browser, member);
+    const admin = await signedInMember(service, 'Demo', 'reader@demo.example', 'admin');
+    const reader = await openAs(browser, admin);
+    for (const [page, link, title] of [
+      ['keys', 'API guide', 'API guide'],
+      ['model', 'how the operator sets one up', 'Language models'],
+    ] as const) {
+      await reader.page.goto(`/settings/${page}`);
+      const opened = reader.page.context().waitForEvent('page');
+      await reader.page.getByRole('link', { name: link }).click();
+      await heading(await opened, title).waitFor();
+      await (await opened).close();
+    }
     await reader.page.goto('/');
     const opened = reader.page.context().waitForEvent('page');
     await chooseFromAccountMenu(reader.page, 'Documentation');
