@@ -84,7 +84,9 @@ function Question({ row }: { row: UnansweredJson }) {
           {askedBy} · <RelativeTime at={at} />
         </Text>
       </Group>
-      <h2 className={classes.prompt}>{prompt}</h2>
+      <h2 className={classes.prompt} dir="auto">
+        {prompt}
+      </h2>
       <Text size="sm" c="dimmed" lineClamp={2} className={classes.reply}>
         {reply}
       </Text>

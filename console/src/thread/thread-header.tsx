@@ -49,7 +49,9 @@ export function ThreadHeader({ view, changes, deletion }: ThreadHeaderProps) {
             onEditing={setEditing}
           />
         ) : (
-          <h1 className={classes.title}>{thread.title}</h1>
+          <h1 className={classes.title} dir="auto">
+            {thread.title}
+          </h1>
         )}
         <div className={classes.actions}>
           {thread.mine ? (

@@ -33,7 +33,7 @@ export function ThreadTitle({ title, rename, isEditing, onEditing }: ThreadTitle
     );
   }
   return (
-    <h1 className={classes.title}>
+    <h1 className={classes.title} dir="auto">
       <UnstyledButton
         ref={opener}
         className={classes.titleButton}
@@ -90,6 +90,7 @@ function TitleField({
       <TextInput
         className={classes.titleField}
         aria-label="Thread title"
+        dir="auto"
         data-autofocus
         autoFocus
         onFocus={(event) => event.currentTarget.select()}

@@ -39,7 +39,9 @@ function RecentThread({ organizationId, thread }: { organizationId: string; thre
         activeProps={{ 'aria-current': 'page' }}
         title={title}
       >
-        <span className={classes.recentTitle}>{title}</span>
+        <span className={classes.recentTitle} dir="auto">
+          {title}
+        </span>
         <StateDot state={state} />
       </Link>
     </li>

@@ -47,10 +47,10 @@ function ThreadRow({ thread, scope }: { thread: ThreadRowJson; scope: 'mine' | '
         data-thread-row
         onKeyDown={moveWithArrows}
       >
-        <span className={classes.title}>
+        <span className={classes.title} dir="auto">
           {thread.found === null ? thread.title : <Segments of={thread.found.title} />}
         </span>
-        <span className={classes.line}>
+        <span className={classes.line} dir="auto">
           {thread.found?.text ? <Segments of={thread.found.text} /> : lineOf(thread)}
         </span>
         <span className={classes.about}>

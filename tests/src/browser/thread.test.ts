@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { ask, at, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
@@ -188,6 +188,20 @@ describe('A thread in the console', () => {
     await page.getByRole('link', { name: 'My threads' }).first().click();
     await shown(page.getByRole('link', { name: /^A better title/ }));
     await gone(page.getByRole('link', { name: /^A first title/ }));
+    window.assertFaultless();
+  });
+
+  it('shows a title in the direction of its script, so that a long one is cut at its end', async () => {
+    const { page } = window;
+    const title = 'متى يكون المتجر مفتوحًا '.repeat(10).trim();
+    const { thread } = await ask(world.ada, 'What is felt?', { title });
+    const direction = (place: Locator) =>
+      place.evaluate((element) => (globalThis as any).getComputedStyle(element).direction);
+    await page.goto('/');
+    assert.equal(await direction(page.getByTestId('threads').getByText(title)), 'rtl');
+    assert.equal(await direction(page.getByRole('region', { name: 'Recent' }).getByText(title)), 'rtl');
+    await page.goto(`/threads/${thread.id}`);
+    assert.equal(await direction(heading(page, title)), 'rtl');
     window.assertFaultless();
   });
 
