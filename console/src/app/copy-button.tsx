@@ -13,17 +13,7 @@ interface CopyButtonProps {
 }
 
 export function CopyButton({ value, label, compact = false }: CopyButtonProps) {
-  const [outcome, setOutcome] = useState<string | null>(null);
-  useEffect(() => {
-    if (outcome === null) return;
-    const timer = setTimeout(() => setOutcome(null), 2_000);
-    return () => clearTimeout(timer);
-  }, [outcome]);
-  const copy = async () => {
-    const text = (await copyText(value)) ? 'Copied' : 'Copy failed';
-    setOutcome(text);
-    announce(text);
-  };
+  const { outcome, copy } = useCopy(value);
   const Icon = outcome === 'Copied' ? IconCheck : IconCopy;
   if (!compact) {
     return (
@@ -39,4 +29,20 @@ export function CopyButton({ value, label, compact = false }: CopyButtonProps) {
       </ActionIcon>
     </Tooltip>
   );
+}
+
+/** Copies the value on request. `outcome` is shown for two seconds, and is null at other times. */
+export function useCopy(value: string): { outcome: 'Copied' | 'Copy failed' | null; copy: () => void } {
+  const [outcome, setOutcome] = useState<'Copied' | 'Copy failed' | null>(null);
+  useEffect(() => {
+    if (outcome === null) return;
+    const timer = setTimeout(() => setOutcome(null), 2_000);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  const copy = async () => {
+    const text = (await copyText(value)) ? 'Copied' : 'Copy failed';
+    setOutcome(text);
+    announce(text);
+  };
+  return { outcome, copy: () => void copy() };
 }

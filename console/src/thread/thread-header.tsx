@@ -2,6 +2,7 @@ import { ActionIcon, Badge, type BadgeProps, Button, Menu, VisuallyHidden } from
 import { useDisclosure, useWindowEvent } from '@mantine/hooks';
 import {
   IconBuilding,
+  IconCheck,
   IconDots,
   IconDownload,
   IconLink,
@@ -13,9 +14,7 @@ import {
 } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ThreadViewJson } from '../api/contract.ts';
-import { announce } from '../app/announcer.tsx';
-import { CopyButton } from '../app/copy-button.tsx';
-import { copyText } from '../app/copy-text.ts';
+import { CopyButton, useCopy } from '../app/copy-button.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
 import type { ThreadDeletion } from './delete-thread.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
@@ -59,7 +58,7 @@ export function ThreadHeader({ view, changes, deletion }: ThreadHeaderProps) {
           ) : (
             <>
               <CopyButton compact value={linkTo(thread.id)} label="Copy link" />
-              <Menu position="bottom-end" width={200}>
+              <Menu position="bottom-end" width={220}>
                 <Menu.Target>
                   <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Export thread">
                     <IconDownload size={18} aria-hidden />
@@ -112,7 +111,6 @@ const menuFocusMs = 50;
 function OwnActions({ view, changes, deletion, onRename }: ThreadHeaderProps & { onRename: () => void }) {
   const { thread } = view;
   const [isPublishing, publishing] = useDisclosure(false);
-  const copyLink = async () => announce((await copyText(linkTo(thread.id))) ? 'Copied' : 'Copy failed');
   const publishLabel = thread.published ? 'Unpublish' : 'Publish';
   const PublishIcon = thread.published ? IconWorldOff : IconWorld;
   return (
@@ -129,7 +127,7 @@ function OwnActions({ view, changes, deletion, onRename }: ThreadHeaderProps & {
       <span className={classes.wideOnly}>
         <CopyButton compact value={linkTo(thread.id)} label="Copy link" />
       </span>
-      <Menu position="bottom-end" width={200}>
+      <Menu position="bottom-end" width={220}>
         <Menu.Target>
           <ActionIcon
             variant="subtle"
@@ -148,9 +146,7 @@ function OwnActions({ view, changes, deletion, onRename }: ThreadHeaderProps & {
           >
             Rename
           </Menu.Item>
-          <Menu.Item leftSection={<IconLink size={16} aria-hidden />} onClick={copyLink}>
-            Copy link
-          </Menu.Item>
+          <CopyLinkItem threadId={thread.id} />
           <Menu.Item
             leftSection={<PublishIcon size={16} aria-hidden />}
             onClick={() => setTimeout(publishing.open, menuFocusMs)}
@@ -176,6 +172,17 @@ function OwnActions({ view, changes, deletion, onRename }: ThreadHeaderProps & {
         publish={changes.publish}
       />
     </>
+  );
+}
+
+/** The menu stays open, so that the person sees whether it worked. */
+function CopyLinkItem({ threadId }: { threadId: string }) {
+  const { outcome, copy } = useCopy(linkTo(threadId));
+  const Icon = outcome === 'Copied' ? IconCheck : IconLink;
+  return (
+    <Menu.Item leftSection={<Icon size={16} aria-hidden />} closeMenuOnClick={false} onClick={copy}>
+      {outcome ?? 'Copy link'}
+    </Menu.Item>
   );
 }
 

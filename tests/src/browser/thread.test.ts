@@ -33,7 +33,9 @@ describe('A thread in the console', () => {
   before(async () => {
     world = await sharedSettingsWorld();
     browser = await sharedBrowser();
-    window = await openAs(browser, world.ada.client);
+    window = await openAs(browser, world.ada.client, {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
   });
   after(async () => {
     await window?.close();
@@ -202,6 +204,24 @@ describe('A thread in the console', () => {
     assert.equal(await direction(page.getByRole('region', { name: 'Recent' }).getByText(title)), 'rtl');
     await page.goto(`/threads/${thread.id}`);
     assert.equal(await direction(heading(page, title)), 'rtl');
+    window.assertFaultless();
+  });
+
+  it('copies its link from the menu, which says so', async () => {
+    const { page } = window;
+    const threadId = await askInPage('What is tweed?');
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Copy link' }).click();
+    await shown(page.getByRole('menuitem', { name: 'Copied' }));
+    await page.keyboard.press('Escape');
+    await gone(page.getByRole('menu'));
+    await page.keyboard.press('n');
+    await page.getByLabel('Your question').press('Control+v');
+    assert.equal(
+      await page.getByLabel('Your question').inputValue(),
+      `${world.service.baseUrl}/threads/${threadId}`,
+    );
+    await page.getByLabel('Your question').fill('');
     window.assertFaultless();
   });
 
