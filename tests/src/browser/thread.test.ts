@@ -225,6 +225,32 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
+  it('is printed as its title, prompts and replies, in dark letters', async () => {
+    const { page } = window;
+    const lines = Array.from({ length: 40 }, (_, line) => `Line ${line + 1} of the question`);
+    await askInPage(lines.join('\n'));
+    await untilAnnounced(page, 'Complete');
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await shown(heading(page, lines[0]!));
+    await gone(page.getByRole('navigation', { name: 'Main' }));
+    await gone(followUp());
+    assert.equal(
+      await page
+        .getByRole('button')
+        .filter({ hasText: /Publish|Show all|Copy/ })
+        .count(),
+      0,
+    );
+    const text = page.getByTestId('prompt').getByText(lines[39]!);
+    const { isCut, color } = await text.evaluate((element: any) => ({
+      isCut: element.scrollHeight > element.clientHeight,
+      color: (globalThis as any).getComputedStyle(element).color,
+    }));
+    assert.deepEqual({ isCut, color }, { isCut: false, color: 'rgb(0, 0, 0)' });
+    await page.emulateMedia({ media: null, colorScheme: null });
+    window.assertFaultless();
+  });
+
   it('is deleted at once, and can be restored', async () => {
     const { page } = window;
     const prompt = 'Delete me, although the note that offers to undo it has little room for such a title';
