@@ -29,16 +29,13 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
     caller: 'anyone',
     path: threadPath,
     headers: getThreadHeaders,
-    success: {
-      status: 200,
-      conditional: true,
-      schema: wholeThreadSchema,
-    },
+    success: { status: 200, conditional: true, schema: wholeThreadSchema },
     errors: {},
     async handle(call) {
       const waitSeconds = preferredWaitSeconds(call.headers.prefer);
-      const applied = waitSeconds === undefined ? undefined : { 'preference-applied': `wait=${waitSeconds}` };
-      const headers = applied && { headers: applied };
+      const headers = waitSeconds !== undefined && {
+        headers: { 'preference-applied': `wait=${waitSeconds}` },
+      };
       const { context, path } = call;
       let { principal } = call;
       // Waits until no reply is running in the thread, or the time is up. Loads no message.
