@@ -43,7 +43,7 @@ const readVersion = statement('thread-version')`
 const findRunning = statement('find-running-reply')`SELECT (
     SELECT message.id FROM message INDEXED BY message_running
     WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running
-  FROM thread WHERE organization_id = :organizationId AND id = :threadId AND ${isReadable}`;
+  FROM thread WHERE ${isThread} AND ${isReadable}`;
 // Finds the latest reply by its id first, so that sorting does not read texts.
 const getHead = statement('get-thread-head')`SELECT ${threadColumns}, version, ${messageColumns}, (
     SELECT count(*) FROM message AS counted
@@ -52,7 +52,7 @@ const getHead = statement('get-thread-head')`SELECT ${threadColumns}, version, $
     AND message.id = (SELECT latest.id FROM message AS latest
       WHERE latest.organization_id = :organizationId AND latest.thread_id = :threadId AND role = 'assistant'
       ORDER BY latest.created_at DESC, latest.id DESC LIMIT 1)
-  WHERE thread.organization_id = :organizationId AND thread.id = :threadId`;
+  WHERE ${isThread}`;
 // A left join, so that no database reads a message before it knows that it is part of the page.
 const listMessages = statement('list-messages')`WITH part AS MATERIALIZED (
     SELECT id, created_at, ${messageBytes} AS bytes FROM message
