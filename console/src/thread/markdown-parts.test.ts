@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { headingLevels, markdownParts } from './markdown-parts.ts';
+import { headingLevels, isTooDeep, markdownParts } from './markdown-parts.ts';
 
 const paragraph = 'Merino is a fine, soft wool that can be worn against the skin. '.repeat(20);
 
@@ -53,4 +53,20 @@ describe('a long text in parts', () => {
 test('heading levels ignore headings in code', () => {
   assert.equal(headingLevels('### a\n\n# b\n\n```\n## c\n```\n\n~~~\n```\n#### d\n~~~\n### e'), '13');
   assert.equal(headingLevels('#none'), '');
+});
+
+describe('A text that is too deep to be formatted', () => {
+  test('opens many quotations, lists or emphases at once', () => {
+    for (const mark of ['>', '> ', '1. ', '+ ', '> - '])
+      assert.equal(isTooDeep(`First\n${mark.repeat(60)}last`), true, mark);
+    assert.equal(isTooDeep(`${'*'.repeat(200)}bold${'*'.repeat(200)}`), true);
+  });
+
+  test('is not one with rules, tables, long lists or usual quotations', () => {
+    const rules = ['-', '*', '_', '=', '~'].map((mark) => mark.repeat(300)).join('\n\n');
+    const table = `|${' a |'.repeat(60)}\n|${'---|'.repeat(60)}`;
+    const list = '1. **Bold** *words*\n'.repeat(500);
+    for (const text of [rules, table, list, '> > > quoted', '**Bold** and '.repeat(300)])
+      assert.equal(isTooDeep(text), false, text.slice(0, 40));
+  });
 });

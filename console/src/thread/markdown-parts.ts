@@ -28,6 +28,17 @@ export function markdownParts(text: string): string[] {
   return [...parts, text.slice(from)];
 }
 
+/** Fifty quotations or lists that start in one line, or a run of marks that would open a hundred emphases. */
+const deep = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){50}|[*_]{200}[^*_\s]/m;
+
+/**
+ * Whether a text is nested too deeply to be formatted, for example because a model repeats itself. Parsing takes time with
+ * the square of the depth (20 s for 16,000 characters of `1. 1. 1.`), and fails when the stack is used up.
+ */
+export function isTooDeep(text: string): boolean {
+  return deep.test(text);
+}
+
 /** The code fence that is open after a line, given the one that was open before it. */
 export function fenceAfter(line: string, open: string | undefined): string | undefined {
   const [, mark, rest] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];

@@ -7,7 +7,7 @@ import { Citation } from './citation.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { closeOpenMarks } from './growing-text.ts';
 import classes from './markdown.module.css';
-import { headingLevels, markdownParts } from './markdown-parts.ts';
+import { headingLevels, isTooDeep, markdownParts } from './markdown-parts.ts';
 import { hideFormulas, showFormulas } from './math.ts';
 import { type HtmlNode, markReply } from './reply-marks.ts';
 import { outside, safeLink } from './safe-link.ts';
@@ -73,6 +73,7 @@ interface PartProps {
 }
 
 const Part = memo(({ text, sourceCount, headings, spans }: PartProps) => {
+  if (isTooDeep(text)) return <p className={classes.plain}>{text}</p>;
   // As long as the text itself, so that the spans fit.
   const source = hideFormulas(text);
   const marks = [

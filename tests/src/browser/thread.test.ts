@@ -54,6 +54,19 @@ describe('A thread in the console', () => {
     of.page.getByRole('article').filter({ has: of.page.getByText('Reply', { exact: true }) });
   const followUp = () => window.page.getByRole('textbox', { name: 'Follow-up prompt' });
 
+  it('shows a reply as plain text if it is nested too deeply to be formatted', async () => {
+    const { page } = window;
+    const texts = ['>'.repeat(9_000), '1. '.repeat(6_000), `${'*'.repeat(4_000)}a${'*'.repeat(4_000)}`];
+    for (const text of texts) {
+      const { id } = (await ask(world.ada, `#say ${text}`)).thread;
+      await untilEnded(world.ada, id);
+      await page.goto(`/threads/${id}`);
+      await shown(reply().getByText(text.slice(0, 100).trim()));
+      await shown(followUp());
+    }
+    window.assertFaultless();
+  });
+
   it('shows the steps of a running reply, with times of a second or more', async () => {
     const { page } = window;
     const step = (text: string | RegExp) => reply().getByRole('listitem').filter({ hasText: text });
