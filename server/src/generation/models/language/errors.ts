@@ -29,13 +29,10 @@ function malformed(): ModelError {
  * address or the key.
  */
 export function modelErrorOf(error: unknown): ModelError {
-  for (const each of chainOf(error)) {
-    if (each instanceof ModelError) return each;
-  }
-  for (const each of chainOf(error)) {
-    const known = knownError(each) ?? networkError(each);
-    if (known !== undefined) return known;
-  }
+  const chain = chainOf(error);
+  const ours = chain.find((each) => each instanceof ModelError);
+  const known = ours ?? chain.map(knownError).find((each) => each !== undefined);
+  if (known !== undefined) return known;
   if (isObject(error) && !(error instanceof Error)) return errorInStream(error);
   const name = error instanceof Error && /^\w{1,60}$/.test(error.name) ? error.name : 'Error';
   return new ModelError(`The model failed (${name}).`, { transient: false });
@@ -67,25 +64,6 @@ function chainOf(error: unknown): Record<string, unknown>[] {
   return chain;
 }
 
-function knownError(error: Record<string, unknown>): ModelError | undefined {
-  switch (error.name) {
-    case 'AI_APICallError':
-      // Anthropic reports overload in the first event of a stream with status 200.
-      return typeof error.statusCode === 'number' && error.statusCode >= 400
-        ? new ProviderRefusal(error.statusCode)
-        : undefined;
-    case 'AI_InvalidResponseDataError':
-      // With data, a tool call is invalid. Without, the stream ended too soon.
-      return error.data === undefined ? cutOff() : malformed();
-    case 'AI_JSONParseError':
-    case 'AI_TypeValidationError':
-    case 'AI_EmptyResponseBodyError':
-      return malformed();
-    default:
-      return undefined;
-  }
-}
-
 const unreachable = new Set(
   (
     'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ' +
@@ -95,16 +73,25 @@ const unreachable = new Set(
 
 const untrusted = /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|HOSTNAME_MISMATCH/;
 
-function networkError(error: Record<string, unknown>): ModelError | undefined {
-  const { code } = error;
-  if (typeof code !== 'string') return undefined;
-  if (unreachable.has(code)) {
-    return new ModelError(`The provider could not be reached (${code}).`, { transient: true });
+const malformedStream = /^(?:AI_JSONParseError|AI_TypeValidationError|AI_EmptyResponseBodyError)$|^HPE_/;
+
+/** Errors of the SDK have a name, those of the network and the HTTP parser a code. */
+function knownError({ name, code, statusCode, data }: Record<string, unknown>): ModelError | undefined {
+  // Anthropic reports overload in the first event of a stream with status 200.
+  if (name === 'AI_APICallError' && typeof statusCode === 'number' && statusCode >= 400) {
+    return new ProviderRefusal(statusCode);
   }
-  if (untrusted.test(code)) {
+  // With data, a tool call is invalid. Without, the stream ended too soon.
+  if (name === 'AI_InvalidResponseDataError') return data === undefined ? cutOff() : malformed();
+  const reason = String(code);
+  if (malformedStream.test(String(name)) || malformedStream.test(reason)) return malformed();
+  if (unreachable.has(reason)) {
+    return new ModelError(`The provider could not be reached (${reason}).`, { transient: true });
+  }
+  if (untrusted.test(reason)) {
     return new ModelError('The provider’s certificate is not trusted.', { transient: false });
   }
-  return code.startsWith('HPE_') ? malformed() : undefined;
+  return undefined;
 }
 
 const permanentErrors = /invalid_request|authentication|permission|not_found|too_large|quota|billing|credit/;
