@@ -1,10 +1,40 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import type { World } from '../../../testing/contract/fixture.ts';
+import { hashOf, note, strangers, type World } from '../../../testing/contract/fixture.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 
 const day = 20_000;
+
+describe('A request whose key was revoked while another request with the key is being admitted', () => {
+  it('is refused', async () => {
+    const { operator, world, close } = await openPostgresWorld();
+    const { store } = world;
+    const organization = await world.organization();
+    const key = {
+      id: strangers.key(),
+      name: '',
+      userId: null,
+      hash: hashOf(1),
+      hint: '',
+      createdBy: null,
+    };
+    await store.createApiKey(organization, key, note());
+    assert.ok(await store.admitKey(key.hash, day));
+    await operator.query('BEGIN');
+    await operator.query('SELECT FROM quota_use FOR UPDATE');
+    const first = store.admitKey(key.hash, day);
+    const waiting = 'SELECT FROM pg_locks WHERE NOT granted';
+    while ((await operator.query(waiting)).rowCount === 0) await pause(1);
+    await store.revokeApiKey(organization, key.id, note());
+    const second = store.admitKey(key.hash, day);
+    await operator.query('ROLLBACK');
+    await first;
+    assert.equal(await second, undefined);
+    await close();
+  });
+});
 
 describe('Quota counts that were lost with a database server', () => {
   let operator: pg.Client;

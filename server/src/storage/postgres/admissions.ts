@@ -9,12 +9,21 @@ import { askedLocking, type Database } from './database.ts';
 type AdmissionRow = Omit<Admission, 'use'> & {
   apiEnabled: boolean;
   dailyQuota: number;
-  /** The number of this request among those of its organization and day, from 1; null if that day has no row yet. */
+  /** The number of its first request among those of its organization and day, from 1; null if that day has no row yet. */
   number: number | null;
 };
 
+/** Requests with one credential that wait for the same batch, which admits them together. */
+interface Group {
+  requests: number;
+  readonly admission: Promise<AdmissionRow | undefined>;
+}
+
 /** `known`: the highest number of a request of that organization and day that this node knows of. */
-const columns = callColumns({ text: 'keyHash applicationId organizationId', bigint: 'day epoch known' });
+const columns = callColumns({
+  text: 'keyHash applicationId organizationId',
+  bigint: 'day epoch known requests',
+});
 
 /**
  * Checks credentials and takes from quotas in one statement. The row of a day is locked before it is read, so that it is
@@ -27,16 +36,16 @@ const columns = callColumns({ text: 'keyHash applicationId organizationId', bigi
 const admit = statement('admit')`WITH asked AS (
     SELECT * FROM ${askedLocking(columns)}
   ), holder AS (
-    SELECT place, day, known, api_key.organization_id, api_key.user_id, api_key.id AS credential_id
+    SELECT place, day, known, requests, api_key.organization_id, api_key.user_id, api_key.id AS credential_id
     FROM asked JOIN api_key ON hash = key_hash AND ${keyIsLive}
     UNION ALL
-    SELECT place, day, known, application.organization_id, NULL, application.id
+    SELECT place, day, known, requests, application.organization_id, NULL, application.id
     FROM asked JOIN application ON application.id = asked.application_id
       AND application.organization_id = asked.organization_id AND application.epoch = asked.epoch
   ), request AS (
     SELECT holder.*, api_enabled, daily_quota FROM holder JOIN organization ON organization.id = organization_id
   ), due AS (
-    SELECT organization_id, day, daily_quota, count(*) AS requests, max(known) AS known FROM request
+    SELECT organization_id, day, daily_quota, sum(requests)::bigint AS requests, max(known) AS known FROM request
     WHERE api_enabled GROUP BY organization_id, day, daily_quota
   ), before AS (
     SELECT due.*, greatest(used, known) AS used FROM due JOIN quota_use USING (organization_id, day)
@@ -48,7 +57,7 @@ const admit = statement('admit')`WITH asked AS (
   )
   SELECT place, organization_id AS "organizationId", user_id AS "userId", credential_id AS "credentialId",
     api_enabled AS "apiEnabled", daily_quota AS "dailyQuota",
-    used_before + row_number() OVER (PARTITION BY organization_id, day ORDER BY place) AS number,
+    (used_before + 1 - requests + sum(requests) OVER (PARTITION BY organization_id, day ORDER BY place))::bigint AS number,
     (SELECT set_config('synchronous_commit', 'off', true))
   FROM request LEFT JOIN taken USING (organization_id, day)`;
 const dayColumns = callColumns({ text: 'organizationId', bigint: 'day' });
@@ -62,6 +71,7 @@ const rememberedMax = 10_000;
 export function postgresAdmissions(database: Database): Admissions {
   const owners = new Map<unknown, OrganizationId>();
   const counts = new Map<unknown, { readonly day: number; readonly number: number }>();
+  const groups = new Map<string, Group>();
   const organizationOf = ({ keyHash, organizationId }: Values) =>
     String(organizationId ?? owners.get(keyHash) ?? keyHash);
   const batchAdmissions = database.batched<AdmissionRow>(admit, columns, { batchesMax: 2, organizationOf });
@@ -72,21 +82,54 @@ export function postgresAdmissions(database: Database): Admissions {
     return count?.day === day ? count.number : 0;
   }
 
-  async function take(credential: Values & { day: number }): Promise<Admission | undefined> {
+  function openGroup(name: string, credential: Values & { day: number }): Group {
+    // Called when the batch is sent: what arrives later must be checked by a later statement.
+    const close = () => {
+      if (groups.get(name) === group) groups.delete(name);
+      return group.requests;
+    };
+    const group: Group = { requests: 0, admission: admitGroup(credential, close) };
+    groups.set(name, group);
+    return group;
+  }
+
+  async function admitGroup(
+    credential: Values & { day: number },
+    close: () => number,
+  ): Promise<AdmissionRow | undefined> {
     const { keyHash, day } = credential;
     const known = knownCount(credential.organizationId ?? owners.get(keyHash), day);
-    const [row] = await batchAdmissions({ ...credential, known });
+    const [row] = await batchAdmissions({
+      ...credential,
+      known,
+      get requests() {
+        return close();
+      },
+    });
     if (row === undefined) return undefined;
-    const { organizationId, userId, credentialId, apiEnabled, dailyQuota, number } = row;
+    const { organizationId, apiEnabled, dailyQuota, number } = row;
     if (keyHash !== null) remember(owners, keyHash, organizationId);
     if (number === null && apiEnabled) {
-      // The organization's first request of the day.
+      // The organization's first requests of the day.
       await batchDays({ organizationId, day });
-      return take(credential);
+      return admitGroup(credential, close);
     }
-    if (number !== null && number <= dailyQuota)
-      remember(counts, organizationId, { day, number: Math.max(number, knownCount(organizationId, day)) });
-    const use = apiEnabled && number !== null ? quotaUse(dailyQuota, number) : undefined;
+    if (number !== null && number <= dailyQuota) {
+      const last = Math.min(number + close() - 1, dailyQuota);
+      remember(counts, organizationId, { day, number: Math.max(last, knownCount(organizationId, day)) });
+    }
+    return row;
+  }
+
+  async function take(credential: Values & { day: number }): Promise<Admission | undefined> {
+    const name = Object.values(credential).join(' ');
+    const group = groups.get(name) ?? openGroup(name, credential);
+    const place = group.requests;
+    group.requests += 1;
+    const row = await group.admission;
+    if (row === undefined) return undefined;
+    const { organizationId, userId, credentialId, apiEnabled, dailyQuota, number } = row;
+    const use = apiEnabled && number !== null ? quotaUse(dailyQuota, number + place) : undefined;
     return { organizationId, userId, credentialId, use };
   }
 
