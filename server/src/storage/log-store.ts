@@ -112,14 +112,10 @@ export interface TrafficReport extends TrafficCount {
 export interface Requests {
   /**
    * Adds entries and counts, in one transaction. Entries are stored in blocks of up to 100. If the same entries are added
-   * again, they are kept once. What belongs to an organization that no longer exists is dropped. Returns the organizations
-   * whose rows somebody has locked: nothing was added for them, so that the others need not wait. `rejected`: the database
-   * rejects a value, and nothing was added.
+   * again, they are kept once. What belongs to an organization that no longer exists is dropped. Returns false, and adds
+   * nothing, if the database rejects a value.
    */
-  addRequests(
-    requests: readonly LoggedRequest[],
-    traffic: readonly TrafficReport[],
-  ): Promise<readonly OrganizationId[] | 'rejected'>;
+  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean>;
   listRequests: InOrganization<[query: RequestQuery], RequestPage>;
   /**
    * A trace id contains the time at which the request arrived. Only blocks of requests that arrived at about that time are
@@ -161,11 +157,8 @@ export interface PromptLimit {
 
 /** Statistics. `Admissions` enforces quotas. */
 export interface Usages {
-  /**
-   * Adds to the counts in one transaction. It survives a killed process, but not always a power cut. Returns the
-   * organizations for which nothing was added, as `addRequests` does.
-   */
-  addUsage(reports: readonly UsageReport[]): Promise<readonly OrganizationId[]>;
+  /** Adds to the counts in one transaction. It survives a killed process, but not always a power cut. */
+  addUsage(reports: readonly UsageReport[]): Promise<void>;
   /** The latest `limit` counts of these days, both included, oldest first; only those of the keys of `userId`, if given. */
   listUsage: InOrganization<
     [firstDay: number, lastDay: number, limit: number, userId?: UserId],

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import {
-  by,
-  loggedRequest,
-  newFollowUp,
-  newThread,
-  note,
-  type World,
-} from '../../../testing/contract/fixture.ts';
+import { by, newFollowUp, newThread, note, type World } from '../../../testing/contract/fixture.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { ClaimedReply } from '../store.ts';
@@ -17,10 +10,6 @@ const day = 20_000;
 const leaseMs = 60_000;
 const progress = { status: 'in_progress', content: 'So far', steps: [] } as const;
 const result = { status: 'completed', content: 'Done', steps: [], sources: null, model: 'm' } as const;
-const newest = { before: { at: Number.MAX_SAFE_INTEGER, id: '' }, since: 0, limit: 10 };
-const count = { operation: 'getThread', outcome: 'OK', requests: 1 };
-const trafficCount = { ...count, unit: 'day', period: day, bucket: 1 } as const;
-const usageCount = { ...count, day, credentialId: 'key_1', lastUsedAt: 1000 };
 
 describe('A lock that another session holds on rows of one organization', () => {
   let operator: pg.Client;
@@ -113,31 +102,6 @@ describe('A lock that another session holds on rows of one organization', () => 
     });
     assert.equal(await waiting, true);
     assert.equal(await store.settleReply(locked, result), true);
-  });
-
-  it('does not delay the request log and the usage of other organizations', async () => {
-    const { store } = world;
-    const [locked, other] = [await world.organization(), await world.organization()];
-    const both = [locked, other];
-    const entries = both.map((organizationId) => loggedRequest({ organizationId, at: 1000 }));
-    const traffic = both.map((organizationId) => ({ ...trafficCount, organizationId }));
-    const usage = both.map((organizationId) => ({ ...usageCount, organizationId }));
-    const stored = async (organization: OrganizationId) => [
-      (await store.listRequests(organization, newest)).requests.length,
-      (await store.listTraffic(organization, 'day', day, day)).length,
-      (await store.listUsage(organization, day, day, 10)).length,
-    ];
-    await whileLocked('organization', locked, async () => {
-      assert.deepEqual(await store.addRequests(entries, traffic), [locked]);
-      assert.deepEqual(await store.addUsage(usage), [locked]);
-      assert.deepEqual(await Promise.all(both.map(stored)), [
-        [0, 0, 0],
-        [1, 1, 1],
-      ]);
-    });
-    assert.deepEqual(await store.addRequests(entries.slice(0, 1), traffic.slice(0, 1)), []);
-    assert.deepEqual(await store.addUsage(usage.slice(0, 1)), []);
-    assert.deepEqual(await stored(locked), [1, 1, 1]);
   });
 
   for (const table of ['thread', 'message']) {

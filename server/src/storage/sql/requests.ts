@@ -90,46 +90,25 @@ function slowness(latencyUs: number): number {
   return Math.max(0, Math.ceil(Math.log2(latencyUs / 1e6) / 2));
 }
 
-const organizationsOf = sql`SELECT organization.id FROM json_each(:organizations) AS entry
-  JOIN organization ON organization.id = (entry.value ->> 'id')`;
-const keepUnlocked = statement('keep-unlocked-organizations')`
-  ${organizationsOf} ORDER BY organization.id FOR KEY SHARE OF organization SKIP LOCKED`;
-const findExisting = statement('find-existing-organizations')`${organizationsOf}`;
-
-interface Named {
-  readonly organizationId: OrganizationId;
-}
-
-/**
- * What is added for many organizations does not wait for the row of one: `locked` are those that somebody else has locked.
- * No purge removes the others before the commit. An organization that was purged is in neither list.
- */
-function* keepOrganizations(entries: readonly Named[]) {
-  const ids = new Set(entries.map(({ organizationId }) => organizationId));
-  const organizations = jsonRows([...ids].map((id) => ({ id })));
-  type Found = { id: OrganizationId };
-  const kept = new Set((yield* rows<Found>(keepUnlocked, { organizations })).map(({ id }) => id));
-  const existing = kept.size === ids.size ? [] : yield* rows<Found>(findExisting, { organizations });
-  const locked = existing.map(({ id }) => id).filter((id) => !kept.has(id));
-  return { isKept: ({ organizationId }: Named) => kept.has(organizationId), locked };
-}
-
+// Rows of an organization that was purged are dropped, without losing those of the others.
 const insert = sql`INSERT INTO request_block (organization_id, at, id, first_at, entries, requests)`;
 const addBlock = statement('add-request-block')`${insert}
-  VALUES (:organizationId, :at, :id, :firstAt, :entries, :requests) ON CONFLICT DO NOTHING`;
+  SELECT id, :at, :id, :firstAt, :entries, :requests FROM organization WHERE id = :organizationId
+  ON CONFLICT DO NOTHING`;
 const addBlocks = statement('add-request-blocks')`${insert}
-  SELECT value ->> 'organizationId', CAST(value ->> 'at' AS bigint), value ->> 'id',
-    CAST(value ->> 'firstAt' AS bigint), CAST(value ->> 'entries' AS bigint), value ->> 'requests'
-  FROM json_each(:blocks) AS entry WHERE true ON CONFLICT DO NOTHING`;
+  SELECT organization.id, CAST(value ->> 'at' AS bigint), value ->> 'id', CAST(value ->> 'firstAt' AS bigint),
+    CAST(value ->> 'entries' AS bigint), value ->> 'requests'
+  FROM json_each(:blocks) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
+  WHERE true ON CONFLICT DO NOTHING`;
 
 // In the order of the keys, so that two nodes that add to the same rows cannot deadlock.
 const addTraffic = (unit: 'hour' | 'day') => {
   const table = identifier(`traffic_${unit}`);
   return statement(`add-traffic-${unit}`)`
     INSERT INTO ${table} (organization_id, ${identifier(unit)}, operation, outcome, bucket, requests)
-    SELECT value ->> 'organizationId', CAST(value ->> 'period' AS bigint), value ->> 'operation', value ->> 'outcome',
+    SELECT organization.id, CAST(value ->> 'period' AS bigint), value ->> 'operation', value ->> 'outcome',
       CAST(value ->> 'bucket' AS bigint), sum(CAST(value ->> 'requests' AS bigint))
-    FROM json_each(:traffic) AS entry
+    FROM json_each(:traffic) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
     GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
     ON CONFLICT (organization_id, ${identifier(unit)}, operation, outcome, bucket)
     DO UPDATE SET requests = ${table}.requests + excluded.requests`;
@@ -203,17 +182,16 @@ function rejectsValues(error: unknown): boolean {
 export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactions): Requests => ({
   addRequests: (entries, traffic) =>
     writeUnsynced(function* () {
-      const { isKept, locked } = yield* keepOrganizations([...entries, ...traffic]);
-      const blocks = blocksOf(entries).filter(isKept);
+      const blocks = blocksOf(entries);
       if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });
       else if (blocks.length > 0) yield* run(addBlocks, { blocks: jsonRows(blocks) });
       for (const unit of ['hour', 'day'] as const) {
-        const counts = traffic.filter((count) => count.unit === unit && isKept(count));
+        const counts = traffic.filter((count) => count.unit === unit);
         if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: jsonRows(counts) });
       }
-      return locked;
+      return true;
     }).catch((error) => {
-      if (rejectsValues(error)) return 'rejected';
+      if (rejectsValues(error)) return false;
       throw error;
     }),
 
@@ -244,24 +222,25 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
     read(() => rows<TrafficCount>(listTrafficOf[unit], { organizationId, first, last })),
 });
 
-// Rows are written in the order of their keys, so that two nodes that add to the same rows cannot deadlock.
+// Counts of an organization that was purged are dropped, without losing those of the others. So is the last use of a
+// credential that was removed. Rows are written in the order of their keys, so that two nodes that add to the same rows
+// cannot deadlock.
 const addCounts = statement('add-usage')`
   INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
-  SELECT value ->> 'organizationId', CAST(value ->> 'day' AS bigint), value ->> 'credentialId', value ->> 'operation',
+  SELECT organization.id, CAST(value ->> 'day' AS bigint), value ->> 'credentialId', value ->> 'operation',
     value ->> 'outcome', sum(CAST(value ->> 'requests' AS bigint))
-  FROM json_each(:reports) AS entry
+  FROM json_each(:reports) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
   GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT (organization_id, day, credential_id, operation, outcome)
   DO UPDATE SET requests = usage_day.requests + excluded.requests`;
-// Without the last use of a credential that was removed.
 const keepLatest = statement('keep-latest-use')`
   INSERT INTO credential_use (organization_id, credential_id, last_used_at)
-  SELECT value ->> 'organizationId', value ->> 'credentialId', max(CAST(value ->> 'lastUsedAt' AS bigint))
-  FROM json_each(:reports) AS entry
+  SELECT organization.id, value ->> 'credentialId', max(CAST(value ->> 'lastUsedAt' AS bigint))
+  FROM json_each(:reports) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
   WHERE EXISTS (SELECT 1 FROM api_key
-      WHERE organization_id = (value ->> 'organizationId') AND id = (value ->> 'credentialId'))
+      WHERE api_key.organization_id = organization.id AND api_key.id = (value ->> 'credentialId'))
     OR EXISTS (SELECT 1 FROM application
-      WHERE organization_id = (value ->> 'organizationId') AND id = (value ->> 'credentialId'))
+      WHERE application.organization_id = organization.id AND application.id = (value ->> 'credentialId'))
   GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (organization_id, credential_id) DO UPDATE SET last_used_at = excluded.last_used_at
   WHERE credential_use.last_used_at < excluded.last_used_at`;
@@ -308,13 +287,11 @@ export function* addUse(use: PromptUse): Work<number> {
 
 export const usages = ({ read, writeUnsynced }: Transactions): Usages => ({
   async addUsage(reports) {
-    if (reports.length === 0) return [];
-    return writeUnsynced(function* () {
-      const { isKept, locked } = yield* keepOrganizations(reports);
-      const values = { reports: jsonRows(reports.filter(isKept)) };
+    if (reports.length === 0) return;
+    const values = { reports: jsonRows(reports) };
+    await writeUnsynced(function* () {
       yield* run(addCounts, values);
       yield* run(keepLatest, values);
-      return locked;
     });
   },
 

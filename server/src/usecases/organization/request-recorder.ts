@@ -7,8 +7,6 @@ import type { Telemetry } from '../telemetry.ts';
 
 /** More requests than this wait only if the store is slow. Further ones are dropped and counted. */
 const waitingMax = 10_000;
-/** Entries of organizations whose rows are locked. More of them would displace those of other organizations. */
-const lockedMax = 1_000;
 /** Written in one transaction: less than 1 ms of the event loop on SQLite. */
 const batchSize = 200;
 /** The log is cut back to its limit when it has grown by this share of it. */
@@ -19,11 +17,6 @@ interface EndedReply {
   readonly outcome: 'completed' | 'failed' | 'cancelled';
   readonly at: number;
   readonly ms: number;
-}
-
-interface Batch {
-  readonly requests: LoggedRequest[];
-  readonly replies: EndedReply[];
 }
 
 interface Settings {
@@ -40,9 +33,7 @@ export class RequestRecorder {
   readonly #settings: Settings;
   #requests: LoggedRequest[] = [];
   #replies: EndedReply[] = [];
-  #batch: Batch | undefined;
-  /** Of organizations whose rows somebody has locked, for the next flush. */
-  readonly #locked: Batch = { requests: [], replies: [] };
+  #batch: { readonly requests: LoggedRequest[]; readonly replies: EndedReply[] } | undefined;
   /** How many entries this process has added to the log of an organization since it last cut it back. */
   readonly #added = new Map<OrganizationId, number>();
   /** The newest entry to remove from logs that are above the limit. */
@@ -63,12 +54,9 @@ export class RequestRecorder {
 
   /**
    * Stores what is waiting, in batches, and removes old entries. If the store fails, it keeps the rest for the next flush and
-   * rejects. Drops and counts a batch whose values the store rejects, so that later ones do not wait for it. Organizations
-   * whose rows are locked wait for the next flush.
+   * rejects. Drops and counts a batch whose values the store rejects, so that later ones do not wait for it.
    */
   async flush(store: Pick<Store, 'addRequests' | 'findOldRequest' | 'removeRequests'>): Promise<void> {
-    this.#requests.unshift(...this.#locked.requests.splice(0));
-    this.#replies.unshift(...this.#locked.replies.splice(0));
     while (this.#batch !== undefined || this.#requests.length + this.#replies.length > 0) {
       // A batch that failed is sent again as it was: the store may have kept it although the call failed.
       this.#batch ??= {
@@ -76,43 +64,25 @@ export class RequestRecorder {
         replies: this.#replies.splice(0, batchSize),
       };
       const { requests, replies } = this.#batch;
-      const locked = new Set(await this.#add(store, this.#batch));
-      this.#batch = undefined;
-      for (const reply of replies) {
-        if (locked.has(reply.organizationId) && this.#locked.replies.length < lockedMax)
-          this.#locked.replies.push(reply);
+      const logged = this.#settings.keptMax === 0 ? [] : requests;
+      const traffic = trafficOf(requests, replies);
+      // A batch may be rejected because an organization is purged at the same time. The second try drops what belongs to it.
+      const isStored =
+        (await store.addRequests(logged, traffic)) || (await store.addRequests(logged, traffic));
+      if (!isStored) {
+        await store.addRequests([], traffic);
+        for (const _ of logged) this.#settings.telemetry.requestNotLogged();
       }
-      for (const request of requests) {
-        if (locked.has(request.organizationId)) this.#keepLocked(request);
-        else this.#countAdded(request.organizationId);
+      this.#batch = undefined;
+      for (const { organizationId } of requests) {
+        // The log of an organization that this process does not know yet may be full.
+        const added = this.#added.get(organizationId) ?? Number.POSITIVE_INFINITY;
+        this.#added.set(organizationId, added + (this.#settings.keptMax === 0 ? 0 : 1));
       }
       await this.#findOld(store);
       await this.#removeOld(store);
     }
     await this.#removeOld(store);
-  }
-
-  /** Returns the organizations for which nothing was added. */
-  async #add(store: Pick<Store, 'addRequests'>, batch: Batch): Promise<readonly OrganizationId[]> {
-    const logged = this.#settings.keptMax === 0 ? [] : batch.requests;
-    const traffic = trafficOf(batch.requests, batch.replies);
-    const locked = await store.addRequests(logged, traffic);
-    if (locked !== 'rejected') return locked;
-    await store.addRequests([], traffic);
-    for (const _ of logged) this.#settings.telemetry.requestNotLogged();
-    return [];
-  }
-
-  #keepLocked(request: LoggedRequest): void {
-    const { requests } = this.#locked;
-    if (requests.length < lockedMax) requests.push(request);
-    else this.#settings.telemetry.requestNotLogged();
-  }
-
-  #countAdded(organizationId: OrganizationId): void {
-    // The log of an organization that this process does not know yet may be full.
-    const added = this.#added.get(organizationId) ?? Number.POSITIVE_INFINITY;
-    this.#added.set(organizationId, added + (this.#settings.keptMax === 0 ? 0 : 1));
   }
 
   async #findOld(store: Pick<Store, 'findOldRequest'>): Promise<void> {
@@ -193,17 +163,13 @@ export class UsageCounter {
     this.#add({ ...request, day: utcDay(at), requests: 1, lastUsedAt: at });
   }
 
-  /**
-   * Stores the counts since the last flush. If the store fails, it keeps them for the next flush and rejects. It also keeps
-   * those of organizations whose rows are locked.
-   */
+  /** Stores the counts since the last flush. If the store fails, it keeps them for the next flush and rejects. */
   async flush(store: Pick<Store, 'addUsage'>): Promise<void> {
     const reports = [...this.#counts.values()].flat();
     if (reports.length === 0) return;
     this.#counts = new Map();
     try {
-      const locked = new Set(await store.addUsage(reports));
-      for (const report of reports) if (locked.has(report.organizationId)) this.#add(report);
+      await store.addUsage(reports);
     } catch (error) {
       for (const report of reports) this.#add(report);
       throw error;

@@ -44,7 +44,6 @@ export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
         usage.set(key, { ...count, requests: (usage.get(key)?.requests ?? 0) + requests });
         latest.set(credentialId, Math.max(latest.get(credentialId) ?? 0, lastUsedAt));
       }
-      return [];
     },
 
     listUsage(organizationId, firstDay, lastDay, limit, userId) {
