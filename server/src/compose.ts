@@ -67,7 +67,12 @@ export async function openContext(
 ): Promise<SurfaceContext> {
   const store = traceCalls(await openStore(config, watch, mustExist), tracing);
   const { personFailuresMax, placeFailuresMax, accountFailuresMax } = config.limits;
-  const recorder = new RequestRecorder({ keptMax: config.limits.requestLogMax, telemetry });
+  const recorder: RequestRecorder = new RequestRecorder({
+    keptMax: config.limits.requestLogMax,
+    telemetry,
+    // A failure is reported by the next regular flush, which repeats it.
+    flushNow: () => void recorder.flush(store).catch(() => {}),
+  });
   const replySignals = new ReplySignals();
   const threadSignals = new ThreadSignals();
   const cursorKey = await store.secret('cursor-key', randomBytes(32));

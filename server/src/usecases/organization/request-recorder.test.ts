@@ -45,7 +45,7 @@ class Log {
   }
 }
 
-function recorderOf(keptMax = 100) {
+function recorderOf(keptMax = 100, flushNow = () => {}) {
   let dropped = 0;
   const recorder = new RequestRecorder({
     keptMax,
@@ -54,6 +54,7 @@ function recorderOf(keptMax = 100) {
         dropped += 1;
       },
     },
+    flushNow,
   });
   return { recorder, dropped: () => dropped };
 }
@@ -72,6 +73,30 @@ test('buffers requests while the store is unavailable, stores them once it is ba
   assert.deepEqual([log.logged[0]?.traceId, log.logged.at(-1)?.traceId], ['t0', 't9999']);
   await recorder.flush(log);
   assert.equal(log.logged.length, 10_000, 'nothing is stored twice');
+});
+
+test('asks for a flush before requests would be dropped', async () => {
+  const log = new Log();
+  const flushes: Promise<void>[] = [];
+  const { recorder, dropped } = recorderOf(100, () => flushes.push(recorder.flush(log)));
+  for (let index = 0; index < 30_000; index += 1) {
+    recorder.request(request({ traceId: `t${index}` }));
+    if (index % 5_000 === 4_999) await Promise.all(flushes);
+  }
+  assert.equal(dropped(), 0);
+  assert.equal(flushes.length, 6);
+  assert.equal(log.logged.length, 30_000);
+});
+
+test('stores requests once if flushes overlap', async () => {
+  const { recorder } = recorderOf();
+  const log = new Log();
+  for (let index = 0; index < 500; index += 1) recorder.request(request({ traceId: `t${index}` }));
+  await Promise.all([recorder.flush(log), recorder.flush(log)]);
+  assert.deepEqual(
+    log.batches.map(({ length }) => length),
+    [200, 200, 100],
+  );
 });
 
 test('sends a batch again as it was if the store may have kept it', async () => {

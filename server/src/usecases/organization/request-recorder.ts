@@ -7,6 +7,8 @@ import type { Telemetry } from '../telemetry.ts';
 
 /** More requests than this wait only if the store is slow. Further ones are dropped and counted. */
 const waitingMax = 10_000;
+/** When this many wait, they are flushed early: more than 10,000 requests may arrive between two regular flushes. */
+const flushEarlyAt = waitingMax / 2;
 /** Written in one transaction: less than 1 ms of the event loop on SQLite. */
 const batchSize = 200;
 /** The log is cut back to its limit when it has grown by this share of it. */
@@ -23,7 +25,11 @@ interface Settings {
   /** How many requests the log keeps of one organization; 0: no log, only statistics. */
   readonly keptMax: number;
   readonly telemetry: Pick<Telemetry, 'requestNotLogged'>;
+  /** Called when many requests wait long before the next regular flush. */
+  flushNow?(): void;
 }
+
+type Log = Pick<Store, 'addRequests' | 'findOldRequest' | 'removeRequests'>;
 
 /**
  * Keeps answered requests and ended replies in memory until `flush` stores them, so that no request waits for the log.
@@ -34,6 +40,7 @@ export class RequestRecorder {
   #requests: LoggedRequest[] = [];
   #replies: EndedReply[] = [];
   #batch: { readonly requests: LoggedRequest[]; readonly replies: EndedReply[] } | undefined;
+  #flushing: Promise<void> | undefined;
   /** How many entries this process has added to the log of an organization since it last cut it back. */
   readonly #added = new Map<OrganizationId, number>();
   /** The newest entry to remove from logs that are above the limit. */
@@ -46,6 +53,7 @@ export class RequestRecorder {
   request(request: LoggedRequest): void {
     if (this.#requests.length < waitingMax) this.#requests.push(request);
     else this.#settings.telemetry.requestNotLogged();
+    if (this.#requests.length === flushEarlyAt) this.#settings.flushNow?.();
   }
 
   reply(reply: EndedReply): void {
@@ -56,7 +64,14 @@ export class RequestRecorder {
    * Stores what is waiting, in batches, and removes old entries. If the store fails, it keeps the rest for the next flush and
    * rejects. Drops and counts a batch whose values the store rejects, so that later ones do not wait for it.
    */
-  async flush(store: Pick<Store, 'addRequests' | 'findOldRequest' | 'removeRequests'>): Promise<void> {
+  flush(store: Log): Promise<void> {
+    this.#flushing ??= this.#flushAll(store).finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  async #flushAll(store: Log): Promise<void> {
     while (this.#batch !== undefined || this.#requests.length + this.#replies.length > 0) {
       // A batch that failed is sent again as it was: the store may have kept it although the call failed.
       this.#batch ??= {
