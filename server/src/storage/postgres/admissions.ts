@@ -9,13 +9,15 @@ import { askedLocking, type Database } from './database.ts';
 type AdmissionRow = Omit<Admission, 'use'> & {
   apiEnabled: boolean;
   dailyQuota: number;
-  /** The number of its first request among those of its organization and day, from 1; null if that day has no row yet. */
+  /** The number of the group's first request among those of its organization and day, from 1; null if that day has no row yet. */
   number: number | null;
 };
 
+type Credential = Values & { readonly day: number };
+
 /** Requests with one credential that wait for the same batch, which admits them together. */
 interface Group {
-  requests: number;
+  readonly values: Credential & { requests: number };
   readonly admission: Promise<AdmissionRow | undefined>;
 }
 
@@ -71,61 +73,57 @@ const rememberedMax = 10_000;
 export function postgresAdmissions(database: Database): Admissions {
   const owners = new Map<unknown, OrganizationId>();
   const counts = new Map<unknown, { readonly day: number; readonly number: number }>();
+  /** Those that can still grow. */
   const groups = new Map<string, Group>();
   const organizationOf = ({ keyHash, organizationId }: Values) =>
     String(organizationId ?? owners.get(keyHash) ?? keyHash);
-  const batchAdmissions = database.batched<AdmissionRow>(admit, columns, { batchesMax: 2, organizationOf });
+  const batchAdmissions = database.batched<AdmissionRow>(admit, columns, {
+    batchesMax: 2,
+    organizationOf,
+    // What arrives later must be checked by a later statement.
+    beforeSend(values) {
+      groups.delete(nameOf(values));
+      Object.assign(values, {
+        known: knownCount(values.organizationId ?? owners.get(values.keyHash), values.day),
+      });
+    },
+  });
   const batchDays = database.batched(startDay, dayColumns, { batchesMax: 1, organizationOf });
 
-  function knownCount(organizationId: unknown, day: number): number {
+  function knownCount(organizationId: unknown, day: unknown): number {
     const count = counts.get(organizationId);
-    return count?.day === day ? count.number : 0;
+    return count !== undefined && count.day === day ? count.number : 0;
   }
 
-  function openGroup(name: string, credential: Values & { day: number }): Group {
-    // Called when the batch is sent: what arrives later must be checked by a later statement.
-    const close = () => {
-      if (groups.get(name) === group) groups.delete(name);
-      return group.requests;
-    };
-    const group: Group = { requests: 0, admission: admitGroup(credential, close) };
-    groups.set(name, group);
+  function openGroup(credential: Credential): Group {
+    const values = { ...credential, requests: 0 };
+    const group = { values, admission: admitGroup(values) };
+    groups.set(nameOf(credential), group);
     return group;
   }
 
-  async function admitGroup(
-    credential: Values & { day: number },
-    close: () => number,
-  ): Promise<AdmissionRow | undefined> {
-    const { keyHash, day } = credential;
-    const known = knownCount(credential.organizationId ?? owners.get(keyHash), day);
-    const [row] = await batchAdmissions({
-      ...credential,
-      known,
-      get requests() {
-        return close();
-      },
-    });
+  async function admitGroup(values: Group['values']): Promise<AdmissionRow | undefined> {
+    const { keyHash, day } = values;
+    const [row] = await batchAdmissions(values);
     if (row === undefined) return undefined;
     const { organizationId, apiEnabled, dailyQuota, number } = row;
     if (keyHash !== null) remember(owners, keyHash, organizationId);
     if (number === null && apiEnabled) {
       // The organization's first requests of the day.
       await batchDays({ organizationId, day });
-      return admitGroup(credential, close);
+      return admitGroup(values);
     }
     if (number !== null && number <= dailyQuota) {
-      const last = Math.min(number + close() - 1, dailyQuota);
+      const last = Math.min(number + values.requests - 1, dailyQuota);
       remember(counts, organizationId, { day, number: Math.max(last, knownCount(organizationId, day)) });
     }
     return row;
   }
 
-  async function take(credential: Values & { day: number }): Promise<Admission | undefined> {
-    const name = Object.values(credential).join(' ');
-    const group = groups.get(name) ?? openGroup(name, credential);
-    const place = group.requests;
-    group.requests += 1;
+  async function take(credential: Credential): Promise<Admission | undefined> {
+    const group = groups.get(nameOf(credential)) ?? openGroup(credential);
+    const place = group.values.requests;
+    group.values.requests += 1;
     const row = await group.admission;
     if (row === undefined) return undefined;
     const { organizationId, userId, credentialId, apiEnabled, dailyQuota, number } = row;
@@ -139,6 +137,10 @@ export function postgresAdmissions(database: Database): Admissions {
     admitApplication: (organizationId, applicationId, epoch, day) =>
       take({ ...none, applicationId, organizationId, epoch, day }),
   };
+}
+
+function nameOf({ keyHash, applicationId, organizationId, epoch, day }: Values): string {
+  return [keyHash, applicationId, organizationId, epoch, day].join(' ');
 }
 
 function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {

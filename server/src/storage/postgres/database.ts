@@ -127,6 +127,8 @@ interface BatchLimits {
   readonly apart?: string;
   /** For a statement with `askedLocking`: the organization of a call. */
   readonly organizationOf?: (values: Values) => string;
+  /** Called for each call before its values are sent, also if they are sent again. */
+  readonly beforeSend?: (values: Values) => void;
 }
 
 /** Classes of errors that would fail every call of a batch: the connection, a standby, resources, a shutdown, the disk. */
@@ -207,7 +209,7 @@ export class Database implements Transactions {
   batched<Row>(
     statement: Statement,
     columns: CallColumns,
-    { batchesMax, callsMax = 64, key, apart, organizationOf }: BatchLimits,
+    { batchesMax, callsMax = 64, key, apart, organizationOf, beforeSend = () => {} }: BatchLimits,
   ): (values: Values) => Promise<Row[]> {
     const own = Object.keys(columns);
     const shared = numbered(statement).names.filter(
@@ -221,6 +223,7 @@ export class Database implements Transactions {
       return this.#isolatedPlaces.run(owner, () => this.inTurn(owner, run));
     };
     const send = async (calls: readonly Values[], isIsolated: boolean) => {
+      for (const call of calls) beforeSend(call);
       const values: Record<string, unknown> = { lockMs: isIsolated ? isolatedLockMs : sharedLockMs };
       for (const name of shared) values[name] = calls[0]![name];
       for (const name of own) values[name] = calls.map((call) => boundValue(statement, name, call));
