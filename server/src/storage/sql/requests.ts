@@ -1,6 +1,6 @@
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { dayMs, hourMs } from '../../domain/time.ts';
+import { dayMs } from '../../domain/time.ts';
 import { traceIdStart, traceStart } from '../../domain/traffic.ts';
 import type {
   LoggedRequest,
@@ -34,33 +34,23 @@ interface Block extends LogPosition {
   readonly organizationId: OrganizationId;
   readonly firstAt: number;
   readonly entries: number;
-  /** A JSON array of `RequestValues`. */
+  /** A JSON array with the `fields` of each request. */
   readonly requests: string;
 }
 
-/** A request without the names of its fields, which would take more room than their values. */
-type RequestValues = readonly [
-  at: number,
-  traceId: string,
-  method: string,
-  operation: string,
-  status: number,
-  latencyUs: number,
-  credentialId: string,
-  code: string | null,
-  message: string | null,
-];
+/** The fields of a request in a block, in this order. Their names would take more room than their values. */
+const fields = 'at traceId method operation status latencyUs credentialId code message'.split(' ');
 
-function valuesOf(request: LoggedRequest): RequestValues {
-  const { at, traceId, method, operation, status, latencyUs, credentialId, code, message } = request;
-  return [at, traceId, method, operation, status, latencyUs, credentialId, code, message];
-}
+const valuesOf = (request: LoggedRequest) => fields.map((field) => request[field as keyof LoggedRequest]);
 
 function parse(organizationId: OrganizationId, { requests }: Pick<Block, 'requests'>): LoggedRequest[] {
-  const entries = JSON.parse(requests) as RequestValues[];
-  return entries.map(([at, traceId, method, operation, status, latencyUs, credentialId, code, message]) => {
-    const outcome = { status, latencyUs, code, message };
-    return { organizationId, at, traceId, method, operation, credentialId, ...outcome };
+  const entries = JSON.parse(requests) as (unknown[] | object)[];
+  return entries.map((entry) => {
+    // The first blocks had objects.
+    const named = Array.isArray(entry)
+      ? fields.map((field, at) => [field, entry[at]])
+      : Object.entries(entry);
+    return { ...Object.fromEntries(named), organizationId };
   });
 }
 
@@ -259,8 +249,8 @@ const listUsageOfOwner = statement('list-usage-of-owner')`${latestUsage(sql`
 export const readQuota = statement('read-quota')`
   SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
   LEFT JOIN quota_use ON organization_id = id AND day = :day WHERE id = :organizationId`;
-/** A period this far ahead was started by a clock that was wrong. Otherwise its limit would hold until that time. */
-const aheadMsMax = { minute: hourMs, day: dayMs, mail: dayMs };
+/** A period that starts further ahead was written by a wrong clock. Without this limit it would apply until then. */
+const aheadMsMax = dayMs;
 const isCurrent = sql`prompt_use.started_at BETWEEN excluded.started_at AND CAST(:latestStart AS bigint)`;
 const addPrompt = statement('add-prompt-use')`
   INSERT INTO prompt_use (organization_id, period, user_id, started_at, prompts)
@@ -281,7 +271,7 @@ interface PromptUse extends Pick<PromptLimit, 'period' | 'startedAt'> {
 
 /** Returns the uses in this period, including this one. */
 export function* addUse(use: PromptUse): Work<number> {
-  const latestStart = use.startedAt + aheadMsMax[use.period];
+  const latestStart = use.startedAt + aheadMsMax;
   return (yield* row<{ prompts: number }>(addPrompt, { ...use, latestStart }))!.prompts;
 }
 

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../../src/domain/audit.ts';
 import type { KeyId } from '../../../src/domain/id.ts';
-import { dayMs, hourMs } from '../../../src/domain/time.ts';
+import { dayMs } from '../../../src/domain/time.ts';
 import type { Audits, Usages } from '../../../src/storage/store.ts';
 import type { Sync } from './sync.ts';
 import type { AuditEventRow, Tables } from './tables.ts';
@@ -67,7 +67,7 @@ export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
       const { promptUse } = organizations.get(organizationId)!;
       const count = (user: string) => {
         const known = promptUse.get(`${period} ${user}`);
-        const latestStart = startedAt + (period === 'minute' ? hourMs : dayMs);
+        const latestStart = startedAt + dayMs;
         const isCurrent = known && known.startedAt >= startedAt && known.startedAt <= latestStart;
         const next = isCurrent ? { ...known, prompts: known.prompts + 1 } : { startedAt, prompts: 1 };
         promptUse.set(`${period} ${user}`, next);
