@@ -134,6 +134,16 @@ describe('A provider of single sign-on', () => {
     }
   });
 
+  it('is not asked for its metadata again because a sign-in was cancelled', async () => {
+    let asked = 0;
+    answers['/.well-known/openid-configuration'] = async (_request, response) => {
+      asked += 1;
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(await usual('')));
+    };
+    for (const _ of [1, 2, 3]) await assert.rejects(signIn('error=access_denied'));
+    assert.equal(asked, 1);
+  });
+
   it('has no text of the caller in the reason of a failure', async () => {
     for (const [error, reason] of [
       ['temporarily_unavailable', / temporarily_unavailable$/],

@@ -66,7 +66,8 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
           emailVerified: profile.email_verified === true,
         };
       } catch (error) {
-        discovered = undefined;
+        // The provider may have changed its keys. Errors that it reports say nothing about them, and anybody can cause one.
+        if (!isReported(error)) discovered = undefined;
         throw new ProviderError(faultOf(error), reasonOf(error));
       }
     },
@@ -109,6 +110,12 @@ const boundedFetch: CustomFetch = async (url, init) => {
   });
   return new Response(response.body?.pipeThrough(limit) ?? null, response);
 };
+
+function isReported(error: unknown): boolean {
+  return /^OAUTH_(AUTHORIZATION_RESPONSE|RESPONSE_BODY)_ERROR$/.test(
+    String((error as { code?: unknown }).code),
+  );
+}
 
 function faultOf(error: unknown): ProviderError['fault'] {
   const { error: errorCode, cause, code, name } = error as Record<string, unknown>;
