@@ -225,15 +225,25 @@ describe('the extractive model', () => {
     assert.match(text, /Sale items are refunded within 14 days/);
   });
 
-  async function askAfterReply(first: string, second: string) {
-    const prompt = { role: 'user', content: first } as const;
-    const answer = await reply([prompt]);
-    return reply([prompt, { role: 'assistant', content: answer.text }, { role: 'user', content: second }]);
+  async function askAfterReply(first: string, ...followUps: string[]) {
+    const conversation: ConversationTurn[] = [{ role: 'user', content: first }];
+    let answer = await reply(conversation);
+    for (const content of followUps) {
+      conversation.push({ role: 'assistant', content: answer.text }, { role: 'user', content });
+      answer = await reply(conversation);
+    }
+    return answer;
   }
 
   it('prefers what the previous reply did not quote in the reply to a follow-up question', async () => {
     const { text } = await askAfterReply('What is a skein?', 'Tell me more');
     assert.match(text, /^\*\*Every skein of ours is a skein to love/);
+  });
+
+  it('goes on with the last question that names something if it is asked for more twice', async () => {
+    const { text } = await askAfterReply('What is a skein?', 'Tell me more', 'Tell me more');
+    assert.match(text, /skein/);
+    assert.doesNotMatch(text, /^I did not find an answer/);
   });
 
   it('quotes a sentence again if it has what a follow-up question asks for', async () => {

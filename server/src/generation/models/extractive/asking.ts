@@ -12,18 +12,22 @@ const statementsLengthMax = 300;
 export interface Question {
   readonly text: string;
   readonly context: string;
-  /** The reply to that other question, if it was asked before. */
+  /** If it is a follow-up: the replies since the question that it follows. */
   readonly previousReply?: string;
 }
 
 /** The questions of the latest prompt. */
 export function questionsOf(conversation: readonly ConversationTurn[]): Question[] {
-  const asked = conversation.filter(({ role }) => role === 'user').map(({ content }) => content);
-  const prompt = readable(asked.at(-1) ?? '');
-  const previous = asked.length > 1 ? readable(asked.at(-2)!) : '';
-  if (previous !== '' && isFollowUp(prompt)) {
-    const previousReply = conversation.findLast(({ role }) => role === 'assistant')?.content ?? '';
-    return [{ ...followUpOf(prompt, previous), previousReply }];
+  const at = conversation.findLastIndex(({ role }) => role === 'user');
+  const prompt = readable(conversation[at]?.content ?? '');
+  // 'Tell me more' says nothing that a second 'Tell me more' could refer to.
+  const previousAt = conversation.findLastIndex(
+    ({ role, content }, place) => place < at && role === 'user' && conceptsOf(readable(content)).length > 0,
+  );
+  if (previousAt >= 0 && isFollowUp(prompt)) {
+    const replies = conversation.slice(previousAt).filter(({ role }) => role === 'assistant');
+    const previousReply = replies.map(({ content }) => content).join('\n');
+    return [{ ...followUpOf(prompt, readable(conversation[previousAt]!.content)), previousReply }];
   }
   return partsOf(prompt.replace(joint, ''));
 }

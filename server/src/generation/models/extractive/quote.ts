@@ -51,7 +51,7 @@ export function compareUnit(
   quoted = '',
 ): ComparedUnit {
   const hasSought = sought?.test(unit.text) ?? false;
-  const isRepeated = quoted !== '' && !hasSought && quoted.includes(withoutBold(unit.text));
+  const isRepeated = quoted !== '' && !hasSought && quoted.includes(withoutBold(withoutFootnotes(unit.text)));
   return { unit, matched: matchedWeights(concepts, counts), hasSought, isRepeated };
 }
 
