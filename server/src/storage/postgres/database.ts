@@ -147,8 +147,6 @@ export class Database implements Transactions {
   /** Without those that are being opened, which the pool counts too. */
   #open = 0;
   readonly #places = new FairQueue<unknown>(Number.POSITIVE_INFINITY, waitingForLocksMax);
-  /** Of the places of an organization, batches that have waited too long for a lock share one. */
-  readonly #isolatedPlaces = new FairQueue<unknown>(Number.POSITIVE_INFINITY, 1);
   readonly time: StoreTime;
   readonly health: WriteHealth;
 
@@ -215,21 +213,14 @@ export class Database implements Transactions {
     const shared = numbered(statement).names.filter(
       (name) => !own.includes(name) && !/^(?:clock|lockMs$)/.test(name),
     );
-    // A batch for several organizations waits for the locks of one only after it was isolated.
-    const isOfOneOrganization = shared.includes('organizationId');
-    const inPlace = <T>(call: Values, isIsolated: boolean, run: () => Promise<T>): Promise<T> => {
-      if (!isIsolated) return this.inTurn(isOfOneOrganization ? call.organizationId : undefined, run);
-      const owner = organizationOf!(call);
-      return this.#isolatedPlaces.run(owner, () => this.inTurn(owner, run));
-    };
     const send = async (calls: readonly Values[], isIsolated: boolean) => {
       for (const call of calls) beforeSend(call);
       const values: Record<string, unknown> = { lockMs: isIsolated ? isolatedLockMs : sharedLockMs };
       for (const name of shared) values[name] = calls[0]![name];
       for (const name of own) values[name] = calls.map((call) => boundValue(statement, name, call));
-      const run = () => this.run<Row & { place: number }>(statement, values);
       const outcomes = calls.map((): Row[] => []);
-      for (const row of await inPlace(calls[0]!, isIsolated, run)) outcomes[row.place - 1]!.push(row);
+      for (const row of await this.run<Row & { place: number }>(statement, values))
+        outcomes[row.place - 1]!.push(row);
       return outcomes;
     };
     const laneNames = apart === undefined ? shared : [...shared, apart];
@@ -252,8 +243,7 @@ export class Database implements Transactions {
   readonly read = <T>(work: () => Work<T>): Promise<T> => runAll(this.run, work());
   readonly write = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work());
   readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work(), commitUnsynced);
-  readonly writeOne: Transactions['writeOne'] = (statement, values) =>
-    this.inTurn(values.organizationId, () => this.run(statement, values));
+  readonly writeOne = this.run;
   readonly readMany = <Row>({ name, sql }: Statement, columns: CallColumns) => {
     const all = statement(name)`SELECT place, found.* FROM ${askedWith(columns)}
       CROSS JOIN LATERAL (${withColumns(sql, columns)}) AS found`;
@@ -261,21 +251,15 @@ export class Database implements Transactions {
   };
 
   /** Runs work that may wait for locks, with few connections for each owner of the locked rows. */
-  async inTurn<T>(owner: unknown, work: () => Promise<T>, waitMs = statementMs): Promise<T> {
-    if (owner === undefined) return work();
-    if (!this.#places.take(owner)) await this.#places.acquire(owner, AbortSignal.timeout(waitMs));
-    try {
-      return await work();
-    } finally {
-      this.#places.release(owner);
-    }
+  inTurn<T>(owner: unknown, waitMs: number, work: () => Promise<T>): Promise<T> {
+    return owner === undefined ? work() : this.#places.run(owner, work, AbortSignal.timeout(waitMs));
   }
 
   /** The first statement names the owner of the rows that the work locks. */
   async #writeInTurn<T>(work: Work<T>, ...settings: Statement[]): Promise<T> {
     const first = work.next();
     const { organizationId, userId } = first.done ? {} : first.value.values;
-    return this.inTurn(organizationId ?? userId, () =>
+    return this.inTurn(organizationId ?? userId, statementMs, () =>
       this.transaction(async (run) => {
         for (const setting of settings) await run(setting);
         return runAll(run, work, first);

@@ -58,13 +58,13 @@ const deletePassages = statement('delete-passages')`DELETE FROM passage
     SELECT number FROM passage WHERE organization_id = :organizationId AND document_id = :id LIMIT ${passagesPerCommit})
   RETURNING number`;
 
-function postgresPassageIndex({ writeOne }: Database): PassageIndex {
+function postgresPassageIndex({ run }: Database): PassageIndex {
   return {
     lockDocuments,
     growCorpus,
 
     async writePart(organizationId, id, corpus, part) {
-      const written = await writeOne(insertPassages, {
+      const written = await run(insertPassages, {
         organizationId,
         id,
         headings: part.map(({ heading }) => heading),
@@ -74,6 +74,6 @@ function postgresPassageIndex({ writeOne }: Database): PassageIndex {
       return written.length === part.length;
     },
 
-    removePart: async (organizationId, id) => (await writeOne(deletePassages, { organizationId, id })).length,
+    removePart: async (organizationId, id) => (await run(deletePassages, { organizationId, id })).length,
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { by, newFollowUp, newThread, note, type World } from '../../../testing/contract/fixture.ts';
+import { newFollowUp, note, type World } from '../../../testing/contract/fixture.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { ClaimedReply } from '../store.ts';
@@ -20,16 +20,14 @@ describe('A lock that another session holds on rows of one organization', () => 
   });
   after(() => close?.());
 
-  /** Runs `work` while the operator has locked all rows of the organization in the tables, separated by spaces. */
-  async function whileLocked(tables: string, organization: OrganizationId, work: () => Promise<void>) {
+  /** Runs `work` while the operator has locked all rows of the organization in the table. */
+  async function whileLocked(table: string, organization: OrganizationId, work: () => Promise<void>) {
     await operator.query('BEGIN');
-    for (const table of tables.split(' ')) {
-      const { rowCount } = await operator.query(
-        `SELECT FROM ${table} WHERE ${table === 'organization' ? 'id' : 'organization_id'} = $1 FOR UPDATE`,
-        [organization],
-      );
-      assert.ok(rowCount! > 0, table);
-    }
+    const { rowCount } = await operator.query(
+      `SELECT FROM ${table} WHERE ${table === 'organization' ? 'id' : 'organization_id'} = $1 FOR UPDATE`,
+      [organization],
+    );
+    assert.ok(rowCount! > 0);
     try {
       await work();
     } finally {
@@ -177,50 +175,4 @@ describe('A lock that another session holds on rows of one organization', () => 
     const emails = (await store.listMembers(locked)).map(({ email }) => email);
     assert.deepEqual(emails.sort(), addresses('joining').sort());
   });
-
-  it('takes at most two connections of a node, whatever waits for it', async () => {
-    const { store } = world;
-    const locked = await world.organization({ dailyQuota: 100 });
-    const userId = await world.member(locked);
-    await world.use(locked, day);
-    const writer = by(userId);
-    const threads = await Promise.all(Array.from({ length: 12 }, () => world.thread(locked, userId)));
-    const id = (place: number) => threads[place]!.id;
-    const claims = await store.claimReplies([{ organizationId: locked, limit: 8 }], leaseMs);
-    const rest = threads.filter((thread) => claims.every(({ threadId }) => threadId !== thread.id));
-    assert.deepEqual([claims.length, rest.length], [8, 4]);
-    const calls: (() => Promise<unknown>)[] = [
-      () => world.use(locked, day),
-      () => world.use(locked, day + 1),
-      () => store.createThread(locked, newThread(userId)),
-      () => store.renameThread(locked, id(0), writer, 'Another'),
-      () => store.deleteThread(locked, id(1), writer, note()),
-      () => store.setThreadPublished(locked, id(2), true, note()),
-      () => store.updateOrganization(locked, { dailyQuota: 50 }, note()),
-      () => store.recordReplyProgress(claims[0]!, progress),
-      () => store.settleReply(claims[1]!, result),
-      () => store.releaseReply(claims[2]!),
-      () => store.cancelReplies(locked, rest[0]!.id),
-    ];
-    let waiting: Promise<unknown>[] = [];
-    await whileLocked('organization thread message quota_use', locked, async () => {
-      waiting = calls.map((call) => call());
-      // By then, the statements for several organizations have given up waiting.
-      while ((await waitingFor(2)) === 0);
-      assert.equal(await waitingFor(1), 2);
-    });
-    await Promise.all(waiting);
-  });
-
-  /** How many statements have been waiting for a lock for this long. */
-  async function waitingFor(seconds: number): Promise<number> {
-    // Within a transaction, PostgreSQL caches the activity that it read first.
-    await operator.query('SELECT pg_stat_clear_snapshot()');
-    const { rows } = await operator.query(
-      `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database()
-        AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > make_interval(secs => $1)`,
-      [seconds],
-    );
-    return rows[0].waiting;
-  }
 });

@@ -139,8 +139,9 @@ export function postgresThreadChanges(
     statement: Statement,
     values: Values & { readonly organizationId: OrganizationId },
   ): Promise<Row[]> {
-    const lockMs = isolatedLockMs;
-    return database.inTurn(values.organizationId, () => run<Row>(statement, { ...values, lockMs }), lockMs);
+    return database.inTurn(values.organizationId, isolatedLockMs, () =>
+      run<Row>(statement, { ...values, lockMs: isolatedLockMs }),
+    );
   }
 
   const add: Threads['addReply'] = async (organizationId, threadId, userId, reply) => {
