@@ -82,7 +82,7 @@ describe('Failed sign-ins', () => {
     assert.deepEqual(taken(), [['ada', 3, 2, 'from here']]);
     failures.count('ada', 'here', 't3');
     assert.deepEqual(taken(), []);
-    assert.deepEqual(taken(true), [['ada', 1, 1, 't3']], 'a stop takes the rest, too');
+    assert.deepEqual(taken(true), [['ada', 1, 1, 't3']], 'stopping flushes the rest');
   });
 
   it('stay counted if they could not be written', () => {

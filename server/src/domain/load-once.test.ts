@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { loadOnce } from './load-once.ts';
 
-it('Something that is loaded once is loaded again only after a failure', async () => {
+it('loads again only after a failure', async () => {
   let calls = 0;
   const load = loadOnce(async () => {
     calls += 1;

@@ -70,11 +70,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   app.decorateRequest('personId');
   app.decorateRequest('sentError');
   if (context.tracing.request) traceRequests(app, context.tracing.request);
-  addHooks(app, context, drain);
-  app.addHook('preClose', async () => {
-    app.server.closeIdleConnections();
-    heldRequests.releaseAll();
-  });
+  addHooks(app, context, drain, heldRequests);
   acceptJsonBodies(app);
 
   const api = apiV1(context, options, heldRequests);
@@ -87,11 +83,13 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   return app;
 }
 
-/** What happens to the requests of every surface. */
-function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain): void {
+/** Hooks for requests to every surface. */
+function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, held: HeldRequests): void {
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
+    app.server.closeIdleConnections();
+    held.releaseAll();
   });
   app.addHook('onRequest', (request, reply, done) => {
     context.telemetry.requestBegan();

@@ -15,7 +15,7 @@ interface CallerKinds {
 
 export type Caller = keyof CallerKinds;
 
-/** A body that is JSON already. */
+/** A body that is already serialized. */
 export class Rendered<_Body = unknown> {
   readonly json: string;
 

@@ -44,11 +44,11 @@ export function lazyCompilers(): { compilersFactory: Compilers; compileAll: () =
   const buildValidator = (schemas: object): Compile => {
     let compile: Compile | undefined;
     return (part) => {
-      let validate: Validate | undefined;
+      let validator: Validate | undefined;
       const compiled = (): Validate => {
         compile ??= loadCompiler()()(schemas, validatorOptions) as Compile;
-        validate ??= compile(part);
-        return validate;
+        validator ??= compile(part);
+        return validator;
       };
       compilations.push(compiled);
       const lazyValidate: Validate = (value) => {

@@ -7,7 +7,7 @@ import type { Passwords } from '../usecases/context.ts';
 const algorithm = 2;
 const cost = { algorithm, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Compared for a person without a password, so that the timing does not reveal it. No password has an empty digest. */
-const stranger = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$dW5rbm93biBwZXJzb24ncw$`;
+const unknownPersonHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$dW5rbm93biBwZXJzb24ncw$`;
 /** Leaves some of Node's four pool threads free for files and DNS, however many people sign in. */
 const atOnceMax = 2;
 
@@ -35,7 +35,7 @@ export function createPasswords(): Passwords {
     hash: (password, sibling) =>
       sibling === undefined ? inTurn(() => hash(spelled(password), cost)) : hashLike(sibling, password),
     async find(known, password) {
-      const salted = Map.groupBy(known.length === 0 ? [stranger] : known, saltOf);
+      const salted = Map.groupBy(known.length === 0 ? [unknownPersonHash] : known, saltOf);
       for (const hashes of salted.values()) {
         const computed = Buffer.from(await hashLike(hashes[0]!, password));
         const found = hashes.find((one) => isEqual(Buffer.from(one), computed));

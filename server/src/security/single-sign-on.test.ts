@@ -119,7 +119,7 @@ describe('A provider of single sign-on', () => {
     assert.equal((await signIn()).subject, profile.sub);
   });
 
-  it('may send an answer without an end, which is not read to the end', async () => {
+  it('cannot keep us reading a response that never ends', async () => {
     for (const path of ['/.well-known/openid-configuration', '/jwks', '/token']) {
       let closed: Promise<void> | undefined;
       answers = {

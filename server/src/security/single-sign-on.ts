@@ -93,7 +93,7 @@ async function discover({ issuer, clientId, clientSecret }: SsoChoice) {
       ],
     },
   );
-  // Throws if the metadata lacks the address: it must not be kept then.
+  // Throws if there is no authorization endpoint, so that such metadata is not cached.
   openId.buildAuthorizationUrl(configuration, {});
   return { openId, configuration };
 }

@@ -76,7 +76,7 @@ export interface Documents {
    * chosen once: if the caller fails, the document has no questions.
    */
   claimDocumentForQuestions(): Promise<(Document & { readonly organizationId: OrganizationId }) | undefined>;
-  /** With null, the document can be claimed again. Does nothing if the document was removed or replaced since it was claimed. */
+  /** With null, the document can be claimed again. Does nothing if it was removed or replaced since it was claimed. */
   setDocumentQuestions: InOrganization<
     [document: Pick<Document, 'id' | 'addedAt'>, questions: readonly string[] | null],
     void

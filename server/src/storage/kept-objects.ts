@@ -35,8 +35,8 @@ export class KeptObjects {
   }
 
   /**
-   * `bytes` is how much memory the object takes, including what is kept with it, such as its JSON. An object larger than an eighth of the
-   * limit is not kept, because it would displace many others.
+   * `bytes` includes what is kept with the object, such as its JSON. An object larger than an eighth of the limit is not
+   * kept, because it would displace many others.
    */
   keep<T extends object>(name: string, value: T, bytes: number): T {
     if (bytes > this.#bytesMax / 8) return value;

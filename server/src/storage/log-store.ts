@@ -169,7 +169,7 @@ export interface Usages {
   /**
    * Counts a prompt of the console, or a mail, first for the person. One above the person's limit does not count for the
    * organization, so that one person cannot use up its limit. The counts are exact over all nodes. A new period starts
-   * from 0, and so does one after a period that is hours ahead.
+   * at 0, and so does one after a period that a wrong clock started far in the future.
    */
   countPrompt: InOrganization<
     [userId: UserId, limit: PromptLimit],

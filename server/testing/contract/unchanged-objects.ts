@@ -81,7 +81,7 @@ export function describeUnchangedObjects(world: () => World): void {
       }
     });
 
-    it('return the same page after a change of a thread that changes nothing', async () => {
+    it('return the same page after an update that changes nothing', async () => {
       const { store } = world();
       const { organization, userId } = await member();
       const { id } = await world().thread(organization, userId);

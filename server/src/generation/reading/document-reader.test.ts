@@ -29,7 +29,7 @@ function programOf(source: string): URL {
   return pathToFileURL(file);
 }
 
-/** Reads like the real program, but never finishes a file that contains `hang`. It blocks its thread without using the processor. */
+/** Reads like the real program, but blocks its thread on a file that contains `hang`, without using the processor. */
 function hangingProgram(): URL {
   const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
   return programOf(`process.on('message', ({ source }) => {

@@ -138,7 +138,7 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
     if ((await residentMb(child)) > 2 * documentReadMb) reject(tooMuch);
   }, memoryCheckMs);
   child.on('message', onMessage).on('error', onError).on('exit', onExit);
-  // Without a free file descriptor there is no connection. An `error` follows.
+  // If no file descriptor is free, the child has no IPC channel; an `error` event follows.
   if (child.connected) child.send(task);
   try {
     return await promise;

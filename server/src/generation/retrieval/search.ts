@@ -51,7 +51,7 @@ export async function searchPassages(
   await index.lookUpTogether(asked.map(({ term }) => term));
   const candidates = nominate(concepts, index);
   const read = await store.readPassages(organizationId, candidates);
-  // 'Tell me more' asks for nothing that the question before it asked for.
+  // 'Tell me more' does not repeat what the previous question asked for, such as a price.
   const asksForSame = asked.some(({ isContext }) => !isContext);
   const sought = soughtBy(question) ?? (asksForSame ? soughtBy(context) : undefined);
   const ranked = rankPassages(concepts, read, limit, sought);

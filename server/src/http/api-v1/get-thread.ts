@@ -33,7 +33,7 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
     errors: {},
     async handle(call) {
       const waitSeconds = preferredWaitSeconds(call.headers.prefer);
-      const headers = waitSeconds !== undefined && {
+      const applied = waitSeconds !== undefined && {
         headers: { 'preference-applied': `wait=${waitSeconds}` },
       };
       const { context, path } = call;
@@ -45,13 +45,13 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
       const known = call.headers['if-none-match'];
       if (known !== undefined) {
         const etag = etagOf(await getThreadVersion(context, principal, path.id));
-        if (matchesEntityTag(known, etag)) return { body: undefined, etag, ...headers };
+        if (matchesEntityTag(known, etag)) return { body: undefined, etag, ...applied };
       }
       const found = await getThread(context, principal, path.id);
       const etag = etagOf(found.version);
-      if (!('parts' in found)) return { body: render(found), etag, ...headers };
+      if (!('parts' in found)) return { body: render(found), etag, ...applied };
       const thread = presentThread(found.thread, threadUrl(found.thread.id));
-      return { body: undefined, pieces: renderLarge(thread, found), etag, ...headers };
+      return { body: undefined, pieces: renderLarge(thread, found), etag, ...applied };
     },
   });
 };

@@ -234,8 +234,8 @@ async function redirectToSignIn(reply: FastifyReply, problem: SsoProblem, reason
 const pathLengthMax = 2000;
 
 /**
- * A path on this site. Anything that a browser could read as another site's URL becomes `/`. A path that is too long, as of
- * a citation in a script that URLs encode, loses its query.
+ * A path on this site. Anything that a browser could read as another site's URL becomes `/`. A path that is too long
+ * loses its query, for example a citation in a non-Latin script.
  */
 export function localPath(text: string | undefined): string {
   const own = 'http://here.invalid';

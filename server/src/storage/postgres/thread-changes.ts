@@ -105,7 +105,7 @@ interface AddedRow {
 /**
  * Changes a thread so that it enters or leaves listings. `sizes` are the columns `threads` and `published` of `adjustSizes`.
  * The organization's row is locked before the thread's, as by creates and renames. If there is nothing to change, it is
- * neither locked nor written: all nodes would read their pages of the organization's listings again.
+ * neither locked nor written, because a write would invalidate the cached listings on every node.
  */
 const relist = (condition: Sql, change: Sql, sizes: Sql) => sql`WITH gate AS (
     UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${setLockTimeout} <> ''

@@ -40,8 +40,8 @@ const stateOfListings = sql`LATERAL (
 const isNew = sql`listings.state <> asked.known_state`;
 
 /**
- * How many rows a query reads at most: those of a page, and one more. Constants, because for a value of the call the planner
- * assumes a tenth of all rows: it then finds a plan for all calls too expensive, and plans the query again for each.
+ * How many rows a query reads at most: those of a page, and one more. Constants: with a parameter as the limit, the planner
+ * assumes a tenth of all rows, finds a generic plan too expensive and replans every call.
  */
 const rowsOfPages = [26, 51, limits.pageSizeMax.default + 1];
 

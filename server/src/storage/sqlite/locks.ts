@@ -75,7 +75,7 @@ export function createWorkerLock(storeFile: string) {
       closeSync(openSync(file, 'a', 0o600));
       holder = new Sqlite(file, { timeout: 0 });
       if (granted(holder, 'BEGIN EXCLUSIVE')) {
-        // Another worker would wait forever for a lock that this one keeps after a failure.
+        // Release on failure; otherwise other workers wait forever.
         await alone().catch((error) => {
           release();
           throw error;

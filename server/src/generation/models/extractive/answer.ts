@@ -70,7 +70,7 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   return { question, level: 'closest', quotes, unknownName };
 }
 
-/** By how much the score of a quote must be better if the previous reply has all of it, and it lacks what is asked for. */
+/** Subtracted from a quote that the previous reply already contains in full and that lacks what is asked for. */
 const repetitionCost = 2;
 
 /** One candidate per passage, best first. */

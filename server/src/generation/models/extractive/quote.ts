@@ -22,7 +22,7 @@ export interface Quote {
   readonly key: number;
 }
 
-/** Weights of a unit that has words of the question itself, or what the question asks for, is code, or was quoted before. */
+/** Score adjustments for a unit that has words of the question, has what it asks for, is code, or was quoted before. */
 const weights = { own: 0.3, sought: 0.4, code: -0.3, repeated: -0.4 };
 
 /** A unit of a passage, compared with a question. */
