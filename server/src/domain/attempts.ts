@@ -1,4 +1,4 @@
-import { dropOldest } from './drop-oldest.ts';
+import { setBounded } from './drop-oldest.ts';
 import { rateLimited } from './errors.ts';
 
 const minuteMs = 60_000;
@@ -44,8 +44,7 @@ export class AttemptLimit {
       attempts.count += 1;
       return;
     }
-    this.#attempts.set(key, { count: 1, since: this.#now() });
-    dropOldest(this.#attempts, rememberedMax);
+    setBounded(this.#attempts, key, { count: 1, since: this.#now() }, rememberedMax);
   }
 
   /** Removes an attempt that was counted in advance, so that concurrent attempts cannot exceed the limit. */
@@ -94,8 +93,7 @@ export class FailedSignIns {
     let failures = this.#failures.get(email);
     if (failures === undefined) {
       failures = { count: 0, places: new Set(), traceId, notedAt: undefined };
-      this.#failures.set(email, failures);
-      dropOldest(this.#failures, peopleMax);
+      setBounded(this.#failures, email, failures, peopleMax);
     }
     failures.count += 1;
     failures.traceId = traceId;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { setBounded } from '../domain/drop-oldest.ts';
 import { rateLimited } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
 import { counted } from '../domain/text.ts';
@@ -9,8 +10,8 @@ import {
   authenticate,
   type Credential,
   expectedPrincipal,
+  knownKeysMax,
   readCredential,
-  remember,
 } from '../usecases/credentials/authenticate.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { countHeader } from './request.ts';
@@ -38,7 +39,8 @@ export function admitCaller(context: SurfaceContext) {
     const known = parsedKeys.get(text ?? '');
     const credential = known ?? (await readCredential(context, text));
     const admission = admit(context, credential).then((admitted) => {
-      if (known === undefined && credential.kind === 'key') remember(parsedKeys, copyOf(text!), credential);
+      if (known === undefined && credential.kind === 'key')
+        setBounded(parsedKeys, copyOf(text!), credential, knownKeysMax);
       applyAdmission(admitted, request, reply);
     });
     const isRead = (request.method === 'GET' || request.method === 'HEAD') && !request.is404;

@@ -5,7 +5,7 @@ import {
   accessTokenScope,
   accessTokenSeconds,
 } from '../domain/credential.ts';
-import { dropOldest } from '../domain/drop-oldest.ts';
+import { setBounded } from '../domain/drop-oldest.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
 import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/store.ts';
 
@@ -116,8 +116,7 @@ export function createAccessTokens(
       // Move to the end: recently used entries stay longest.
       verified.delete(token);
       if (known.expiresAt <= now()) return undefined;
-      verified.set(token, known);
-      dropOldest(verified, rememberedMax);
+      setBounded(verified, token, known, rememberedMax);
       return known.claims;
     },
 

@@ -1,5 +1,5 @@
 import { type AccessClaims, apiKeyPrefix, isWellFormedApiKey } from '../../domain/credential.ts';
-import { dropOldest } from '../../domain/drop-oldest.ts';
+import { setBounded } from '../../domain/drop-oldest.ts';
 import { notFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/organization.ts';
@@ -85,7 +85,7 @@ export interface Admitted extends QuotaUse {
 }
 
 /** The owner of a key never changes, so what is known of recently used keys can be cached. */
-const knownKeysMax = 10_000;
+export const knownKeysMax = 10_000;
 
 /**
  * Authenticates the caller and counts the request against today's quota (§8). Throws like `authenticate`. A request over
@@ -110,7 +110,8 @@ export async function admit(context: Context, credential: Credential): Promise<A
     credential.kind === 'key'
       ? principalOf(admission.organizationId, admission.userId, credential.hash)
       : servicePrincipal(admission.organizationId);
-  if (knownKeys !== undefined && credential.kind === 'key') remember(knownKeys, credential.hash, principal);
+  if (knownKeys !== undefined && credential.kind === 'key')
+    setBounded(knownKeys, credential.hash, principal, knownKeysMax);
   return {
     ...admission.use,
     principal,
@@ -127,10 +128,4 @@ export function expectedPrincipal({ knownKeys }: Context, credential: Credential
   if (knownKeys === undefined) return undefined;
   if (credential.kind === 'application') return servicePrincipal(credential.organizationId);
   return knownKeys.get(credential.hash);
-}
-
-export function remember<T>(knownKeys: Map<string, T>, key: string, value: T): void {
-  if (knownKeys.has(key)) return;
-  knownKeys.set(key, value);
-  dropOldest(knownKeys, knownKeysMax);
 }
