@@ -9,11 +9,11 @@ import {
   UnexpectedAnswerError,
 } from './errors.ts';
 
-/** A response that was read to its end. */
+/** A response that was read to its end, or to `bodyBytesMax`. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed text; undefined if it is not JSON. */
+  /** The parsed text; undefined if it is not JSON or too long. */
   readonly body: unknown;
   readonly text: string;
 }
@@ -26,29 +26,31 @@ const classOf = new Map<unknown, typeof SkeinError>([
   ['INTERNAL_ERROR', InternalError],
 ]);
 
-/** Twice what the largest thread takes. A response without an end would fill the memory until the timeout. */
+/** Twice what the largest thread takes. A response that never ends would fill the memory until the timeout. */
 const bodyBytesMax = 128 * 1024 * 1024;
 
 export async function readAnswer(response: Response): Promise<Answer> {
-  const text = await textOf(response);
-  return { status: response.status, headers: response.headers, body: parse(text), text };
+  const { text, isWhole } = await textOf(response);
+  // The part that was read may be valid JSON by itself, for example if endless blanks follow a page.
+  const body = isWhole ? parse(text) : undefined;
+  return { status: response.status, headers: response.headers, body, text };
 }
 
-/** Cut off where it is too long: it is no longer JSON then. */
-async function textOf(response: Response): Promise<string> {
+/** The text of a response, cut off after `bodyBytesMax`. */
+async function textOf(response: Response): Promise<{ text: string; isWhole: boolean }> {
   // Some implementations of `fetch` have no streams.
   const reader = response.body?.getReader();
-  if (reader === undefined) return response.text();
+  if (reader === undefined) return { text: await response.text(), isWhole: true };
   const decoder = new TextDecoder();
   let [text, bytes] = ['', 0];
   while (bytes <= bodyBytesMax) {
     const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
+    if (done) return { text: text + decoder.decode(), isWhole: true };
     bytes += value.length;
     text += decoder.decode(value, { stream: true });
   }
   reader.cancel().catch(() => {});
-  return text;
+  return { text, isWhole: false };
 }
 
 /** The error that a response reports, with the service's message if it has one. */

@@ -32,7 +32,7 @@ export class ThreadList implements AsyncIterable<Thread> {
     while (next !== null) {
       const page: ThreadPage = await this.#page(next, this.#options.limit ?? walkLimit);
       yield page;
-      if (page.nextCursor === next) throw endless();
+      if (page.nextCursor === next) throw cursorDidNotAdvance();
       next = page.nextCursor;
     }
   }
@@ -57,7 +57,7 @@ function isPage({ threads, nextCursor }: Readonly<Record<string, unknown>>): boo
   return Array.isArray(threads) && (nextCursor === null || typeof nextCursor === 'string');
 }
 
-function endless(): UnexpectedAnswerError {
+function cursorDidNotAdvance(): UnexpectedAnswerError {
   const message = 'GET /threads returned the cursor that it was given, so the list would never end.';
   return new UnexpectedAnswerError(message, { code: 'UNEXPECTED_ANSWER' });
 }

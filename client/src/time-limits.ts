@@ -9,24 +9,24 @@ export interface Limits {
 const timerMsMax = 2 ** 31 - 1;
 
 /**
- * Runs an action until it ends, the caller aborts or the time is up. `request` names the action in the error. The signal
- * that the action gets is aborted with the same error. An action that ignores its signal is not awaited.
+ * Runs an action until it ends, the caller aborts or the time is up. `actionName` is shown in the error. The signal that
+ * the action gets is aborted with the same error. An action that ignores its signal is not awaited.
  */
 export async function withTimeLimit<T>(
   { signal, timeoutMs }: Limits,
-  request: string,
+  actionName: string,
   action: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   if (!(timeoutMs >= 0)) throw new TypeError('timeoutMs must be a number of at least 0.');
   const controller = new AbortController();
-  const abort = () => controller.abort(abortError(request, signal?.reason));
+  const abort = () => controller.abort(abortError(actionName, signal?.reason));
   if (signal?.aborted) abort();
   controller.signal.throwIfAborted();
   // Not `AbortSignal.any`: a signal that outlives many calls would keep references to all of them.
   signal?.addEventListener('abort', abort, { once: true });
   const timer = setTimeout(
     () =>
-      controller.abort(new TimeoutError(`${request} timed out after ${timeoutMs} ms.`, { code: 'TIMEOUT' })),
+      controller.abort(new TimeoutError(`${actionName} timed out after ${timeoutMs} ms.`, { code: 'TIMEOUT' })),
     Math.min(timeoutMs, timerMsMax),
   );
   try {
@@ -65,7 +65,7 @@ export function rejectWhenAborted(signal: AbortSignal): Promise<never> {
 }
 
 /** A nested call passes on the error of the call around it. */
-function abortError(request: string, reason: unknown): unknown {
+function abortError(actionName: string, reason: unknown): unknown {
   if (reason instanceof AbortedError || reason instanceof TimeoutError) return reason;
-  return new AbortedError(`${request} was aborted.`, reason);
+  return new AbortedError(`${actionName} was aborted.`, reason);
 }

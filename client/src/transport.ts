@@ -63,8 +63,8 @@ export class Transport {
           lost = true;
           return { failure: failureIn(answer, request), headers: answer.headers };
         }
-        const judged = lost && call.afterLostAttempt ? call.afterLostAttempt(answer) : answer;
-        return judge(judged, call, request);
+        const interpreted = lost && call.afterLostAttempt ? call.afterLostAttempt(answer) : answer;
+        return judge(interpreted, call, request);
       }),
     );
   }
