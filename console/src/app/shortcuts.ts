@@ -4,7 +4,7 @@ import { openOverlay } from './overlay.ts';
 
 export const searchFieldId = 'thread-search';
 
-/** What the keyboard calls the key that `useShortcuts` accepts as Ctrl. */
+/** The label of the modifier key: ⌘ on Apple keyboards, otherwise Ctrl. */
 export const controlKey = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
 
 export const shortcuts = [

@@ -22,12 +22,12 @@ import { useChange } from './use-change.ts';
 export function KeysPage() {
   const { id, role } = useOrganization();
   const list = useQuery(keysOptions(id));
-  const [making, setMaking] = useState(false);
+  const [creating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<KeyJson | null>(null);
   const [rotated, setRotated] = useState<KeyJson | null>(null);
   const change = useChange();
   const isAdmin = role === 'admin';
-  const closeMaking = () => setMaking(false);
+  const closeForm = () => setCreating(false);
   return (
     <Page
       title="API keys"
@@ -43,7 +43,7 @@ export function KeysPage() {
         </>
       }
       actions={
-        <Button leftSection={<IconKey size={16} aria-hidden />} onClick={() => setMaking(true)}>
+        <Button leftSection={<IconKey size={16} aria-hidden />} onClick={() => setCreating(true)}>
           {isAdmin ? 'Create key' : 'Request key'}
         </Button>
       }
@@ -63,11 +63,11 @@ export function KeysPage() {
           </EmptyState>
         }
       />
-      <Modal opened={making && isAdmin} onClose={closeMaking} title="Create an API key" {...secretDialog}>
-        {making && <NewKey onClose={closeMaking} />}
+      <Modal opened={creating && isAdmin} onClose={closeForm} title="Create an API key" {...secretDialog}>
+        {creating && <NewKey onClose={closeForm} />}
       </Modal>
-      <Modal opened={making && !isAdmin} onClose={closeMaking} title="Request an API key">
-        {making && <RequestKey onClose={closeMaking} />}
+      <Modal opened={creating && !isAdmin} onClose={closeForm} title="Request an API key">
+        {creating && <RequestKey onClose={closeForm} />}
       </Modal>
       <Modal
         opened={rotated !== null}

@@ -15,13 +15,13 @@ import { TooManyAttempts } from './too-many-attempts.tsx';
 
 export function SignInPage() {
   const { returnTo = '/', problem } = useSearch({ from: '/sign-in' });
-  const [hasTried, setTried] = useState(false);
+  const [hasSubmitted, setSubmitted] = useState(false);
   return (
     <SignInLayout title="Sign in">
       <Stack>
-        {problem !== undefined && !hasTried && <Notice problem={problem} />}
+        {problem !== undefined && !hasSubmitted && <Notice problem={problem} />}
         <SingleSignOn returnTo={returnTo} alternative="or with your password" />
-        <PasswordForm returnTo={returnTo} onTry={() => setTried(true)} />
+        <PasswordForm returnTo={returnTo} onSubmit={() => setSubmitted(true)} />
       </Stack>
     </SignInLayout>
   );
@@ -38,8 +38,8 @@ function Notice({ problem }: { problem: string }) {
   );
 }
 
-/** `onTry` is called when the form is submitted. */
-function PasswordForm({ returnTo, onTry }: { returnTo: string; onTry: () => void }) {
+/** `onSubmit` is called when the form is submitted. */
+function PasswordForm({ returnTo, onSubmit }: { returnTo: string; onSubmit: () => void }) {
   const enter = useEnter();
   const password = useRef<HTMLInputElement>(null);
   const signingIn = useMutation({
@@ -49,7 +49,7 @@ function PasswordForm({ returnTo, onTry }: { returnTo: string; onTry: () => void
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    onTry();
+    onSubmit();
     const fields = new FormData(event.currentTarget);
     signingIn.mutate({ email: String(fields.get('email')), password: String(fields.get('password')) });
   };
