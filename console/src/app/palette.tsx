@@ -46,8 +46,8 @@ export default function Palette({ opened }: { opened: boolean }) {
         <Modal.Title>Find</Modal.Title>
       </VisuallyHidden>
       <Spotlight.Search
-        aria-label="Search pages and threads"
-        placeholder="Search pages and threads"
+        aria-label="Find pages and threads"
+        placeholder="Find pages and threads"
         leftSection={<IconSearch size={20} aria-hidden />}
       />
       <Spotlight.ActionsList id={listId}>
@@ -83,7 +83,7 @@ function usePaletteItems(): PaletteItem[] {
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme() !== 'dark';
   const places = [...threadPlaces, ...settingsFor(role)].map((place) => ({
-    label: place.to === '/published' ? 'Published threads' : place.label,
+    label: place.label,
     icon: <place.Icon size={20} stroke={1.75} aria-hidden />,
     act: () => void navigate({ to: place.to }),
   }));

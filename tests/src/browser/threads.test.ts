@@ -184,7 +184,11 @@ describe('Threads in the console', () => {
     await page.goto('/settings/documents');
     await shown(heading(page, 'Documents'));
     await page.keyboard.press('Control+k');
-    await shown(page.getByRole('dialog', { name: 'Find' }));
+    await shown(page.getByRole('dialog', { name: 'Find' }).getByLabel('Find pages and threads'));
+    for (const name of ['My threads', 'Published', 'Audit log']) {
+      await shown(page.getByRole('navigation', { name: 'Main' }).getByText(name, { exact: true }));
+      await shown(page.getByRole('dialog').getByText(name, { exact: true }));
+    }
     await page.keyboard.type('number 42');
     await shown(page.getByRole('dialog').getByRole('button', { name: 'Yarn number 42' }));
     await page.keyboard.press('Enter');
