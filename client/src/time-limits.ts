@@ -26,7 +26,9 @@ export async function withTimeLimit<T>(
   signal?.addEventListener('abort', abort, { once: true });
   const timer = setTimeout(
     () =>
-      controller.abort(new TimeoutError(`${actionName} timed out after ${timeoutMs} ms.`, { code: 'TIMEOUT' })),
+      controller.abort(
+        new TimeoutError(`${actionName} timed out after ${timeoutMs} ms.`, { code: 'TIMEOUT' }),
+      ),
     Math.min(timeoutMs, timerMsMax),
   );
   try {
