@@ -62,11 +62,30 @@ describe('A text that is too deep to be formatted', () => {
     assert.equal(isTooDeep(`${'*'.repeat(200)}bold${'*'.repeat(200)}`), true);
   });
 
+  test('has very many marks of emphases or links in one paragraph', () => {
+    for (const [opening, closing] of [
+      ['*a ', 'b* '],
+      ['_a\n', 'b_\n'],
+      ['~~a ', 'b~~ '],
+      ['![', ''],
+    ] as const)
+      assert.equal(isTooDeep(opening.repeat(2_000) + closing.repeat(2_000)), true, opening);
+  });
+
   test('is not one with rules, tables, long lists or usual quotations', () => {
     const rules = ['-', '*', '_', '=', '~'].map((mark) => mark.repeat(300)).join('\n\n');
     const table = `|${' a |'.repeat(60)}\n|${'---|'.repeat(60)}`;
     const list = '1. **Bold** *words*\n'.repeat(500);
-    for (const text of [rules, table, list, '> > > quoted', '**Bold** and '.repeat(300)])
+    const cells = '| **Bold** | `snake_case_name` |\n'.repeat(500);
+    const paragraphs = `${'*a* [b](c) '.repeat(100)}\n\n`.repeat(20);
+    for (const text of [rules, table, list, cells, paragraphs, '> > > quoted', '**Bold** and '.repeat(300)])
       assert.equal(isTooDeep(text), false, text.slice(0, 40));
+  });
+
+  test('is not one whose marks are in a block of code', () => {
+    const banner = `/${'*'.repeat(250)}/`;
+    const pointers = 'char *name;\n'.repeat(2_000);
+    assert.equal(isTooDeep(`Text\n\n\`\`\`c\n${banner}\n${pointers}\`\`\`\nMore`), false);
+    assert.equal(isTooDeep(`\`\`\`c\n\`\`\`\n${banner}`), true);
   });
 });

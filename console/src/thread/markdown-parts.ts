@@ -29,14 +29,32 @@ export function markdownParts(text: string): string[] {
 }
 
 /** Fifty quotations or lists that start in one line, or a run of marks that would open a hundred emphases. */
-const deep = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){50}|[*_]{200}[^*_\s]/m;
+const deep = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){50}|[*_]{200}[^*_\s]/;
+/** How many marks of emphases and links a paragraph may have. Parsing as many nested ones takes half a second. */
+const marksMax = 1_500;
+/** Blank lines, list items and table rows. No emphasis or link continues from the line before. */
+const separate = /^[ \t]*(?:$|\||(?:[-+*]|\d{1,9}[.)])[ \t])/;
 
 /**
- * Whether a text is nested too deeply to be formatted, for example because a model repeats itself. Parsing takes time with
- * the square of the depth (20 s for 16,000 characters of `1. 1. 1.`), and fails when the stack is used up.
+ * Whether a text outside of code may be nested too deeply to be formatted, for example because a model repeats itself.
+ * Parsing takes time with the square of the depth (20 s for 16,000 characters of `1. 1. 1.`), and fails when the stack is
+ * used up.
  */
 export function isTooDeep(text: string): boolean {
-  return deep.test(text);
+  let fence: string | undefined;
+  let marks = 0;
+  for (const line of text.split('\n')) {
+    const before = fence;
+    fence = fenceAfter(line, fence);
+    if (before !== undefined || fence !== undefined) {
+      marks = 0;
+      continue;
+    }
+    if (separate.test(line)) marks = 0;
+    marks += line.match(/[*_~[\]]/g)?.length ?? 0;
+    if (marks > marksMax || deep.test(line)) return true;
+  }
+  return false;
 }
 
 /** The code fence that is open after a line, given the one that was open before it. */

@@ -72,8 +72,13 @@ interface PartProps {
   readonly spans: readonly Span[];
 }
 
-const Part = memo(({ text, sourceCount, headings, spans }: PartProps) => {
-  if (isTooDeep(text)) return <p className={classes.plain}>{text}</p>;
+const Part = memo((props: PartProps) => {
+  const { text } = props;
+  return (isTooDeep(text) ? undefined : formatted(props)) ?? <p className={classes.plain}>{text}</p>;
+});
+
+/** Undefined if the parser fails, for example because the text is nested so deeply that the stack is used up. */
+function formatted({ text, sourceCount, headings, spans }: PartProps): ReactNode | undefined {
   // As long as the text itself, so that the spans fit.
   const source = hideFormulas(text);
   const marks = [
@@ -81,17 +86,19 @@ const Part = memo(({ text, sourceCount, headings, spans }: PartProps) => {
     [markReply, { sourceCount, headings }],
     showFormulas,
   ] as never;
-  return (
-    <Markdown
-      remarkPlugins={plugins}
-      rehypePlugins={marks}
-      urlTransform={(url) => safeLink(url) ?? ''}
-      components={components}
-    >
-      {source}
-    </Markdown>
-  );
-});
+  try {
+    // Called instead of rendered, because only then can its errors be caught here.
+    return Markdown({
+      children: source,
+      remarkPlugins: plugins,
+      rehypePlugins: marks,
+      urlTransform: (url) => safeLink(url) ?? '',
+      components,
+    });
+  } catch {
+    return undefined;
+  }
+}
 
 const plugins = [remarkGfm];
 
