@@ -19,7 +19,8 @@ export const sqliteDocuments = (
   transactions: Transactions,
 ): Documents => ({
   ...documents(transactions, sqlitePassageIndex(database, commits)),
-  ...sqlitePassages(database),
+  // Without a cache: this connection searches only for commands, or if the connection of a thread has failed.
+  ...sqlitePassages(database, (_, search) => database.transaction(() => search((_name, read) => read()))()),
 });
 
 /**
@@ -27,12 +28,16 @@ export const sqliteDocuments = (
  * one turn see the documents as of its start: a thread answers the questions that wait for it in one turn.
  */
 export function openPassages(file: string): Passages {
-  return sqlitePassages(new Sqlite(file, { readonly: true, fileMustExist: true }), true);
+  const database = new Sqlite(file, { readonly: true, fileMustExist: true });
+  return sqlitePassages(database, cachedSearches(database));
 }
 
-/** What a search reads. A call is one transaction, or a part of the turn's: SQLite does not lock the file for each term. */
-function sqlitePassages(database: Database, isPerTurn = false): Passages {
-  const searchCached = cachedSearches(database, isPerTurn);
+type Once = <Value>(name: string, read: () => Value) => Value;
+/** Runs a search in a transaction. The search calls `once` to read what is not cached under the name. */
+type RunSearch = <T>(organizationId: string, search: (once: Once) => T) => T;
+
+/** A call is one transaction, or part of its turn's; either way SQLite locks the file once, not per term. */
+function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
   const runWork = workRunner(database, { now: Date.now });
   const holdersOf = database
     .prepare<[object], PassageNumber>(
@@ -48,14 +53,14 @@ function sqlitePassages(database: Database, isPerTurn = false): Passages {
 
   return {
     outlineDocuments: async (organizationId, accountId, limits) =>
-      searchCached(organizationId, (once) =>
+      runSearch(organizationId, (once) =>
         once(`outline ${JSON.stringify(limits)} ${accountKey(accountId)}`, () =>
           runWork(outlineDocuments(organizationId, accountId, limits)),
         ),
       ),
 
     findPassages: async (organizationId, accountId, terms, limit) =>
-      searchCached(organizationId, (once) => {
+      runSearch(organizationId, (once) => {
         const account = accountKey(accountId);
         const corpora = once(`corpora ${account}`, () => runWork(corporaOf(organizationId, accountId)));
         const passageCount = passageCountOf(corpora);
@@ -75,7 +80,7 @@ function sqlitePassages(database: Database, isPerTurn = false): Passages {
       }),
 
     readPassages: async (organizationId, passages) =>
-      searchCached(organizationId, (once) =>
+      runSearch(organizationId, (once) =>
         passages.flatMap((number) =>
           once(`passage ${number}`, () => runWork(readPassages(organizationId, [number]))),
         ),
@@ -163,10 +168,9 @@ const valueMemory = 200;
 /**
  * Caches what searches read, per organization, as long as it has the same documents: a document that is ready never
  * changes. A search runs in the transaction that compares the documents, so that nothing of a newer one is cached with the
- * older. It calls `once` to read what is not cached yet. With `isPerTurn`, the searches of one turn of the event loop share
- * the transaction and the comparison.
+ * older. The searches of one turn of the event loop share the transaction and the comparison.
  */
-function cachedSearches(database: Database, isPerTurn: boolean) {
+function cachedSearches(database: Database): RunSearch {
   const list = database.prepare<[object], { documents: string | null; count: number }>(
     `SELECT group_concat(id) AS documents, count(*) AS count FROM (
        SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
@@ -202,7 +206,7 @@ function cachedSearches(database: Database, isPerTurn: boolean) {
     if (database.inTransaction) return;
     begin.run();
     compared.clear();
-    if (isPerTurn) atEndOfTurn(end);
+    atEndOfTurn(end);
   }
 
   function end(): void {
@@ -210,19 +214,14 @@ function cachedSearches(database: Database, isPerTurn: boolean) {
     if (database.inTransaction) commit.run();
   }
 
-  type Once = <Value>(name: string, read: () => Value) => Value;
-  return <T>(organizationId: string, search: (once: Once) => T): T => {
+  return (organizationId, search) => {
     start();
-    try {
-      if (!compared.has(organizationId)) compared.set(organizationId, valuesOf(organizationId));
-      const values = compared.get(organizationId);
-      return search((name, read) => {
-        if (values === undefined) return read();
-        if (!values.has(name)) keep(values, name, read());
-        return values.get(name) as ReturnType<typeof read>;
-      });
-    } finally {
-      if (!isPerTurn) end();
-    }
+    if (!compared.has(organizationId)) compared.set(organizationId, valuesOf(organizationId));
+    const values = compared.get(organizationId);
+    return search((name, read) => {
+      if (values === undefined) return read();
+      if (!values.has(name)) keep(values, name, read());
+      return values.get(name) as ReturnType<typeof read>;
+    });
   };
 }
