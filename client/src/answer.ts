@@ -38,8 +38,8 @@ export async function readAnswer(response: Response): Promise<Answer> {
 
 /** The text of a response, cut off after `bodyBytesMax`. */
 async function textOf(response: Response): Promise<{ text: string; isWhole: boolean }> {
-  // Some implementations of `fetch` have no streams.
-  const reader = response.body?.getReader();
+  // Some implementations of `fetch` have no streams, or streams of Node.js.
+  const reader = response.body?.getReader?.();
   if (reader === undefined) return { text: await response.text(), isWhole: true };
   const decoder = new TextDecoder();
   let [text, bytes] = ['', 0];

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { jittered } from '../../../client/src/retries.ts';
@@ -171,6 +172,13 @@ describe('A call that fails', () => {
       await assert.rejects(threads.list().page(), { code: 'UNEXPECTED_ANSWER' }, start);
       assert.ok(pulled < 200, `${pulled} MiB`);
     }
+  });
+
+  it('reads the text of a response whose body is not a web stream', async () => {
+    const page = { threads: [], nextCursor: null, truncated: false };
+    const response = Object.defineProperty(Response.json(page), 'body', { value: Readable.from([]) });
+    const { threads } = clientOf('http://skein.invalid', { fetch: async () => response });
+    assert.deepEqual((await threads.list().page()).threads, []);
   });
 
   it('waits as long as Retry-After says, in seconds or as a date', async () => {
