@@ -72,6 +72,10 @@ describe('A text that is too deep to be formatted', () => {
       assert.equal(isTooDeep(opening.repeat(2_000) + closing.repeat(2_000)), true, opening);
   });
 
+  test('has a table with very many columns', () => {
+    assert.equal(isTooDeep(`|${'a|'.repeat(120)}\n|${' :-- |'.repeat(120)}\n|a|`), true);
+  });
+
   test('is not one with rules, tables, long lists or usual quotations', () => {
     const rules = ['-', '*', '_', '=', '~'].map((mark) => mark.repeat(300)).join('\n\n');
     const table = `|${' a |'.repeat(60)}\n|${'---|'.repeat(60)}`;

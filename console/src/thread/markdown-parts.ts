@@ -28,8 +28,12 @@ export function markdownParts(text: string): string[] {
   return [...parts, text.slice(from)];
 }
 
-/** Fifty quotations or lists that start in one line, or a run of marks that would open a hundred emphases. */
-const deep = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){50}|[*_]{200}[^*_\s]/;
+/**
+ * Fifty quotations or lists that start in one line, a run of marks that would open a hundred emphases, or a table of a hundred
+ * columns, each of whose rows would be filled up to as many cells.
+ */
+const deep =
+  /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){50}|[*_]{200}[^*_\s]|^(?:[ \t]*:?-+:?[ \t]*\||\|){100}/;
 /** How many marks of emphases and links a paragraph may have. Parsing as many nested ones takes half a second. */
 const marksMax = 1_500;
 /** Blank lines, list items and table rows. No emphasis or link continues from the line before. */
