@@ -1,5 +1,5 @@
-import { setBounded } from './drop-oldest.ts';
 import { rateLimited } from './errors.ts';
+import { setBounded } from './set-bounded.ts';
 
 const minuteMs = 60_000;
 /** The oldest entries are dropped first: memory is bounded, whatever an attacker sends. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { setBounded } from '../domain/drop-oldest.ts';
 import { rateLimited } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
+import { setBounded } from '../domain/set-bounded.ts';
 import { counted } from '../domain/text.ts';
 import {
   type Admitted,

@@ -5,8 +5,8 @@ import {
   accessTokenScope,
   accessTokenSeconds,
 } from '../domain/credential.ts';
-import { setBounded } from '../domain/drop-oldest.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
+import { setBounded } from '../domain/set-bounded.ts';
 import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/store.ts';
 
 /** Loaded with the first token, because most commands do not need it. */

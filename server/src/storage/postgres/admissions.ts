@@ -1,6 +1,6 @@
-import { dropOldest } from '../../domain/drop-oldest.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { quotaUse } from '../../domain/organization.ts';
+import { setBounded } from '../../domain/set-bounded.ts';
 import { keyIsLive } from '../sql/api-keys.ts';
 import { callColumns, statement, type Values } from '../sql/sql.ts';
 import type { Admission, Admissions } from '../store.ts';
@@ -107,7 +107,7 @@ export function postgresAdmissions(database: Database): Admissions {
     const [row] = await batchAdmissions(values);
     if (row === undefined) return undefined;
     const { organizationId, apiEnabled, dailyQuota, number } = row;
-    if (keyHash !== null) remember(owners, keyHash, organizationId);
+    if (keyHash !== null) setBounded(owners, keyHash, organizationId, rememberedMax);
     if (number === null && apiEnabled) {
       // The organization's first requests of the day.
       await batchDays({ organizationId, day });
@@ -115,7 +115,8 @@ export function postgresAdmissions(database: Database): Admissions {
     }
     if (number !== null && number <= dailyQuota) {
       const last = Math.min(number + values.requests - 1, dailyQuota);
-      remember(counts, organizationId, { day, number: Math.max(last, knownCount(organizationId, day)) });
+      const known = Math.max(last, knownCount(organizationId, day));
+      setBounded(counts, organizationId, { day, number: known }, rememberedMax);
     }
     return row;
   }
@@ -141,9 +142,4 @@ export function postgresAdmissions(database: Database): Admissions {
 
 function nameOf({ keyHash, applicationId, organizationId, epoch, day }: Values): string {
   return [keyHash, applicationId, organizationId, epoch, day].join(' ');
-}
-
-function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
-  map.set(key, value);
-  dropOldest(map, rememberedMax);
 }

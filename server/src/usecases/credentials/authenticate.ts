@@ -1,9 +1,9 @@
 import { type AccessClaims, apiKeyPrefix, isWellFormedApiKey } from '../../domain/credential.ts';
-import { setBounded } from '../../domain/drop-oldest.ts';
 import { notFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/organization.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
+import { setBounded } from '../../domain/set-bounded.ts';
 import { secondsUntilReset, utcDay } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setBounded } from './drop-oldest.ts';
+import { setBounded } from './set-bounded.ts';
 
 test('removes the entry that was added first, and only above the limit', () => {
   const map = new Map<string | undefined, number>([[undefined, 1]]);
