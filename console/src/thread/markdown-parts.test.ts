@@ -67,6 +67,7 @@ describe('A text that is too deep to be formatted', () => {
       ['*a ', 'b* '],
       ['_a\n', 'b_\n'],
       ['~~a ', 'b~~ '],
+      ['| *a\n', '| b*\n'],
       ['![', ''],
     ] as const)
       assert.equal(isTooDeep(opening.repeat(2_000) + closing.repeat(2_000)), true, opening);

@@ -37,7 +37,7 @@ const deep =
 /** How many marks of emphases and links a paragraph may have. Parsing as many nested ones takes half a second. */
 const marksMax = 1_500;
 /** Blank lines, list items and table rows. No emphasis or link continues from the line before. */
-const separate = /^[ \t]*(?:$|\||(?:[-+*]|\d{1,9}[.)])[ \t])/;
+const separate = /^[ \t]*(?:$|\|.*\||(?:[-+*]|\d{1,9}[.)])[ \t])/;
 
 /**
  * Whether a text outside of code may be nested too deeply to be formatted, for example because a model repeats itself.

@@ -201,18 +201,6 @@ describe('A reply in the console', () => {
     window.assertFaultless();
   });
 
-  it('is shown as plain text if the parser fails', async () => {
-    const { page } = window;
-    const marks = '*'.repeat(198);
-    const [opening, closing] = [`| ${marks}a`, `| b${marks}`];
-    await askInPage('What is nested?');
-    model.answer([...Array(20).fill(opening), ...Array(20).fill(closing)].join('\n'));
-    await untilAnnounced(page, 'Complete');
-    await shown(reply().getByText(`${opening} ${opening}`));
-    await shown(page.getByRole('textbox', { name: 'Follow-up prompt' }));
-    window.assertFaultless();
-  });
-
   it('can be retried after it failed', async () => {
     const { page } = window;
     await askInPage('Will it work?');
