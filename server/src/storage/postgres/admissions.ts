@@ -73,7 +73,7 @@ const rememberedMax = 10_000;
 export function postgresAdmissions(database: Database): Admissions {
   const owners = new Map<unknown, OrganizationId>();
   const counts = new Map<unknown, { readonly day: number; readonly number: number }>();
-  /** Those that can still grow. */
+  /** The groups that still accept requests. */
   const groups = new Map<string, Group>();
   const organizationOf = ({ keyHash, organizationId }: Values) =>
     String(organizationId ?? owners.get(keyHash) ?? keyHash);

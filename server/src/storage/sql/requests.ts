@@ -46,7 +46,7 @@ const valuesOf = (request: LoggedRequest) => fields.map((field) => request[field
 function parse(organizationId: OrganizationId, { requests }: Pick<Block, 'requests'>): LoggedRequest[] {
   const entries = JSON.parse(requests) as (unknown[] | object)[];
   return entries.map((entry) => {
-    // The first blocks had objects.
+    // Older blocks contain objects.
     const named = Array.isArray(entry)
       ? fields.map((field, at) => [field, entry[at]])
       : Object.entries(entry);

@@ -70,7 +70,7 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   return { question, level: 'closest', quotes, unknownName };
 }
 
-/** Subtracted from a quote that the previous reply already contains in full and that lacks what is asked for. */
+/** Subtracted from a quote that earlier replies already contain in full and that lacks what is asked for. */
 const repetitionCost = 2;
 
 /** One candidate per passage, best first. */
@@ -78,7 +78,7 @@ export function candidatesFor(question: Question, findings: SearchFindings, word
   const compare = comparerOf(question, findings);
   const scored = findings.ranked.flatMap(({ passage, score: rank }) => {
     const context = contextWeights(findings.concepts, passage);
-    const units = compareUnits(findings, passage, question.previousReply);
+    const units = compareUnits(findings, passage, question.earlierReplies);
     const key = keyUnitOf(findings, passage, units, context);
     if (key === undefined) return [];
     const quote = quoteAround(passage, key, wordsMax);

@@ -13,7 +13,7 @@ export interface Question {
   readonly text: string;
   readonly context: string;
   /** If it is a follow-up: the replies since the question that it follows. */
-  readonly previousReply?: string;
+  readonly earlierReplies?: string;
 }
 
 /** The questions of the latest prompt. */
@@ -26,8 +26,8 @@ export function questionsOf(conversation: readonly ConversationTurn[]): Question
   );
   if (previousAt >= 0 && isFollowUp(prompt)) {
     const replies = conversation.slice(previousAt).filter(({ role }) => role === 'assistant');
-    const previousReply = replies.map(({ content }) => content).join('\n');
-    return [{ ...followUpOf(prompt, readable(conversation[previousAt]!.content)), previousReply }];
+    const earlierReplies = replies.map(({ content }) => content).join('\n');
+    return [{ ...followUpOf(prompt, readable(conversation[previousAt]!.content)), earlierReplies }];
   }
   return partsOf(prompt.replace(joint, ''));
 }

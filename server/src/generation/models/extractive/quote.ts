@@ -31,16 +31,16 @@ export interface ComparedUnit {
   /** Per concept of the question, the weight that the unit itself matches. */
   readonly matched: readonly number[];
   readonly hasSought: boolean;
-  /** Whether the previous reply quotes it, and it does not have what the question asks for. */
+  /** Whether an earlier reply quotes it, and it does not have what the question asks for. */
   readonly isRepeated: boolean;
 }
 
 export function compareUnits(
   findings: SearchFindings,
   { text }: FoundPassage,
-  previousReply = '',
+  earlierReplies = '',
 ): ComparedUnit[] {
-  const quoted = withoutBold(previousReply);
+  const quoted = withoutBold(earlierReplies);
   return unitsOf(text).map((unit) => compareUnit(findings, unit, unit.counts, quoted));
 }
 
