@@ -30,9 +30,10 @@ describe('Errors', () => {
 
   /** Runs while the service cannot count requests. */
   async function withoutQuotaStorage(run: () => Promise<void>): Promise<void> {
-    const database = new DatabaseSync(join(world.service.folder, 'data/skein.db'));
+    // The service may be writing.
+    const database = new DatabaseSync(join(world.service.folder, 'data/skein.db'), { timeout: 10_000 });
+    database.exec('ALTER TABLE quota_use RENAME TO quota_use_away');
     try {
-      database.exec('ALTER TABLE quota_use RENAME TO quota_use_away');
       await run();
     } finally {
       database.exec('ALTER TABLE quota_use_away RENAME TO quota_use');
