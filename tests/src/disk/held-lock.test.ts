@@ -9,7 +9,7 @@ import { readiness } from './store-disk.ts';
 it('A service is not ready and rejects writes while another process keeps a transaction open', async () => {
   const world = await startWorld();
   const { service, ada } = world;
-  const other = new DatabaseSync(join(service.folder, 'data/skein.db'));
+  const other = new DatabaseSync(join(service.folder, 'data/skein.db'), { timeout: 10_000 });
   other.exec('BEGIN IMMEDIATE');
   await eventually(async () => (await readiness(service)) === 503);
   const { status, body } = await ada.create({ prompt: 'Is anybody there?' });
