@@ -62,6 +62,9 @@ const admit = statement('admit')`WITH asked AS (
     (used_before + 1 - requests + sum(requests) OVER (PARTITION BY organization_id, day ORDER BY place))::bigint AS number,
     (SELECT set_config('synchronous_commit', 'off', true))
   FROM request LEFT JOIN taken USING (organization_id, day)`;
+const ownerColumns = callColumns({ text: 'keyHash' });
+const findOwner = statement('find-owner-of-key')`
+  SELECT organization_id AS "organizationId" FROM api_key WHERE hash = :keyHash`;
 const dayColumns = callColumns({ text: 'organizationId', bigint: 'day' });
 const startDay = statement('begin-day')`INSERT INTO quota_use (organization_id, day, used)
   SELECT id, day, 0 FROM ${askedLocking(dayColumns)} JOIN organization ON organization.id = organization_id
@@ -75,17 +78,15 @@ export function postgresAdmissions(database: Database): Admissions {
   const counts = new Map<unknown, { readonly day: number; readonly number: number }>();
   /** The groups that still accept requests. */
   const groups = new Map<string, Group>();
-  const organizationOf = ({ keyHash, organizationId }: Values) =>
-    String(organizationId ?? owners.get(keyHash) ?? keyHash);
+  const organizationOf = ({ organizationId }: Values) => String(organizationId);
+  const findOwners = database.readMany<{ organizationId: OrganizationId }>(findOwner, ownerColumns);
   const batchAdmissions = database.batched<AdmissionRow>(admit, columns, {
     batchesMax: 2,
     organizationOf,
     // What arrives later must be checked by a later statement.
     beforeSend(values) {
       groups.delete(nameOf(values));
-      Object.assign(values, {
-        known: knownCount(values.organizationId ?? owners.get(values.keyHash), values.day),
-      });
+      Object.assign(values, { known: knownCount(values.organizationId, values.day) });
     },
   });
   const batchDays = database.batched(startDay, dayColumns, { batchesMax: 1, organizationOf });
@@ -103,11 +104,10 @@ export function postgresAdmissions(database: Database): Admissions {
   }
 
   async function admitGroup(values: Group['values']): Promise<AdmissionRow | undefined> {
-    const { keyHash, day } = values;
+    const { day } = values;
     const [row] = await batchAdmissions(values);
     if (row === undefined) return undefined;
     const { organizationId, apiEnabled, dailyQuota, number } = row;
-    if (keyHash !== null) setBounded(owners, keyHash, organizationId, rememberedMax);
     if (number === null && apiEnabled) {
       // The organization's first requests of the day.
       await batchDays({ organizationId, day });
@@ -132,11 +132,20 @@ export function postgresAdmissions(database: Database): Admissions {
     return { organizationId, userId, credentialId, use };
   }
 
-  const none = { keyHash: null, applicationId: null, organizationId: null, epoch: null };
+  /** Before a row is locked: the keys of an organization whose row is locked by others then wait together. */
+  async function ownerOf(keyHash: string): Promise<OrganizationId | undefined> {
+    const [owner] = await findOwners({ keyHash });
+    if (owner !== undefined) setBounded(owners, keyHash, owner.organizationId, rememberedMax);
+    return owner?.organizationId;
+  }
+
   return {
-    admitKey: (keyHash, day) => take({ ...none, keyHash, day }),
+    async admitKey(keyHash, day) {
+      const organizationId = owners.get(keyHash) ?? (await ownerOf(keyHash));
+      return organizationId && take({ keyHash, organizationId, applicationId: null, epoch: null, day });
+    },
     admitApplication: (organizationId, applicationId, epoch, day) =>
-      take({ ...none, applicationId, organizationId, epoch, day }),
+      take({ keyHash: null, organizationId, applicationId, epoch, day }),
   };
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { newFollowUp, note, type World } from '../../../testing/contract/fixture.ts';
+import { hashOf, newFollowUp, note, strangers, type World } from '../../../testing/contract/fixture.ts';
+import { poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { ClaimedReply } from '../store.ts';
@@ -59,6 +60,24 @@ describe('A lock that another session holds on rows of one organization', () => 
       [98, 97, 96, 95, 94, 93],
     );
     assert.equal((await world.use(other, day)).remaining, 1000 - 152);
+  });
+
+  it('does not take all connections of a node that has not seen any of its keys', async () => {
+    const [locked, other] = [await world.organization({ dailyQuota: 100 }), await world.organization()];
+    await Promise.all([world.use(locked, day), world.use(other, day)]);
+    const hashes = Array.from({ length: 2 * poolSettings.connectionsMax }, (_, place) => hashOf(place));
+    for (const hash of hashes) {
+      const key = { id: strangers.key(), name: '', userId: null, hash, hint: '', createdBy: null };
+      assert.equal(await world.store.createApiKey(locked, key, note()), 'created');
+    }
+    const fresh = await world.node();
+    let waiting: ReturnType<World['store']['admitKey']>[] = [];
+    await whileLocked('quota_use', locked, async () => {
+      waiting = hashes.map((hash) => fresh.admitKey(hash, day));
+      assert.equal((await world.use(other, day, fresh)).remaining, 8);
+      assert.ok(await isPending(Promise.race(waiting)));
+    });
+    for (const admission of await Promise.all(waiting)) assert.equal(admission?.organizationId, locked);
   });
 
   it('does not delay the first requests of a day of other organizations', async () => {
