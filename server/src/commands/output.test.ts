@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jsonLine } from './output.ts';
+import { jsonLine, render, table } from './output.ts';
 
 describe('A line of JSON', () => {
   it('has the same value, and no control character for the terminal', () => {
@@ -8,5 +8,20 @@ describe('A line of JSON', () => {
     const line = jsonLine({ title: hostile });
     assert.doesNotMatch(line.slice(0, -1), /\p{Cc}/u);
     assert.deepEqual(JSON.parse(line), { title: hostile });
+  });
+});
+
+describe('A table', () => {
+  it('aligns its columns below titles of wide and combining characters', () => {
+    const titles = ['Wool', '毛糸の長さ', '🧶 Yarn', 'Cafe\u0301', '\u{20bb7}野家'];
+    const rows = titles.map((title) => [title, 'thr_1']);
+    const text = render([table(['TITLE', 'ID'], rows, '')], (part) => part);
+    // Each line as the columns that it takes: `#` is the second column of a wide character.
+    const lines = text
+      .replace(/\u0301/g, '')
+      .replace(/[毛糸の長さ🧶\u{20bb7}野家]/gu, '$&#')
+      .split('\n')
+      .map((line) => [...line].indexOf('t'));
+    assert.deepEqual(lines, Array(titles.length).fill(12));
   });
 });

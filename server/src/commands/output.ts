@@ -59,16 +59,27 @@ function renderTable({ headings, rows, whenEmpty }: Table, stream: WriteStream):
   if (rows.length === 0) return printableLines(whenEmpty);
   const cells = rows.map((row) => row.map(printable));
   const shown = stream.isTTY ? [headings, ...cells] : cells;
-  const widths = headings.map((_, column) => Math.max(...shown.map((row) => row[column]!.length)));
+  const widths = headings.map((_, column) => Math.max(...shown.map((row) => widthOf(row[column]!))));
   const lines = shown.map((row, index) => {
     const padded = row.map((cell, column) => {
-      const text = column === row.length - 1 ? cell : cell.padEnd(widths[column]!);
+      const missing = column === row.length - 1 ? 0 : widths[column]! - widthOf(cell);
+      const text = cell + ' '.repeat(missing);
       const style = index === 0 && shown !== cells ? 'bold' : meanings[cell.trim()];
       return style === undefined ? text : paint(style, text, stream);
     });
     return padded.join('  ').trimEnd();
   });
   return lines.join('\n');
+}
+
+/** Characters that take two columns: those of East Asian scripts, and pictographs. */
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/gu;
+const combining = /[\p{Mn}\p{Me}\p{Cf}]/gu;
+
+/** The columns that a line takes on a terminal. */
+export function widthOf(line: string): number {
+  return [...line].length + (line.match(wide)?.length ?? 0) - (line.match(combining)?.length ?? 0);
 }
 
 const width = 30;

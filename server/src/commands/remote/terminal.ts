@@ -1,6 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Source, Thread, ThreadMessage, ThreadWithMessages } from '../../../../client/src/index.ts';
-import { paint, printable } from '../output.ts';
+import { paint, printable, widthOf } from '../output.ts';
 
 /** The input and output of a command, a terminal or a pipe. `process` implements it. */
 export interface Terminal {
@@ -107,15 +107,6 @@ export class LiveText {
     if (height > rows) return '\n\n';
     return `\r${height > 1 ? `\u001b[${height - 1}A` : ''}\u001b[J`;
   }
-}
-
-/** The columns that a line takes: two for a character of East Asian scripts or a pictograph, none for a combining one. */
-function widthOf(line: string): number {
-  const wide = line.match(
-    /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Emoji_Presentation}/gu,
-  );
-  const none = line.match(/[\p{Mn}\p{Me}\p{Cf}]/gu);
-  return [...line].length + (wide?.length ?? 0) - (none?.length ?? 0);
 }
 
 /** A status line with the elapsed time, which is removed at the end. */
