@@ -65,7 +65,7 @@ async function untilServed(log: Log, page: string, build: Build): Promise<void> 
 }
 
 /** A failed build does not stop the service. */
-function buildBeside(log: Log, folder: string, name: string): Build {
+export function buildBeside(log: Log, folder: string, name: string): Build {
   const failed = (error: unknown) => log.warn({ err: error }, `${name} could not be built`);
   try {
     return startBuild(log, folder, name, failed);
@@ -81,19 +81,21 @@ function startBuild(log: Log, folder: string, name: string, failed: (error: unkn
   const lock = `${dist}.building`;
   if (!existsSync(buildFile) || !isOutdated(folder, dist) || !takeLock(lock)) return noBuild;
   const build = spawn(process.execPath, [buildFile], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  const exited = new Promise<number | null>((resolve) => {
+    build.once('close', resolve);
+    build.on('error', () => resolve(null));
+  });
   // A build survives a killed service. The lock names the build, so that no other process starts a second one.
   writeFileSync(holderOf(lock), String(build.pid));
   yieldTo(build);
   let stopping = false;
   let output = '';
-  build.stderr.on('data', (text) => {
+  const keepOutput = (text: string) => {
     output = `${output}${text}`.slice(-2000);
-  });
-  build.stderr.on('error', () => {});
-  const ended = new Promise<number | null>((resolve) => {
-    build.once('close', resolve);
-    build.on('error', () => resolve(null));
-  })
+  };
+  // Missing if the process has no file descriptors left.
+  build.stderr?.on('data', keepOutput).on('error', () => {});
+  const ended = exited
     .then((code) => {
       for (const left of [lock, `${dist}.${build.pid}`, `${dist}.${build.pid}.cache`])
         rmSync(left, { recursive: true, force: true });
