@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { headingLevels, isTooDeep, markdownParts } from './markdown-parts.ts';
+import { formattedIfPossible, headingLevels, isTooDeep, markdownParts } from './markdown-parts.ts';
 
 const paragraph = 'Merino is a fine, soft wool that can be worn against the skin. '.repeat(20);
 
@@ -58,7 +58,8 @@ test('heading levels ignore headings in code', () => {
 describe('A text that is too deep to be formatted', () => {
   test('opens many quotations, lists or emphases at once', () => {
     for (const mark of ['>', '> ', '1. ', '+ ', '> - '])
-      assert.equal(isTooDeep(`First\n${mark.repeat(60)}last`), true, mark);
+      for (const last of ['last', '```'])
+        assert.equal(isTooDeep(`First\n${mark.repeat(60)}${last}`), true, mark);
     assert.equal(isTooDeep(`${'*'.repeat(200)}bold${'*'.repeat(200)}`), true);
   });
 
@@ -92,5 +93,46 @@ describe('A text that is too deep to be formatted', () => {
     const pointers = 'char *name;\n'.repeat(2_000);
     assert.equal(isTooDeep(`Text\n\n\`\`\`c\n${banner}\n${pointers}\`\`\`\nMore`), false);
     assert.equal(isTooDeep(`\`\`\`c\n\`\`\`\n${banner}`), true);
+  });
+
+  test('is not one whose marks are in a block of code within a list or quotation', () => {
+    const banner = `/${'*'.repeat(250)}/`;
+    for (const [first, next] of [
+      ['> ', '> '],
+      ['> ', '>'],
+      ['- ', '  '],
+      ['10. ', '    '],
+      ['> 1. ', '>    '],
+      ['- > ', '  > '],
+      ['    ', '    '],
+    ] as const) {
+      const code = `${first}\`\`\`c\n${next}${banner}\n${next}\n`;
+      assert.equal(isTooDeep(`Text\n\n${code}${next}${banner}\n${next}\`\`\``), false, first);
+      assert.equal(isTooDeep(`${code}${next}\`\`\`\n${banner}`), true, `${first}closed`);
+      assert.equal(isTooDeep(`${code}${banner}`), true, `${first}ended`);
+    }
+  });
+
+  test('is not one whose block of code only looks like the end of a list or quotation', () => {
+    const pointers = 'char *name;\n'.repeat(2_000);
+    assert.equal(isTooDeep(`\`\`\`c\n> quoted\n- \`\`\` \n${pointers}\`\`\``), false);
+  });
+});
+
+describe('A text is shown as plain text', () => {
+  test('if the parser uses up the stack', () => {
+    const deeper = (): string => `${deeper()}.`;
+    assert.equal(formattedIfPossible('Text', deeper), undefined);
+    assert.equal(
+      formattedIfPossible('Text', () => 'formatted'),
+      'formatted',
+    );
+  });
+
+  test('without parsing it if it is nested too deeply', () => {
+    assert.equal(
+      formattedIfPossible('>'.repeat(60), () => assert.fail('parsed')),
+      undefined,
+    );
   });
 });

@@ -48,25 +48,59 @@ export function isTooDeep(text: string): boolean {
   let fence: string | undefined;
   let marks = 0;
   for (const line of text.split('\n')) {
-    const before = fence;
+    const isCode = fence !== undefined && isWithin(line, fence);
     fence = fenceAfter(line, fence);
-    if (before !== undefined || fence !== undefined) {
-      marks = 0;
-      continue;
-    }
-    if (separate.test(line)) marks = 0;
-    marks += line.match(/[*_~[\]]/g)?.length ?? 0;
-    if (marks > marksMax || deep.test(line)) return true;
+    if (!isCode && deep.test(line)) return true;
+    const isText = !isCode && fence === undefined;
+    if (!isText || separate.test(line)) marks = 0;
+    if (isText) marks += line.match(/[*_~[\]]/g)?.length ?? 0;
+    if (marks > marksMax) return true;
   }
   return false;
 }
 
-/** The code fence that is open after a line, given the one that was open before it. */
-export function fenceAfter(line: string, open: string | undefined): string | undefined {
-  const [, mark, rest] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
+/** Undefined if the text is nested too deeply, or if the parser fails, for example because the stack is used up. */
+export function formattedIfPossible<T>(text: string, format: () => T): T | undefined {
+  if (isTooDeep(text)) return undefined;
+  try {
+    return format();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A line that starts with a code fence, after the marks of the quotations and lists that it is in. */
+const fenceLine = /^((?:[ \t>]|(?:[-+*]|\d{1,9}[.)])[ \t])*)(`{3,}|~{3,})(.*)$/;
+
+/**
+ * The code fence that is open after a line, given the one that was open before it: the line that would close it. A fence
+ * within a quotation or list also ends with that.
+ */
+export function fenceAfter(line: string, before: string | undefined): string | undefined {
+  const open = before !== undefined && isWithin(line, before) ? before : undefined;
+  const [, start = '', mark, rest] = fenceLine.exec(line) ?? [];
   if (mark === undefined) return open;
-  if (open === undefined) return mark;
-  return mark.startsWith(open) && rest?.trim() === '' ? undefined : open;
+  if (open === undefined) return (/^ {0,3}$/.test(start) ? '' : start.replace(/[^ \t>]/g, ' ')) + mark;
+  const lead = leadOf(open);
+  const isThere = leadOf(start) === start && start.length <= lead.length + 3;
+  const isEnd = isThere && quotations(start) === quotations(lead) && rest?.trim() === '';
+  return isEnd && mark.startsWith(open.slice(lead.length)) ? undefined : open;
+}
+
+/** Whether a line is in the same quotations and list items as a fence. The space after a `>` may be missing. */
+function isWithin(line: string, fence: string): boolean {
+  const needed = leadOf(fence).replace(/> $/, '>');
+  const lead = leadOf(line);
+  const isBlank = lead.length === line.length;
+  return quotations(lead) >= quotations(needed) && (isBlank || lead.length >= needed.length);
+}
+
+function leadOf(line: string): string {
+  return /^[ \t>]*/.exec(line)![0];
+}
+
+function quotations(lead: string): number {
+  return lead.split('>').length - 1;
 }
 
 /** The heading levels in a text, for example `23`, so that all of its parts rank headings alike. */

@@ -7,7 +7,7 @@ import { Citation } from './citation.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { closeOpenMarks } from './growing-text.ts';
 import classes from './markdown.module.css';
-import { headingLevels, isTooDeep, markdownParts } from './markdown-parts.ts';
+import { formattedIfPossible, headingLevels, markdownParts } from './markdown-parts.ts';
 import { hideFormulas, showFormulas } from './math.ts';
 import { type HtmlNode, markReply } from './reply-marks.ts';
 import { outside, safeLink } from './safe-link.ts';
@@ -74,11 +74,10 @@ interface PartProps {
 
 const Part = memo((props: PartProps) => {
   const { text } = props;
-  return (isTooDeep(text) ? undefined : formatted(props)) ?? <p className={classes.plain}>{text}</p>;
+  return formattedIfPossible(text, () => formatted(props)) ?? <p className={classes.plain}>{text}</p>;
 });
 
-/** Undefined if the parser fails, for example because the text is nested so deeply that the stack is used up. */
-function formatted({ text, sourceCount, headings, spans }: PartProps): ReactNode | undefined {
+function formatted({ text, sourceCount, headings, spans }: PartProps): ReactNode {
   // As long as the text itself, so that the spans fit.
   const source = hideFormulas(text);
   const marks = [
@@ -86,18 +85,14 @@ function formatted({ text, sourceCount, headings, spans }: PartProps): ReactNode
     [markReply, { sourceCount, headings }],
     showFormulas,
   ] as never;
-  try {
-    // Called instead of rendered, because only then can its errors be caught here.
-    return Markdown({
-      children: source,
-      remarkPlugins: plugins,
-      rehypePlugins: marks,
-      urlTransform: (url) => safeLink(url) ?? '',
-      components,
-    });
-  } catch {
-    return undefined;
-  }
+  // Called instead of rendered, because only then can its errors be caught.
+  return Markdown({
+    children: source,
+    remarkPlugins: plugins,
+    rehypePlugins: marks,
+    urlTransform: (url) => safeLink(url) ?? '',
+    components,
+  });
 }
 
 const plugins = [remarkGfm];
