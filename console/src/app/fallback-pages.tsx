@@ -57,8 +57,12 @@ function ReloadPage({ outdated }: { outdated: boolean }) {
 }
 
 export function NotFoundPage() {
+  return <NotFound what="Page" />;
+}
+
+export function NotFound({ what }: { what: 'Page' | 'Thread' | 'Document' }) {
   return (
-    <Page title="Page not found">
+    <Page title={`${what} not found`}>
       <Text mb="md">It may have been deleted, or you may not have access.</Text>
       <Button component={Link} to="/" variant="default">
         Go to my threads

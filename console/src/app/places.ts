@@ -17,7 +17,7 @@ export const threadPlaces = [
   { to: '/', label: 'My threads', hint: 'Threads you started', Icon: IconMessages },
   {
     to: '/published',
-    label: 'Published',
+    label: 'Published threads',
     hint: 'Threads that everyone in the organization can read',
     Icon: IconWorld,
   },

@@ -19,7 +19,7 @@ import {
 } from '../api/queries.ts';
 import { queryClient } from '../api/query-client.ts';
 import { ApiError } from '../api/request.ts';
-import { FailedPage, FailedWithoutShell, NotFoundPage, PendingPage } from './fallback-pages.tsx';
+import { FailedPage, FailedWithoutShell, NotFound, NotFoundPage, PendingPage } from './fallback-pages.tsx';
 import { auditFilters, filtersOf, requestFilters } from './log-search.ts';
 import { safeReturn } from './safe-return.ts';
 import { currentOrganization, switchOrganization } from './session.tsx';
@@ -131,7 +131,7 @@ const thread = createRoute({
       queryClient.ensureQueryData(threadOptions(organizationId, threadId)),
     ),
   component: lazyRouteComponent(() => import('../thread/thread-page.tsx'), 'ThreadPage'),
-  notFoundComponent: NotFoundPage,
+  notFoundComponent: () => <NotFound what="Thread" />,
 });
 
 const document = createRoute({
@@ -148,7 +148,7 @@ const document = createRoute({
       queryClient.ensureQueryData(documentOptions(organizationId, documentId, deps)),
     ),
   component: lazyRouteComponent(() => import('../document/document-page.tsx'), 'DocumentPage'),
-  notFoundComponent: NotFoundPage,
+  notFoundComponent: () => <NotFound what="Document" />,
 });
 
 /** A link to a thread or document of another of the person's organizations opens it there. */

@@ -17,7 +17,8 @@ import { Email, RowButton, StateBadge, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
 
 export function MembersPage() {
-  const { id } = useOrganization();
+  const { id, name } = useOrganization();
+  const { user } = useSession();
   const list = useQuery(membersOptions(id));
   const sendsMail = list.data?.sendsMail === true;
   const [inviting, setInviting] = useState(false);
@@ -58,7 +59,14 @@ export function MembersPage() {
         query={list}
         failure="Couldn’t load members"
         rows={list.data?.members}
-        columns={columns({ sendsMail, setRole, renew, remove: setLeaving })}
+        columns={columns({
+          sendsMail,
+          selfId: user.id,
+          organization: name,
+          setRole,
+          renew,
+          remove: setLeaving,
+        })}
         empty={<EmptyState title="No members yet">Add people by email address.</EmptyState>}
       />
       <Modal opened={inviting} onClose={closeInviting} title="Add a member">
@@ -72,12 +80,14 @@ export function MembersPage() {
 
 interface Actions {
   readonly sendsMail: boolean;
+  readonly selfId: string;
+  readonly organization: string;
   readonly setRole: (member: MemberJson, role: string) => void;
   readonly renew: (member: MemberJson) => void;
   readonly remove: (member: MemberJson) => void;
 }
 
-function columns({ sendsMail, setRole, renew, remove }: Actions): Column<MemberJson>[] {
+function columns({ sendsMail, selfId, organization, setRole, renew, remove }: Actions): Column<MemberJson>[] {
   return [
     { heading: 'Email', cell: (member) => <Address {...member} /> },
     {
@@ -118,8 +128,11 @@ function columns({ sendsMail, setRole, renew, remove }: Actions): Column<MemberJ
               {sendsMail ? 'Send again' : 'New link'}
             </RowButton>
           )}
-          <RowButton onClick={() => remove(member)} aria-label={`Remove ${member.email}`}>
-            Remove
+          <RowButton
+            onClick={() => remove(member)}
+            aria-label={member.id === selfId ? `Leave ${organization}` : `Remove ${member.email}`}
+          >
+            {member.id === selfId ? 'Leave' : 'Remove'}
           </RowButton>
         </Group>
       ),

@@ -4,7 +4,16 @@ import { dayOf, momentOf } from '../app/time-words.ts';
 
 /** An address with a line break allowed after its @. */
 export function Email({ address }: { address: string }) {
-  return address.split(/(?<=@)/).map((part, at) => (
+  return breakable(address, /(?<=@)/);
+}
+
+/** An error code with line breaks allowed between its words. */
+export function ErrorCode({ code }: { code: string }) {
+  return breakable(code, /(?<=_)/);
+}
+
+function breakable(text: string, where: RegExp) {
+  return text.split(where).map((part, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a part is identified by its position.
     <Fragment key={at}>
       {at > 0 && <wbr />}

@@ -9,6 +9,7 @@ import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { Section } from './section.tsx';
+import { ErrorCode } from './table-cells.tsx';
 import classes from './usage-page.module.css';
 import { type Dimension, dimensions, type Series, toSeries } from './usage-series.ts';
 import { TableHead, Traffic } from './usage-traffic.tsx';
@@ -177,7 +178,9 @@ function Totals({ series, heading, latest }: TotalsProps) {
       <Table.Tbody>
         {series.map(({ name, total, requests }) => (
           <Table.Tr key={name}>
-            <Table.Td style={{ overflowWrap: 'anywhere' }}>{name}</Table.Td>
+            <Table.Td className={classes.name}>
+              <ErrorCode code={name} />
+            </Table.Td>
             <Table.Td>{total.toLocaleString()}</Table.Td>
             <Table.Td>{(requests.at(-1) ?? 0).toLocaleString()}</Table.Td>
             <Table.Td>{Math.round((total / all) * 100)}%</Table.Td>

@@ -6,7 +6,7 @@ import { CopyButton } from '../app/copy-button.tsx';
 import { Failure } from '../app/failure.tsx';
 import { RatingButtons } from './rating-buttons.tsx';
 import { replyMarkdown } from './thread-markdown.ts';
-import { isRunning } from './thread-state.ts';
+import { isRunning, originOf } from './thread-state.ts';
 import { type VersionChoice, VersionPager } from './version-pager.tsx';
 import classes from './versions.module.css';
 
@@ -19,7 +19,8 @@ interface ReplyActionsProps {
 
 /** What one can do with a reply that has ended: page through its versions, copy, regenerate and rate it. */
 export function ReplyActions({ reply, version, onRetry }: ReplyActionsProps) {
-  const { status, content, model } = reply;
+  const { status, content } = reply;
+  const origin = originOf(reply);
   const regenerating = useMutation({ mutationFn: async () => onRetry?.() });
   const hasText = content !== '' && status !== 'failed' && !isRunning(reply);
   if (!hasText && version.count === 1) return null;
@@ -44,9 +45,9 @@ export function ReplyActions({ reply, version, onRetry }: ReplyActionsProps) {
               </Tooltip>
             )}
             <RatingButtons messageId={reply.id} />
-            {model !== null && (
+            {origin !== null && (
               <Text size="xs" c="dimmed" className={classes.model}>
-                {model === 'extractive' ? 'Quoted from documents' : model}
+                {origin}
               </Text>
             )}
           </>

@@ -4,7 +4,7 @@ import { IconEye } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { useRef } from 'react';
 import type { ThreadViewJson } from '../api/contract.ts';
-import { NotFoundPage } from '../app/fallback-pages.tsx';
+import { NotFound } from '../app/fallback-pages.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { useDeleteThread } from './delete-thread.tsx';
 import { draftNameOf } from './draft.ts';
@@ -33,7 +33,7 @@ export function ThreadPage() {
 
 function FollowThread({ organizationId, threadId }: { organizationId: string; threadId: string }) {
   const followed = useThread(organizationId, threadId);
-  if (followed.view === null) return followed.isGone ? <NotFoundPage /> : <ThreadSkeleton />;
+  if (followed.view === null) return followed.isGone ? <NotFound what="Thread" /> : <ThreadSkeleton />;
   return <Thread organizationId={organizationId} view={followed.view} followed={followed} />;
 }
 
@@ -65,7 +65,7 @@ function Thread({ organizationId, view, followed }: ThreadProps) {
     field.current?.focus({ preventScroll: true });
   };
   // The person who deletes the thread is already on the way to the list.
-  if (followed.isGone && !deletion.isPending && !deletion.isSuccess) return <NotFoundPage />;
+  if (followed.isGone && !deletion.isPending && !deletion.isSuccess) return <NotFound what="Thread" />;
   return (
     <div className={classes.page}>
       <div ref={content} className={classes.column}>

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ReplyJson, ThreadEvents, ThreadViewJson } from '../api/contract.ts';
-import { isRunning, latestReply, nothingKnown, reduceThread, type ThreadState } from './thread-state.ts';
+import {
+  isRunning,
+  latestReply,
+  nothingKnown,
+  originOf,
+  reduceThread,
+  type ThreadState,
+} from './thread-state.ts';
 
 const prompt = {
   id: 'msg_1',
@@ -173,4 +180,12 @@ describe('the response to a request', () => {
     const next = reduceThread(state, { type: 'answer', view: stopped, isLive: false });
     assert.equal(latestReply(next.view)?.status, 'cancelled');
   });
+});
+
+test('a reply says that it quotes documents only if it does', () => {
+  const source = { id: 'doc_1', title: 'Returns', url: null, snippet: 'Within 30 days.' };
+  assert.equal(originOf({ model: 'extractive', sources: [source] }), 'Quoted from documents');
+  assert.equal(originOf({ model: 'extractive', sources: null }), null);
+  assert.equal(originOf({ model: 'extractive', sources: [] }), null);
+  assert.equal(originOf({ model: 'anthropic/x', sources: null }), 'anthropic/x');
 });

@@ -24,6 +24,12 @@ type ThreadChange =
   /** The response to another request. It may be older than what the stream has sent since. */
   | { readonly type: 'answer'; readonly view: ThreadViewJson; readonly isLive: boolean };
 
+/** Where the text of a reply comes from. Null for small talk of the default model, which quotes nothing. */
+export function originOf({ model, sources }: Pick<ReplyJson, 'model' | 'sources'>): string | null {
+  if (model !== 'extractive') return model;
+  return sources === null || sources.length === 0 ? null : 'Quoted from documents';
+}
+
 export const nothingKnown: ThreadState = { view: null, clockAheadMs: null, misfits: 0 };
 
 export function reduceThread(state: ThreadState, change: ThreadChange): ThreadState {

@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'react';
 import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
+import { threadPlaces } from '../app/places.ts';
 import { ListFilter } from './list-filter.tsx';
 import { NoThreads } from './no-threads.tsx';
 import { ScopeTabs } from './scope-tabs.tsx';
@@ -28,7 +29,7 @@ function ThreadListPage({ scope }: { scope: Scope }) {
   useAnnouncedCount(isFiltered && !list.isSearching ? list.threads.length : null, list.hasMore);
   const isEmpty = !list.isSearching && list.error === null && list.threads.length === 0;
   return (
-    <Page title={scope === 'mine' ? 'My threads' : 'Published threads'}>
+    <Page title={threadPlaces[scope === 'mine' ? 0 : 1].label}>
       <ScopeTabs />
       <ListFilter scope={scope} filter={filter} />
       {isEmpty ? (

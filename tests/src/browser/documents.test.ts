@@ -105,17 +105,17 @@ describe('A document in the console', () => {
     await shown(there.page.getByRole('region', { name: 'Passage 70, cited', exact: true }));
     await shown(switcher.filter({ hasText: 'Acme' }));
     await there.page.goto('/documents/doc_missing');
-    await shown(heading(there.page, 'Page not found'));
+    await shown(heading(there.page, 'Document not found'));
     await there.close();
   });
 
   it('is not shown to another organization, or once it is removed', async () => {
     const eve = await openAs(browser, world.eve.client);
     await eve.page.goto(`/documents/${id}`);
-    await shown(heading(eve.page, 'Page not found'));
+    await shown(heading(eve.page, 'Document not found'));
     await eve.close();
     await window.page.goto('/documents/doc_none');
-    await shown(heading(window.page, 'Page not found'));
+    await shown(heading(window.page, 'Document not found'));
     window.assertFaultless();
   });
 });

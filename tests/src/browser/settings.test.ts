@@ -208,6 +208,7 @@ describe('Settings in the console', () => {
       ...['key', 'create', world.acme, '--user', world.email('dora'), '--name', 'Dora’s laptop'],
     );
     await page.reload();
+    await shown(button('Leave Acme'));
     await button(`Remove ${world.email('dora')}`).click();
     await shown(dialog().getByText('This personal key will be revoked:'));
     await shown(dialog().getByText('Dora’s laptop'));
@@ -253,6 +254,28 @@ describe('Settings in the console', () => {
     await shown(eve.page.getByRole('row').filter({ hasText: 'Get thread' }));
     await gone(eve.page.getByRole('row').filter({ hasText: 'List threads' }));
     assert.equal(new URL(eve.page.url()).searchParams.get('status'), 'NOT_FOUND');
+    assert.equal((await api.list({ limit: 0 })).status, 400);
+    await eve.page.setViewportSize({ width: 360, height: 740 });
+    const invalid = requests.getByRole('cell', { name: 'INVALID_PARAMS' });
+    await eventually(
+      async () => {
+        await eve.page.goto('/settings/usage');
+        await shown(heading(eve.page, 'Usage'));
+        await shown(requests.getByRole('cell', { name: 'NOT_FOUND' }));
+        return invalid.count();
+      },
+      (count) => count === 1,
+    );
+    const linesOfWords = await invalid.evaluate((cell: any) =>
+      [...cell.childNodes]
+        .filter((node) => node.nodeType === 3)
+        .map((word) => {
+          const range = cell.ownerDocument.createRange();
+          range.selectNodeContents(word);
+          return range.getClientRects().length;
+        }),
+    );
+    assert.deepEqual(linesOfWords, [1, 1], 'no word is broken on a phone');
     await eve.close();
   });
 

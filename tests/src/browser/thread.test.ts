@@ -303,7 +303,7 @@ describe('A thread in the console', () => {
     const { thread } = await ask(world.ada, 'Who may read this?');
     const ben = await openAs(browser, world.ben.client);
     await ben.page.goto(`/threads/${thread.id}`);
-    await shown(heading(ben.page, 'Page not found'));
+    await shown(heading(ben.page, 'Thread not found'));
 
     await page.goto(`/threads/${thread.id}`);
     await shown(page.getByText('Only you', { exact: true }));
@@ -323,7 +323,7 @@ describe('A thread in the console', () => {
     await shown(dialog.getByText('Only you will be able to see it'));
     await dialog.getByRole('button', { name: 'Unpublish' }).click();
     await shown(page.getByText('Only you', { exact: true }));
-    await shown(heading(ben.page, 'Page not found'));
+    await shown(heading(ben.page, 'Thread not found'));
     await ben.close();
     window.assertFaultless();
   });

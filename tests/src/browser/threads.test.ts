@@ -185,7 +185,7 @@ describe('Threads in the console', () => {
     await shown(heading(page, 'Documents'));
     await page.keyboard.press('Control+k');
     await shown(page.getByRole('dialog', { name: 'Find' }).getByLabel('Find pages and threads'));
-    for (const name of ['My threads', 'Published', 'Audit log']) {
+    for (const name of ['My threads', 'Published threads', 'Audit log']) {
       await shown(page.getByRole('navigation', { name: 'Main' }).getByText(name, { exact: true }));
       await shown(page.getByRole('dialog').getByText(name, { exact: true }));
     }
@@ -234,7 +234,7 @@ describe('Threads in the console', () => {
     await fresh.page.getByRole('link', { name: 'Published' }).first().click();
     await shown(fresh.page.getByText('No published threads yet'));
     await fresh.page.goto('/threads/thr_nothing');
-    await shown(heading(fresh.page, 'Page not found'));
+    await shown(heading(fresh.page, 'Thread not found'));
     await fresh.close();
   });
 });
