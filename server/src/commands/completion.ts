@@ -13,18 +13,21 @@ interface Candidate {
   readonly description: string;
 }
 
-/** Prints scripts that contain all names, so that pressing the tab key starts no process. */
-export function completionCommands(loadSections: () => Promise<Sections<CommandLine>>): ProcessCommand[] {
-  return Object.entries(shells).map(([shell, { script, installed }]) => ({
-    name: `completion ${shell}`,
-    summary: `Print the completion script for ${shell}`,
-    examples: [installed],
-    async runProcess() {
-      const candidates = candidatesOf(buildProgram(await loadSections(), async () => {}));
-      process.stdout.write(script(candidates));
-      return 0;
-    },
-  }));
+/** Commands that print scripts with all names in them, so that pressing the tab key starts no process. */
+export function commandsFor(loadSections: () => Promise<Sections<CommandLine>>) {
+  const commands = Object.entries(shells).map(
+    ([shell, { script, installed }]): ProcessCommand => ({
+      name: `completion ${shell}`,
+      summary: `Print the completion script for ${shell}`,
+      examples: [installed],
+      async runProcess() {
+        const candidates = candidatesOf(buildProgram(await loadSections(), async () => {}));
+        process.stdout.write(script(candidates));
+        return 0;
+      },
+    }),
+  );
+  return { commands };
 }
 
 function candidatesOf(program: Command): Candidates {

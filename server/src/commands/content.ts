@@ -21,7 +21,7 @@ import {
   UsageError,
   whole,
 } from './command.ts';
-import { ProgressBar, printable, table } from './output.ts';
+import { ProgressBar, printable } from './output.ts';
 
 interface Added extends AddedDocument {
   readonly name: string;
@@ -35,7 +35,7 @@ interface Failed {
 const accountOption = (meaning: string) => new Option('--account <ID>', meaning);
 
 /** Threads and documents. */
-export const contentCommands: readonly StoreCommand[] = [
+export const commands: readonly StoreCommand[] = [
   publishing('publish', true, 'Show a thread to its whole organization'),
   publishing('unpublish', false, 'Show a thread to its creator only'),
   onOrganization({
@@ -81,17 +81,16 @@ export const contentCommands: readonly StoreCommand[] = [
     examples: ['doc list Acme'],
     async run(call) {
       const { documents, storage } = await listDocuments(call);
-      const rows = documents.map((document) => [
-        document.id,
-        document.accountId ?? '-',
-        counted(document.passageCount, 'passage'),
-        document.title,
-        document.name,
-      ]);
-      const headings = ['ID', 'ACCOUNT', 'PASSAGES', 'TITLE', 'FILE'];
+      const rows = documents.map((document) => ({
+        ID: document.id,
+        ACCOUNT: document.accountId ?? '-',
+        PASSAGES: counted(document.passageCount, 'passage'),
+        TITLE: document.title,
+        FILE: document.name,
+      }));
       const { documents: count, documentsMax, bytes, bytesMax } = storage;
       const stored = `${count} of ${documentsMax} documents, ${formatBytes(bytes)} of ${formatBytes(bytesMax)} of text`;
-      return { json: documents, text: [table(headings, rows, 'No documents yet.'), `\n${stored}`] };
+      return { json: documents, text: [{ rows, whenEmpty: 'No documents yet.' }, `\n${stored}`] };
     },
   }),
   onOrganization({
@@ -150,14 +149,14 @@ function rejectEmptyAccount({ account }: Options): void {
 }
 
 function describeAdded(added: readonly Added[], failed: readonly Failed[]): Result['text'] {
-  const rows = added.map(({ id, title, passageCount, replaced }) => [
-    id,
-    counted(passageCount, 'passage'),
-    replaced ? `${title} (replaced)` : title,
-  ]);
+  const rows = added.map(({ id, title, passageCount, replaced }) => ({
+    ID: id,
+    PASSAGES: counted(passageCount, 'passage'),
+    TITLE: replaced ? `${title} (replaced)` : title,
+  }));
   const missed =
     failed.length === 0 || added.length === 0 ? [] : [`${failed.length} could not be added: see above.`];
-  return [table(['ID', 'PASSAGES', 'TITLE'], rows, 'Nothing was added.'), ...missed];
+  return [{ rows, whenEmpty: 'Nothing was added.' }, ...missed];
 }
 
 /** False for a path that cannot be read, so that reading it as a file reports why. */

@@ -17,7 +17,7 @@ import type { CopiedTable } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, optionText, UsageError } from './command.ts';
 import { ProgressBar } from './output.ts';
 
-export const copy: BareCommand = {
+const copy: BareCommand = {
   name: 'copy',
   options: [
     new Option('--from <URL>', 'The store to copy').makeOptionMandatory(),
@@ -97,7 +97,7 @@ function describe(tables: readonly CopiedTable[]): string {
 /** The endings of the files that SQLite keeps for one database. */
 const databaseEndings = ['', '-journal', '-wal', '-shm'];
 
-export const backup: BareCommand = {
+const backup: BareCommand = {
   name: 'backup',
   arguments: { '<FILE>': 'Path of the copy' },
   options: [new Option('--force', 'Replace the file if it exists')],
@@ -116,6 +116,8 @@ export const backup: BareCommand = {
     return { json: { file, bytes }, text: `${file} contains the store: ${megabytes(bytes)}, checked.` };
   },
 };
+
+export const commands = [copy, backup];
 
 function rejectExisting(file: string, store: { file: string }, force: boolean): void {
   if (belongsToStore(file, store.file)) throw invalid(`${file} is part of the store: choose another file.`);

@@ -17,9 +17,9 @@ import {
 } from '../usecases/credentials/applications.ts';
 import { findMember } from '../usecases/people/members.ts';
 import { onOrganization, optionText, type Result, type StoreCommand, UsageError } from './command.ts';
-import { listing, table } from './output.ts';
+import { listing } from './output.ts';
 
-export const credentialCommands: readonly StoreCommand[] = [
+export const commands: readonly StoreCommand[] = [
   onOrganization({
     name: 'key create',
     options: [
@@ -77,29 +77,22 @@ export const credentialCommands: readonly StoreCommand[] = [
       const keys = await listAddressedApiKeys(call, 'all');
       const requests = await listKeyRequests(call, 'all');
       const now = call.context.now();
-      const rows = keys.map(({ id, hint, owner, creator, lastUsedAt, name, revokedAt }) => [
-        id,
-        hint,
-        owner ?? 'org-wide',
-        creator ?? 'operator',
-        lastUsedAt === null ? 'never' : iso(lastUsedAt),
-        stateOf(revokedAt, now),
-        name,
-      ]);
-      const requested = requests.map(({ id, owner, state, name }) => [id, owner, state, name]);
-      return {
-        json: keys.map(({ owner: _owner, creator: _creator, ownedByService: _service, ...key }) => key),
-        text: [
-          table(
-            ['ID', 'KEY', 'OWNER', 'CREATED BY', 'LAST USED', 'STATE', 'NAME'],
-            rows,
-            "No keys yet: 'skein key create ORG --user EMAIL' creates one.",
-          ),
-          ...(requests.length === 0
-            ? []
-            : ['\nKey requests:', table(['ID', 'OWNER', 'STATE', 'NAME'], requested, '')]),
-        ],
-      };
+      const rows = keys.map(({ id, hint, owner, creator, lastUsedAt, name, revokedAt }) => ({
+        ID: id,
+        KEY: hint,
+        OWNER: owner ?? 'org-wide',
+        'CREATED BY': creator ?? 'operator',
+        'LAST USED': lastUsedAt === null ? 'never' : iso(lastUsedAt),
+        STATE: stateOf(revokedAt, now),
+        NAME: name,
+      }));
+      const requested = requests.map(({ id, owner, state, name }) => {
+        return { ID: id, OWNER: owner, STATE: state, NAME: name };
+      });
+      const json = keys.map(({ owner: _owner, creator: _creator, ownedByService: _service, ...key }) => key);
+      const list = listing(json, rows, "No keys yet: 'skein key create ORG --user EMAIL' creates one.");
+      if (requested.length === 0) return list;
+      return { json, text: [...list.text, '\nKey requests:', { rows: requested, whenEmpty: '' }] };
     },
   }),
   onOrganization({
@@ -132,14 +125,13 @@ export const credentialCommands: readonly StoreCommand[] = [
     examples: ['app list Acme'],
     async run(call) {
       const applications = await listApplications(call);
-      const rows = applications.map(({ id, name, rotatedAt }) => [
-        id,
-        name,
-        rotatedAt === null ? 'first secret' : `rotated ${iso(rotatedAt)}`,
-      ]);
+      const rows = applications.map(({ id, name, rotatedAt }) => ({
+        ID: id,
+        NAME: name,
+        SECRET: rotatedAt === null ? 'first secret' : `rotated ${iso(rotatedAt)}`,
+      }));
       const json = applications.map((application) => ({ ...application, clientId: application.id }));
-      const whenEmpty = "No applications yet: 'skein app create ORG --name NAME' creates one.";
-      return listing(json, ['ID', 'NAME', 'SECRET'], rows, whenEmpty);
+      return listing(json, rows, "No applications yet: 'skein app create ORG --name NAME' creates one.");
     },
   }),
   {

@@ -6,9 +6,9 @@ import type { Diagnosis } from '../storage/store.ts';
 import { surveyRetention } from '../usecases/organization/removal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { BareCommand } from './command.ts';
-import { table } from './output.ts';
+import { listing } from './output.ts';
 
-export const doctor: BareCommand = {
+const doctor: BareCommand = {
   name: 'doctor',
   summary: 'Check the configuration, the disk and the store',
   examples: ['doctor', 'doctor --json'],
@@ -25,11 +25,14 @@ export const doctor: BareCommand = {
       ...(await checkStore(config)),
     ];
     const healthy = findings.every(({ ok }) => ok);
-    const rows = findings.map(({ check, ok, detail }) => [ok ? 'ok  ' : 'FAIL', check, detail]);
-    const text = [table(['RESULT', 'CHECK', 'DETAIL'], rows, '')];
-    return { json: { healthy, findings }, text, exitCode: healthy ? 0 : 1 };
+    const rows = findings.map(({ check, ok, detail }) => {
+      return { RESULT: ok ? 'ok  ' : 'FAIL', CHECK: check, DETAIL: detail };
+    });
+    return { ...listing({ healthy, findings }, rows, ''), exitCode: healthy ? 0 : 1 };
   },
 };
+
+export const commands = [doctor];
 
 /** `look` returns the detail of a check that passed, and throws if it failed. */
 async function finding(check: string, look: () => string | Promise<string>): Promise<Diagnosis> {

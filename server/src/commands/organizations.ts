@@ -31,7 +31,7 @@ const settingOptions = [
   new Option('--quota <N>', 'API requests per UTC day').argParser(whole()),
 ];
 
-export const organizationCommands: readonly StoreCommand[] = [
+export const commands: readonly StoreCommand[] = [
   {
     name: 'org create',
     createsStore: true,
@@ -70,14 +70,13 @@ export const organizationCommands: readonly StoreCommand[] = [
     examples: ['org list', 'org list --json'],
     async run({ context }) {
       const organizations = await listOrganizations(context);
-      const rows = organizations.map(({ id, name, apiEnabled, dailyQuota }) => [
-        id,
-        name,
-        apiEnabled ? 'API on' : 'API off',
-        `${counted(dailyQuota, 'request')} a day`,
-      ]);
-      const whenEmpty = "No organizations yet: 'skein org create NAME' creates one.";
-      return listing(organizations, ['ID', 'NAME', 'API', 'QUOTA'], rows, whenEmpty);
+      const rows = organizations.map(({ id, name, apiEnabled, dailyQuota }) => ({
+        ID: id,
+        NAME: name,
+        API: apiEnabled ? 'API on' : 'API off',
+        QUOTA: `${counted(dailyQuota, 'request')} a day`,
+      }));
+      return listing(organizations, rows, "No organizations yet: 'skein org create NAME' creates one.");
     },
   },
   onOrganization({
@@ -129,14 +128,13 @@ export const organizationCommands: readonly StoreCommand[] = [
     examples: ['member list Acme'],
     async run(call) {
       const members = await listMembers(call);
-      const rows = members.map(({ userId, email, role, service }) => [
-        userId,
-        email,
-        service ? `${role}, service` : role,
-      ]);
+      const rows = members.map(({ userId, email, role, service }) => ({
+        ID: userId,
+        EMAIL: email,
+        ROLE: service ? `${role}, service` : role,
+      }));
       const json = members.map(({ userId, keys, state, mailState, ...rest }) => ({ id: userId, ...rest }));
-      const whenEmpty = "No members yet: 'skein member add ORG EMAIL' adds one.";
-      return listing(json, ['ID', 'EMAIL', 'ROLE'], rows, whenEmpty);
+      return listing(json, rows, "No members yet: 'skein member add ORG EMAIL' adds one.");
     },
   }),
 ];

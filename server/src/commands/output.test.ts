@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jsonLine, render, table } from './output.ts';
+import { jsonLine, render } from './output.ts';
 
 describe('A line of JSON', () => {
   it('has the same value, and no control character for the terminal', () => {
@@ -14,8 +14,8 @@ describe('A line of JSON', () => {
 describe('A table', () => {
   it('aligns its columns below titles of wide and combining characters', () => {
     const titles = ['Wool', '毛糸の長さ', '🧶 Yarn', 'Cafe\u0301', '\u{20bb7}野家'];
-    const rows = titles.map((title) => [title, 'thr_1']);
-    const text = render([table(['TITLE', 'ID'], rows, '')], (part) => part);
+    const rows = titles.map((title) => ({ TITLE: title, ID: 'thr_1' }));
+    const text = render([{ rows, whenEmpty: '' }], (part) => part);
     // Each line as the columns that it takes: `#` is the second column of a wide character.
     const lines = text
       .replace(/\u0301/g, '')

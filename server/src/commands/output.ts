@@ -6,20 +6,18 @@ export { printable, printableLines };
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Rows under headings. The headings are shown on a terminal only, so that scripts get rows alone. */
+/**
+ * Rows of cells by their headings, which are the same in all rows. The headings are shown on a terminal only, so that
+ * scripts get rows alone.
+ */
 export interface Table {
-  readonly headings: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+  readonly rows: readonly Readonly<Record<string, string>>[];
   readonly whenEmpty: string;
 }
 
 /** The result of a command that lists something. */
-export function listing(json: unknown, headings: readonly string[], rows: Table['rows'], whenEmpty: string) {
-  return { json, text: [table(headings, rows, whenEmpty)] };
-}
-
-export function table(headings: readonly string[], rows: Table['rows'], whenEmpty: string): Table {
-  return { headings, rows, whenEmpty };
+export function listing(json: unknown, rows: Table['rows'], whenEmpty: string) {
+  return { json, text: [{ rows, whenEmpty }] };
 }
 
 /** The text of a result: plain in a pipe, with headings and colors on a terminal. */
@@ -55,9 +53,10 @@ const meanings: Readonly<Record<string, Style>> = {
   published: 'cyan',
 };
 
-function renderTable({ headings, rows, whenEmpty }: Table, stream: WriteStream): string {
-  if (rows.length === 0) return printableLines(whenEmpty);
-  const cells = rows.map((row) => row.map(printable));
+function renderTable({ rows: [first, ...others], whenEmpty }: Table, stream: WriteStream): string {
+  if (first === undefined) return printableLines(whenEmpty);
+  const headings = Object.keys(first);
+  const cells = [first, ...others].map((row) => Object.values(row).map(printable));
   const shown = stream.isTTY ? [headings, ...cells] : cells;
   const widths = headings.map((_, column) => Math.max(...shown.map((row) => widthOf(row[column]!))));
   const lines = shown.map((row, index) => {

@@ -11,7 +11,7 @@ import {
 } from '../usecases/organization/removal.ts';
 import { readUsage } from '../usecases/organization/requests.ts';
 import { onOrganization, optionNumber, optionText, type StoreCommand, UsageError, whole } from './command.ts';
-import { listing, table } from './output.ts';
+import { listing } from './output.ts';
 
 /** Pause between two steps of a purge, so that a running service can use the store. */
 const pauseMs = 10;
@@ -21,7 +21,7 @@ The journal of the store (its file ends in -wal) still holds removed data, becau
 example a backup. It is emptied by the next purge, or when the last process that uses the store stops.`;
 
 /** What an organization did, and its removal. */
-export const recordCommands: readonly StoreCommand[] = [
+export const commands: readonly StoreCommand[] = [
   onOrganization({
     name: 'usage',
     options: [new Option('--days <N>', 'How many days back; 30 by default').argParser(whole(1, 366))],
@@ -32,21 +32,20 @@ export const recordCommands: readonly StoreCommand[] = [
       const { quota, counts, isCut } = await readUsage(call, 'all', days);
       const resetsAt = iso(quota.resetsAt);
       const requests = counts.map(({ day, credentialId: _, ...count }) => ({ day: utcDate(day), ...count }));
-      const rows = requests.map(({ day, credential, operation, outcome, requests: number }) => [
-        day,
-        credential.id,
-        credential.name,
-        operation,
-        outcome,
-        String(number),
-      ]);
-      const headings = ['DAY', 'CREDENTIAL', 'NAME', 'OPERATION', 'OUTCOME', 'REQUESTS'];
+      const rows = requests.map(({ day, credential, operation, outcome, requests: number }) => ({
+        DAY: day,
+        CREDENTIAL: credential.id,
+        NAME: credential.name,
+        OPERATION: operation,
+        OUTCOME: outcome,
+        REQUESTS: String(number),
+      }));
       const taken = `${quota.used} of ${counted(quota.limit, 'request')} used today, resets at ${resetsAt}`;
       return {
         json: { quota: { ...quota, resetsAt }, requests, isCut },
         text: [
           `${taken}\n`,
-          table(headings, rows, `No requests in ${counted(days, 'day')}.`),
+          { rows, whenEmpty: `No requests in ${counted(days, 'day')}.` },
           ...(isCut ? ['\nEarlier days are left out: use fewer --days.'] : []),
         ],
       };
@@ -63,16 +62,15 @@ export const recordCommands: readonly StoreCommand[] = [
     async run(call) {
       const limit = optionNumber(call, 'limit') ?? 50;
       const { events } = await listAudit(call, { limit, traceId: optionText(call, 'trace') });
-      const rows = events.map((event) => [
-        iso(event.at),
-        actorName(event),
-        event.action,
-        event.subject,
-        JSON.stringify(event.detail),
-        event.traceId,
-      ]);
-      const headings = ['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL', 'TRACE ID'];
-      return listing(events, headings, rows, 'No matching entries.');
+      const rows = events.map((event) => ({
+        TIME: iso(event.at),
+        ACTOR: actorName(event),
+        ACTION: event.action,
+        SUBJECT: event.subject,
+        DETAIL: JSON.stringify(event.detail),
+        'TRACE ID': event.traceId,
+      }));
+      return listing(events, rows, 'No matching entries.');
     },
   }),
   onOrganization({
@@ -103,7 +101,7 @@ export const recordCommands: readonly StoreCommand[] = [
           : await purgePerson(call, person, proceed);
       const whom = person === null ? name : `${person.email} in ${name}`;
       const heading = dryRun ? `A purge of ${whom} would remove or rewrite:` : `Purged ${whom}:`;
-      const lines = Object.entries(rows).map(([kind, count]) => [kind, String(count)]);
+      const lines = Object.entries(rows).map(([kind, count]) => ({ KIND: kind, ROWS: String(count) }));
       return {
         json: {
           organization: id,
@@ -114,7 +112,7 @@ export const recordCommands: readonly StoreCommand[] = [
         },
         text: [
           heading,
-          table(['KIND', 'ROWS'], lines, 'nothing to remove'),
+          { rows: lines, whenEmpty: 'nothing to remove' },
           ...(journalEmptied ? [] : [journalInUse]),
         ],
       };

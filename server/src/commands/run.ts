@@ -47,60 +47,41 @@ export async function runWords(words: readonly string[], environment: NodeJS.Pro
   return exitCode;
 }
 
-/** The sections of the help. `words` are the first words of their commands. */
-const sections: readonly {
+interface Section {
   readonly title: string;
+  /** The first words of its commands. */
   readonly words: readonly string[];
-  readonly load: () => Promise<readonly AnyCommand[]>;
-}[] = [
-  { title: 'Service:', words: ['serve'], load: async () => [serveCommand] },
+  readonly load: () => readonly (CommandModule | Promise<CommandModule>)[];
+}
+
+interface CommandModule {
+  readonly commands: readonly AnyCommand[];
+}
+
+const sections: readonly Section[] = [
+  { title: 'Service:', words: ['serve'], load: () => [{ commands: [serveCommand] }] },
   {
     title: 'Organizations and members:',
     words: ['org', 'member'],
-    load: async () => (await import('./organizations.ts')).organizationCommands,
+    load: () => [import('./organizations.ts')],
   },
-  {
-    title: 'Credentials:',
-    words: ['key', 'app', 'signing-key'],
-    load: async () => (await import('./credentials.ts')).credentialCommands,
-  },
-  {
-    title: 'Threads and documents:',
-    words: ['thread', 'doc'],
-    load: async () => (await import('./content.ts')).contentCommands,
-  },
-  {
-    title: 'Records:',
-    words: ['usage', 'audit', 'purge'],
-    load: async () => (await import('./records.ts')).recordCommands,
-  },
+  { title: 'Credentials:', words: ['key', 'app', 'signing-key'], load: () => [import('./credentials.ts')] },
+  { title: 'Threads and documents:', words: ['thread', 'doc'], load: () => [import('./content.ts')] },
+  { title: 'Records:', words: ['usage', 'audit', 'purge'], load: () => [import('./records.ts')] },
   {
     title: 'Maintenance:',
     words: ['copy', 'backup', 'doctor', 'model', 'mail'],
-    async load() {
-      const [{ copy, backup }, { doctor }, { modelTest, mailTest }] = await Promise.all([
-        import('./copies.ts'),
-        import('./doctor.ts'),
-        import('./trials.ts'),
-      ]);
-      return [copy, backup, doctor, modelTest, mailTest];
-    },
+    load: () => [import('./copies.ts'), import('./doctor.ts'), import('./trials.ts')],
   },
   {
     title: 'Commands for a running service, with an API key:',
     words: ['ask', 'threads', 'mcp'],
-    async load() {
-      const [{ ask, threadsCommands }, { mcp }] = await Promise.all([
-        import('./remote/threads.ts'),
-        import('./remote/mcp.ts'),
-      ]);
-      return [ask, ...threadsCommands, mcp];
-    },
+    load: () => [import('./remote/threads.ts'), import('./remote/mcp.ts')],
   },
   {
     title: 'Shell completion:',
     words: ['completion'],
-    load: async () => (await import('./completion.ts')).completionCommands(loadSections),
+    load: () => [import('./completion.ts').then(({ commandsFor }) => commandsFor(loadSections))],
   },
 ];
 
@@ -111,9 +92,11 @@ const sections: readonly {
 export async function loadSections(word = ''): Promise<Sections<AnyCommand>> {
   const named = sections.filter(({ words }) => words.includes(word));
   const chosen = named.length > 0 ? named : sections;
-  return Object.fromEntries(
-    await Promise.all(chosen.map(async ({ title, load }) => [title, await load()] as const)),
-  );
+  const loaded = chosen.map(async ({ title, load }) => {
+    const modules = await Promise.all(load());
+    return [title, modules.flatMap(({ commands }) => commands)] as const;
+  });
+  return Object.fromEntries(await Promise.all(loaded));
 }
 
 async function runCommand(

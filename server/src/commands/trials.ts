@@ -3,7 +3,7 @@ import { invalid } from '../domain/errors.ts';
 import { trialQuestion } from '../domain/reply.ts';
 import type { BareCommand } from './command.ts';
 
-export const modelTest: BareCommand = {
+const modelTest: BareCommand = {
   name: 'model test',
   arguments: { '[QUESTION]': 'The question, in quotes; a fixed one by default' },
   summary: 'Ask the configured model one question; shows the answer, or the error and what to do',
@@ -24,7 +24,7 @@ export const modelTest: BareCommand = {
   },
 };
 
-export const mailTest: BareCommand = {
+const mailTest: BareCommand = {
   name: 'mail test',
   arguments: { '<ADDRESS>': 'Email address to send to' },
   summary: 'Send a test email to an address; shows the error if the mail server does not accept it',
@@ -49,3 +49,5 @@ export const mailTest: BareCommand = {
     }
   },
 };
+
+export const commands = [modelTest, mailTest];

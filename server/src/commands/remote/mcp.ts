@@ -9,7 +9,7 @@ import { replyNotes } from './terminal.ts';
 const askMs = 50_000;
 const waitSeconds = 20;
 
-export const mcp: ProcessCommand = {
+const mcp: ProcessCommand = {
   name: 'mcp',
   summary: 'Serve threads to an agent; as a Model Context Protocol server on standard input and output',
   examples: ['mcp'],
@@ -30,6 +30,8 @@ export const mcp: ProcessCommand = {
     return 0;
   },
 };
+
+export const commands = [mcp];
 
 const instructions =
   "Skein answers questions from an organization's own documents, with numbered sources. Use ask for a question, and get_thread to read a thread or to wait for a reply that takes long.";

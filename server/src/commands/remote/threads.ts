@@ -13,7 +13,7 @@ const defaultLimit = 25;
 const pageMax = 100;
 const accountOption = new Option('--account <ID>', 'Only threads of this account');
 
-export const threadsCommands: readonly RemoteCommand[] = [
+const threadsCommands: readonly RemoteCommand[] = [
   {
     name: 'threads list',
     options: [
@@ -32,7 +32,7 @@ export const threadsCommands: readonly RemoteCommand[] = [
       const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
       const { threads, hint } = await firstOf(list, wanted);
       if (hint !== '') terminal.stderr.write(`${hint}\n`);
-      return listing(threads, headings, threads.map(row), "No threads yet: 'skein ask' creates one.");
+      return listing(threads, threads.map(row), "No threads yet: 'skein ask' creates one.");
     },
   },
   {
@@ -116,13 +116,17 @@ async function firstOf(list: ThreadList, wanted: number): Promise<{ threads: Thr
   return { threads, hint: '' };
 }
 
-const headings = ['ID', 'ACTIVE', 'VISIBILITY', 'ACCOUNT', 'TITLE'];
-
-function row({ id, title, createdAt, updatedAt, accountId, published }: Thread): string[] {
-  return [id, updatedAt ?? createdAt, published ? 'published' : 'private', accountId ?? '', title];
+function row({ id, title, createdAt, updatedAt, accountId, published }: Thread) {
+  return {
+    ID: id,
+    ACTIVE: updatedAt ?? createdAt,
+    VISIBILITY: published ? 'published' : 'private',
+    ACCOUNT: accountId ?? '',
+    TITLE: title,
+  };
 }
 
-export const ask: RemoteCommand = {
+const ask: RemoteCommand = {
   name: 'ask',
   arguments: { '[PROMPT]': 'The question, in quotes; standard input if it is missing or -' },
   options: [
@@ -156,6 +160,8 @@ export const ask: RemoteCommand = {
     }
   },
 };
+
+export const commands = [ask, ...threadsCommands];
 
 async function promptIn(
   { positionals }: Arguments,
