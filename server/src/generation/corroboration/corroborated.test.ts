@@ -16,7 +16,11 @@ const refunds = passage(
 const shipping = passage('Shipping', 'Parcels to Norway cost €12. Parcels leave the house on Tuesday.');
 const moreRefunds = passage('Refunds', 'A refund is paid to the card that was used.', 'Payment');
 
-async function reply(draft: string, passages: readonly FoundPassage[]): Promise<ReplyEvent[]> {
+async function reply(
+  draft: string,
+  passages: readonly FoundPassage[],
+  prompt = 'How are refunds paid?',
+): Promise<ReplyEvent[]> {
   async function* events(): AsyncGenerator<DraftEvent> {
     yield { type: 'step', description: 'Drafting' };
     if (passages.length > 0) yield { type: 'passages', passages };
@@ -26,7 +30,7 @@ async function reply(draft: string, passages: readonly FoundPassage[]): Promise<
   const request = {
     organizationId: 'org_1' as OrganizationId,
     accountId: null,
-    conversation: [],
+    conversation: [{ role: 'user', content: prompt }] as const,
     attempt: 1,
     signal: AbortSignal.timeout(60_000),
   };
@@ -65,6 +69,13 @@ describe('a corroborated reply', () => {
     const types = async (draft: string) => (await reply(draft, [refunds])).map(({ type }) => type);
     assert.ok((await types('The documents do not say.')).includes('unanswered'));
     assert.ok(!(await types('Unused goods are refunded within 30 days [1].')).includes('unanswered'));
+  });
+
+  it('is not unanswered if the prompt names nothing', async () => {
+    for (const prompt of ['Tell me more', ' ', 'Thanks!']) {
+      const events = await reply('The documents do not say.', [refunds], prompt);
+      assert.ok(!events.some(({ type }) => type === 'unanswered'), prompt);
+    }
   });
 
   it('passes on a draft without passages unchecked, as unanswered', async () => {

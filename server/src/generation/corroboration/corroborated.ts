@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { checkedStatementsMax, type Verdict, verdictText } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
-import { smallTalkReply } from '../models/extractive/small-talk.ts';
+import { asksNothing } from '../models/extractive/small-talk.ts';
 import { replaceCitations } from './citations.ts';
 import { type CheckedPiece, revise } from './revision.ts';
 import { type Evidence, readEvidence, readSentence } from './sentence.ts';
@@ -42,8 +42,8 @@ export function corroborated(drafter: Drafter, check: Corroborate = corroborate)
         }
       }
       // Nothing was found, or the reply states nothing: "The documents do not say." Code is no statement, either.
-      const asksNothing = smallTalkReply(request.conversation.at(-1)?.content ?? '') !== undefined;
-      if (!isChecked && !asksNothing && !draft.includes('```')) yield { type: 'unanswered' };
+      const prompt = request.conversation.at(-1)?.content ?? '';
+      if (!isChecked && !asksNothing(prompt) && !draft.includes('```')) yield { type: 'unanswered' };
     },
   };
 }

@@ -315,6 +315,15 @@ describe('the extractive model', () => {
     assert.equal(await isUnanswered('zzz qqq xxx'), true);
   });
 
+  it('does not report prompts that name nothing as unanswered, with and without documents', async () => {
+    const assertNone = async () => {
+      for (const prompt of ['Tell me more', ' ', '?'])
+        assert.ok(!(await ask(prompt)).types.includes('unanswered'), prompt);
+    };
+    await assertNone();
+    await withLibrary([], assertNone);
+  });
+
   it('answers a greeting without searching', async () => {
     const { types, text } = await ask('Hello!');
     assert.deepEqual(types, ['text']);

@@ -9,6 +9,7 @@ import { languageOf } from './extractive/language.ts';
 import { type Quote, quotedText, render, shownHeading, shownUnits, withHeader } from './extractive/quote.ts';
 import {
   asksAboutItself,
+  asksNothing,
   selfDescription,
   smallTalkReply,
   suggestedQuestions,
@@ -41,7 +42,7 @@ export function extractiveModel(store: PassageStore): Model {
         signal.throwIfAborted();
         if (at === 0) yield { type: 'step', description: searchStep(findings.searched) };
         if (findings.searched === 0) {
-          yield { type: 'unanswered' };
+          if (!asksNothing(prompt)) yield { type: 'unanswered' };
           yield { type: 'text', text: noDocuments };
           return;
         }
@@ -49,7 +50,7 @@ export function extractiveModel(store: PassageStore): Model {
       }
       const isFound = answers.some(({ level }) => level !== 'nothing');
       const isAnswered = answers.some(({ level }) => level === 'answer');
-      if (!isAnswered) yield { type: 'unanswered' };
+      if (!isAnswered && !asksNothing(prompt)) yield { type: 'unanswered' };
       const asked = isAnswered ? undefined : languageOf(prompt);
       if (isAnswered || (isFound && (asked === undefined || asked === 'English'))) {
         yield* quoted(answers);

@@ -1,4 +1,5 @@
 import type { DocumentOutline } from '../../../domain/document.ts';
+import { conceptsOf } from '../../retrieval/question.ts';
 import { listing } from '../../retrieval/ranking.ts';
 
 const about = 'I answer questions by quoting your organization’s documents.';
@@ -25,6 +26,11 @@ const readLengthMax = 100;
 export function smallTalkReply(prompt: string): string | undefined {
   const text = prompt.trim();
   return text.length > readLengthMax ? undefined : replies.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+/** Whether a prompt names nothing that a document could be missing, such as 'Hello' or 'Tell me more'. */
+export function asksNothing(prompt: string): boolean {
+  return smallTalkReply(prompt) !== undefined || conceptsOf(prompt).length === 0;
 }
 
 export function asksAboutItself(prompt: string): boolean {
