@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createListener } from '../http/listener.ts';
@@ -40,13 +41,10 @@ export class MetricsServer {
   }
 
   /** Returns the listening address. */
-  listen(host: string, port: number): Promise<AddressInfo> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject).listen(port, host, () => {
-        this.#server.removeListener('error', reject);
-        resolve(this.#server.address() as AddressInfo);
-      });
-    });
+  async listen(host: string, port: number): Promise<AddressInfo> {
+    // Rejects with the error of a port that is in use.
+    await once(this.#server.listen(port, host), 'listening');
+    return this.#server.address() as AddressInfo;
   }
 
   async close(): Promise<void> {

@@ -162,20 +162,15 @@ function unreadable(): OAuthError {
 }
 
 /** The codes of RFC 6749 §5.2 that this endpoint uses, and one for 429, for which OAuth defines none. */
-export type OAuthErrorCode =
-  | 'invalid_request'
-  | 'invalid_client'
-  | 'unauthorized_client'
-  | 'unsupported_grant_type'
-  | 'temporarily_unavailable';
-
 const statusOf = {
   invalid_request: 400,
   invalid_client: 401,
   unauthorized_client: 400,
   unsupported_grant_type: 400,
   temporarily_unavailable: 429,
-} as const satisfies Record<OAuthErrorCode, number>;
+} as const;
+
+export type OAuthErrorCode = keyof typeof statusOf;
 
 /** An error in the OAuth format. The description is for developers, and never repeats what was sent. */
 export class OAuthError extends Error {

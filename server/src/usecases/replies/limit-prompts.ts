@@ -1,6 +1,7 @@
 import { rateLimited } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { setBounded } from '../../domain/set-bounded.ts';
 import { countedForPeople } from '../../domain/text.ts';
 import { dayMs } from '../../domain/time.ts';
 import type { PromptLimit, Store } from '../../storage/store.ts';
@@ -69,8 +70,7 @@ export async function countUse(
     for (const outcome of ['person-limit', 'organization-limit'] as const)
       if (refused.get(keyOf(outcome)) === limit.startedAt) return outcome;
     const outcome = await store.countPrompt(organizationId, person, limit);
-    if (refused.size >= refusalsMax) refused.clear();
-    if (outcome !== 'counted') refused.set(keyOf(outcome), limit.startedAt);
+    if (outcome !== 'counted') setBounded(refused, keyOf(outcome), limit.startedAt, refusalsMax);
     return outcome;
   });
 }
