@@ -8,6 +8,7 @@ import { Confirm } from '../app/confirm.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
+import { passwordHint, passwordLengthMin } from '../sign-in/password-strength.tsx';
 import { PendingInvitations } from '../sign-in/pending-invitations.tsx';
 import { Section } from './section.tsx';
 
@@ -46,7 +47,8 @@ function PasswordForm({ email }: { email: string }) {
     initialValues: { current: '', next: '', again: '' },
     validate: {
       current: (current) => (current === '' ? 'Enter your current password' : null),
-      next: (next) => ([...next].length < 10 ? 'At least 10 characters' : null),
+      next: (next) =>
+        [...next].length < passwordLengthMin ? `At least ${passwordLengthMin} characters` : null,
       again: (again, { next }) => (again === next ? null : 'The passwords don’t match'),
     },
   });
@@ -75,7 +77,7 @@ function PasswordForm({ email }: { email: string }) {
           />
           <PasswordInput
             label="New password"
-            description="At least 10 characters. A few unrelated words work well."
+            description={passwordHint}
             autoComplete="new-password"
             {...form.getInputProps('next')}
           />

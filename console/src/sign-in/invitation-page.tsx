@@ -9,7 +9,7 @@ import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { switchOrganization } from '../app/session.tsx';
 import { useEnter } from './enter.ts';
-import { PasswordStrength } from './password-strength.tsx';
+import { PasswordStrength, passwordHint } from './password-strength.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
@@ -159,7 +159,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
         <PasswordInput
           label={chooses ? 'New password' : 'Your password'}
           {...(chooses && {
-            description: 'At least 10 characters. A few unrelated words work well.',
+            description: passwordHint,
           })}
           name="password"
           autoComplete={chooses ? 'new-password' : 'current-password'}

@@ -1,4 +1,8 @@
 import { Group, Progress, Text } from '@mantine/core';
+import type { PasswordLengthMin } from '../api/contract.ts';
+
+export const passwordLengthMin: PasswordLengthMin = 10;
+export const passwordHint = `At least ${passwordLengthMin} characters. A few unrelated words work well.`;
 
 const grades = [
   { label: 'Too short', percent: 20, color: 'red' },
@@ -23,7 +27,7 @@ export function PasswordStrength({ password }: { password: string }) {
 /** Grades a password by its length and by the number of different characters. */
 function strength(password: string): 0 | 1 | 2 | 3 {
   const characters = [...password];
-  if (characters.length < 10) return 0;
+  if (characters.length < passwordLengthMin) return 0;
   const different = new Set(characters).size;
   if (different < 6) return 1;
   if (characters.length >= 16 && different >= 8) return 3;

@@ -1,5 +1,6 @@
 import { type LimitVariable, limitEntries, timerMsMax } from '../domain/limits.ts';
 import { editDistance } from '../domain/text.ts';
+import { cacheBytesDefault } from '../storage/kept-objects.ts';
 import {
   anyText,
   asciiWord,
@@ -63,7 +64,7 @@ export const variables = {
     'Maximum number of connections of one process to PostgreSQL',
   ),
   SKEIN_CACHE_BYTES: variable(
-    '67108864',
+    String(cacheBytesDefault),
     wholeNumber(0, 2 ** 40),
     'Memory for threads and pages that have not changed since they were read; 0 turns this cache off',
   ),

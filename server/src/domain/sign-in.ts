@@ -22,7 +22,7 @@ export function generateSessionToken(randomBytes: RandomBytes): string {
   return randomText(randomBytes, 43);
 }
 
-const lengthMin = 10;
+export const passwordLengthMin = 10;
 /** Long enough for any sentence, and short enough not to slow down hashing. */
 export const passwordLengthMax = 256;
 
@@ -32,7 +32,7 @@ export const passwordLengthMax = 256;
  */
 export function passwordFault(password: string, email: string): string | undefined {
   const length = [...password].length;
-  if (length < lengthMin) return `must have at least ${lengthMin} characters`;
+  if (length < passwordLengthMin) return `must have at least ${passwordLengthMin} characters`;
   if (length > passwordLengthMax) return `must have at most ${passwordLengthMax} characters`;
   const plain = password.toLowerCase().trim();
   if (plain === email || plain === email.split('@')[0]) return 'must not be your address';

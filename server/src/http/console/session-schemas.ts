@@ -1,10 +1,13 @@
-import { passwordLengthMax } from '../../domain/sign-in.ts';
+import { passwordLengthMax, type passwordLengthMin } from '../../domain/sign-in.ts';
 import { boolean, integer, type Json, nullable, object, string, Type, text } from '../schema.ts';
 
 const email = text(0, 320);
 // More than the limit, so that the use case can say what is wrong with a password that is too long.
 const password = text(0, 2 * passwordLengthMax);
 const token = Type.String({ maxLength: 128 });
+
+/** The console checks it as well, and does not compile with another value. */
+export type PasswordLengthMin = typeof passwordLengthMin;
 
 export const signInBody = object({ email, password });
 export type SignInBody = Json<typeof signInBody>;
