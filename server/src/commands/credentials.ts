@@ -1,13 +1,12 @@
 import { Option } from 'commander';
+import { type RotationGrace, rotationGraces } from '../domain/credential.ts';
 import { iso } from '../domain/time.ts';
 import {
   createApiKey,
   listAddressedApiKeys,
   listKeyRequests,
-  type RotationGrace,
   revokeApiKey,
   rotateApiKey,
-  rotationGraces,
 } from '../usecases/credentials/api-keys.ts';
 import {
   createApplication,

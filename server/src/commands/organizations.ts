@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { MemberRole } from '../domain/organization.ts';
+import { type MemberRole, memberRoles } from '../domain/organization.ts';
 import { counted } from '../domain/text.ts';
 import {
   changeOrganization,
@@ -83,7 +83,7 @@ export const commands: readonly StoreCommand[] = [
     name: 'member add',
     arguments: { '<EMAIL>': 'Email address of the new member' },
     options: [
-      new Option('--role <ROLE>', 'Role in the organization; member by default').choices(['admin', 'member']),
+      new Option('--role <ROLE>', 'Role in the organization; member by default').choices(memberRoles),
       new Option('--service', 'Add an account for automation, which cannot sign in'),
     ],
     summary: 'Add a person and show their sign-in link',

@@ -1,4 +1,5 @@
 import type { ApplicationId, KeyId, KeyRequestId, OrganizationId, UserId } from './id.ts';
+import { dayMs, hourMs } from './time.ts';
 
 export const apiKeyPrefix = 'eak_';
 const clientSecretPrefix = 'eas_';
@@ -26,6 +27,10 @@ export interface ApiKey {
 export function isLive({ revokedAt }: Pick<ApiKey, 'revokedAt'>, now: number): boolean {
   return revokedAt === null || revokedAt > now;
 }
+
+/** How long the old key remains valid after a rotation. */
+export const rotationGraces = { now: 0, '1h': hourMs, '24h': dayMs, '7d': 7 * dayMs } as const;
+export type RotationGrace = keyof typeof rotationGraces;
 
 /** A member's request for a personal key. */
 export interface KeyRequest {

@@ -81,7 +81,8 @@ export interface AssistantMessage {
 
 export type Message = UserMessage | AssistantMessage;
 
-export type ThreadState = 'idle' | 'in_progress' | 'error';
+export const threadStates = ['idle', 'in_progress', 'error'] as const;
+export type ThreadState = (typeof threadStates)[number];
 
 export interface ThreadStatus {
   readonly state: ThreadState;

@@ -26,7 +26,8 @@ export const formerMember = 'Former member';
 
 type MailState = 'waiting' | 'sent' | 'failed';
 
-export type MemberRole = 'admin' | 'member';
+export const memberRoles = ['admin', 'member'] as const;
+export type MemberRole = (typeof memberRoles)[number];
 
 export interface Member {
   readonly userId: UserId;

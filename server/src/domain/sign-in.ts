@@ -76,6 +76,13 @@ export interface SignInChecks {
 /** Why a provider did not identify the person. */
 export type ProviderFault = 'provider-unavailable' | 'cancelled' | 'failed';
 
+/**
+ * Why single sign-on ended without a session. `expired`: it was started too long ago, or in another browser. `unverified`:
+ * the provider has not verified the address. `unknown-person`: no member has the address, or the member with it uses
+ * another account at the provider.
+ */
+export type SignInProblem = ProviderFault | 'expired' | 'unverified' | 'unknown-person';
+
 export class ProviderError extends Error {
   readonly fault: ProviderFault;
 

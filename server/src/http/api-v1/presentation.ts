@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { errorCodes } from '../../domain/errors.ts';
 import { memoized } from '../../domain/memoized.ts';
-import { deriveThreadStatus, type Message, messageStatuses } from '../../domain/message.ts';
+import { deriveThreadStatus, type Message, messageStatuses, threadStates } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { iso, isoOrNull } from '../../domain/time.ts';
 import type { WholeThread } from '../../usecases/threads/get-thread.ts';
@@ -64,7 +64,7 @@ const messageDefinition = named(
 const statusDefinition = named(
   'ThreadStatus',
   object({
-    state: Type.Enum(['idle', 'in_progress', 'error']),
+    state: Type.Enum([...threadStates]),
     activeMessageId: nullable(Type.String()),
     latestUpdate: nullable(Type.String()),
     stepCount: Type.Integer({ minimum: 0 }),

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { notFound } from '../../domain/errors.ts';
-import { type IdentityProvider, ProviderError } from '../../domain/sign-in.ts';
+import { type IdentityProvider, ProviderError, type SignInProblem } from '../../domain/sign-in.ts';
 import {
   acceptInvitation,
   acceptMembership,
@@ -24,12 +24,7 @@ import {
   type StartedSession,
   signOutEverywhere,
 } from '../../usecases/people/sessions.ts';
-import {
-  beginSingleSignOn,
-  finishSingleSignOn,
-  type SsoProblem,
-  ssoTimeoutMs,
-} from '../../usecases/people/single-sign-on.ts';
+import { beginSingleSignOn, finishSingleSignOn, ssoTimeoutMs } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { type Source, Type, textFormat } from '../schema.ts';
 import {
@@ -225,9 +220,9 @@ function providerOf({ identityProvider }: SurfaceContext): IdentityProvider {
   return identityProvider;
 }
 
-async function redirectToSignIn(reply: FastifyReply, problem: SsoProblem, reason: string): Promise<void> {
+async function redirectToSignIn(reply: FastifyReply, problem: SignInProblem, reason: string): Promise<void> {
   reply.log.info({ trace_id: reply.request.id, problem, reason }, 'single sign-on failed');
-  await reply.redirect(`/sign-in?problem=${problem satisfies schemas.SignInProblem}`, 303);
+  await reply.redirect(`/sign-in?problem=${problem}`, 303);
 }
 
 /** Browsers drop a cookie of more than 4,096 bytes. */

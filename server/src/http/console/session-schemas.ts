@@ -1,4 +1,5 @@
-import { passwordLengthMax, type passwordLengthMin } from '../../domain/sign-in.ts';
+import { memberRoles } from '../../domain/organization.ts';
+import { passwordLengthMax, type passwordLengthMin, type SignInProblem } from '../../domain/sign-in.ts';
 import { boolean, integer, type Json, nullable, object, string, Type, text } from '../schema.ts';
 
 const email = text(0, 320);
@@ -31,19 +32,10 @@ export const signInOfferSchema = object({
 });
 export type SignInOffer = Json<typeof signInOfferSchema>;
 
-/**
- * Why single sign-on ended without a session: `/sign-in?problem=…`. `unverified`: the provider has not verified the
- * address. `unknown-person`: no member has the address, or the member with it uses another account at the provider.
- */
-export type SignInProblem =
-  | 'provider-unavailable'
-  | 'cancelled'
-  | 'expired'
-  | 'unverified'
-  | 'unknown-person'
-  | 'failed';
+/** In the address of the sign-in page: `/sign-in?problem=…`. */
+export type { SignInProblem };
 
-export const role = Type.Enum(['admin', 'member']);
+export const role = Type.Enum([...memberRoles]);
 
 const organizationSchema = object({
   id: string,

@@ -1,3 +1,4 @@
+import { type RotationGrace, rotationGraces } from '../../domain/credential.ts';
 import { errorCodes } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import {
@@ -31,7 +32,9 @@ export const newKeyBody = object({
   ownerId: Type.Optional(Type.String({ format: textFormat })),
 });
 
-export const rotateKeyBody = object({ oldValidFor: Type.Enum(['now', '1h', '24h', '7d']) });
+export const rotateKeyBody = object({
+  oldValidFor: Type.Enum(Object.keys(rotationGraces) as RotationGrace[]),
+});
 export type RotateKeyBody = Json<typeof rotateKeyBody>;
 
 export const keySchema = object({

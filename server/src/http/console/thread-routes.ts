@@ -45,7 +45,7 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
         scope: Type.Optional(Type.Enum(['mine', 'published'])),
         accountId: Type.Optional(text(0, limits.linkLengthMax)),
         search: Type.Optional(text(0, limits.titleLengthMax)),
-        state: Type.Optional(Type.Enum(['idle', 'in_progress', 'error'])),
+        state: Type.Optional(schemas.state),
         /** The earliest activity, in milliseconds since 1970. */
         since: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
         ...pageQuery(limits),

@@ -1,5 +1,5 @@
 import type { Limits } from '../../domain/limits.ts';
-import { messageStatuses } from '../../domain/message.ts';
+import { messageStatuses, threadStates } from '../../domain/message.ts';
 import { boolean, count, type Json, nullable, number, object, string, Type, text, time } from '../schema.ts';
 
 export const newThreadBody = (limits: Limits) =>
@@ -39,7 +39,7 @@ export type ThreadJson = Json<typeof threadSchema>;
 
 export const changedThreadSchema = object({ thread: threadSchema });
 
-const state = Type.Enum(['idle', 'in_progress', 'error']);
+export const state = Type.Enum([...threadStates]);
 
 /** A text in pieces: those with `hit` are words that were searched for. */
 const segmentsSchema = Type.Array(object({ text: string, hit: boolean }));

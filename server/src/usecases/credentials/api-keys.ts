@@ -1,11 +1,18 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { type ApiKey, apiKeyHint, generateApiKey, type KeyRequest } from '../../domain/credential.ts';
+import {
+  type ApiKey,
+  apiKeyHint,
+  generateApiKey,
+  type KeyRequest,
+  type RotationGrace,
+  rotationGraces,
+} from '../../domain/credential.ts';
 import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { KeyId, KeyRequestId, UserId } from '../../domain/id.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { checkName } from '../../domain/text.ts';
-import { dayMs, hourMs, iso } from '../../domain/time.ts';
+import { dayMs, iso } from '../../domain/time.ts';
 import type { KeySecret } from '../../storage/store.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn, type UserChange } from '../organization/audit-log.ts';
@@ -35,10 +42,6 @@ export async function createApiKey(
   }
   throw notIssued(change, outcome, tooManyKeys(context));
 }
-
-/** How long the old key remains valid after a rotation. */
-export const rotationGraces = { now: 0, '1h': hourMs, '24h': dayMs, '7d': 7 * dayMs } as const;
-export type RotationGrace = keyof typeof rotationGraces;
 
 /**
  * Replaces the key with a new one of the same name and owner, and returns the new key this once. The initiator must be

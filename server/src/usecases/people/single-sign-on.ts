@@ -4,20 +4,17 @@ import {
   type Identity,
   type IdentityProvider,
   ProviderError,
-  type ProviderFault,
   type SignInChecks,
+  type SignInProblem,
 } from '../../domain/sign-in.ts';
 import type { Context } from '../context.ts';
 import type { VisitorCall } from './passwords.ts';
 import { type StartedSession, startSession } from './sessions.ts';
 
-/** Why sign-in failed. `expired`: it was started too long ago, or in another browser. */
-export type SsoProblem = ProviderFault | 'expired' | 'unverified' | 'unknown-person';
-
 type SsoOutcome =
   | { readonly outcome: 'signed-in'; readonly started: StartedSession; readonly returnTo: string }
   /** `reason` is for the log. */
-  | { readonly outcome: 'refused'; readonly problem: SsoProblem; readonly reason: string };
+  | { readonly outcome: 'refused'; readonly problem: SignInProblem; readonly reason: string };
 
 export const ssoTimeoutMs = 10 * 60 * 1000;
 const sealedFor = 'single sign-on';
@@ -75,6 +72,6 @@ async function startFor(
   return { outcome: 'signed-in', started, returnTo };
 }
 
-function refused(problem: SsoProblem, reason: string): SsoOutcome {
+function refused(problem: SignInProblem, reason: string): SsoOutcome {
   return { outcome: 'refused', problem, reason };
 }
