@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isLoopback } from '../domain/address.ts';
 import type { MailServer, Sender } from '../domain/mail.ts';
 import { normalizeEmail } from '../domain/organization.ts';
-import { isKeepable } from '../domain/text.ts';
+import { isStorable } from '../domain/text.ts';
 import { postgresUrls } from '../storage/postgres-urls.ts';
 
 /** Turns the text of a variable into its value. Throws `InvalidValue` if it cannot. */
@@ -52,7 +52,7 @@ export function oneOf(...choices: readonly string[]): Parser<string> {
 
 export function line(lengthMax: number): Parser<string> {
   return (text) => {
-    if (isKeepable(text) && !/\p{Cc}/u.test(text) && [...text].length <= lengthMax) return text;
+    if (isStorable(text) && !/\p{Cc}/u.test(text) && [...text].length <= lengthMax) return text;
     throw new InvalidValue(`must be a single line of at most ${lengthMax} characters`);
   };
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isKeepable, nameFault, shortened } from './text.ts';
+import { isStorable, nameFault, shortened } from './text.ts';
 
 describe('A text from outside', () => {
   it('can be stored unless it contains a NUL or a lone surrogate', () => {
     for (const text of ['', ' ', '🧶', '\u{10FFFF}', '\uFFFD', '\u0001'])
-      assert.ok(isKeepable(text), JSON.stringify(text));
+      assert.ok(isStorable(text), JSON.stringify(text));
     for (const text of ['\0', 'a\0b', '\uD800', 'a\uDC00', '\uDC00\uD800'])
-      assert.ok(!isKeepable(text), JSON.stringify(text));
+      assert.ok(!isStorable(text), JSON.stringify(text));
   });
 
   it('is measured in code points', () => {

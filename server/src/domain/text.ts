@@ -2,7 +2,7 @@ import { invalid } from './errors.ts';
 import { limits } from './limits.ts';
 
 /** Whether a text can be stored and shown unchanged: PostgreSQL does not allow NUL, and UTF-8 no lone surrogates. */
-export function isKeepable(text: string): boolean {
+export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
@@ -53,7 +53,7 @@ export function checkName(subject: string, name: string, lengthMin: number): voi
 
 /** Why a name cannot be used, or `undefined` if it can. */
 export function nameFault(name: string, lengthMin: number, lengthMax: number): string | undefined {
-  if (!isKeepable(name)) return 'must not contain NUL or a lone surrogate';
+  if (!isStorable(name)) return 'must not contain NUL or a lone surrogate';
   if (deceptive.test(name)) return 'must not contain control characters';
   if (name !== '' && !visible.test(name)) return 'must contain a visible character';
   const length = [...name].length;

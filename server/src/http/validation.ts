@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyServerOptions } from 'fastify';
 import { invalid } from '../domain/errors.ts';
-import { counted, isKeepable } from '../domain/text.ts';
+import { counted, isStorable } from '../domain/text.ts';
 import { shownKey } from './json-body.ts';
 import { textFormat } from './schema.ts';
 
@@ -24,7 +24,7 @@ const validatorOptions = {
     useDefaults: false,
     // The schemas are our own: checking them takes as long as compiling all of them.
     validateSchema: false,
-    formats: { [textFormat]: isKeepable },
+    formats: { [textFormat]: isStorable },
   },
 } as const;
 

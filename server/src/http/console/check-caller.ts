@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { forbidden, type ServiceError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/id.ts';
-import { isKeepable } from '../../domain/text.ts';
+import { isStorable } from '../../domain/text.ts';
 import {
   type EnteredSession,
   enterOrganization,
@@ -32,7 +32,7 @@ export function checkCaller(context: SurfaceContext, options: ConsoleOptions, ro
       proveOwnRequest(context, options, request, route.caller === 'anyone' ? undefined : token);
     await admit(context, request, token, route);
     // No id has such characters, and PostgreSQL rejects them in queries.
-    if (!Object.values(request.params as Record<string, string>).every(isKeepable)) throw nothingHere();
+    if (!Object.values(request.params as Record<string, string>).every(isStorable)) throw nothingHere();
   };
 }
 

@@ -12,7 +12,7 @@ import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
 import { cutOff, modelErrorOf } from './errors.ts';
 import type { PassageSearches } from './passage-searches.ts';
 import { instructionsFor, messagesFor } from './prompt.ts';
-import { KeepableText, type ModelText, ReasoningSteps, TaggedReasoning } from './text-streams.ts';
+import { type ModelText, ReasoningSteps, StorableText, TaggedReasoning } from './text-streams.ts';
 
 /** Requests per draft. Each search leads to another request, and the last one must be an answer. */
 const requestsMax = 5;
@@ -165,8 +165,8 @@ class Answer {
 /** The text and the reasoning of a draft, over all its requests. */
 class DraftText {
   readonly #lengthMax: number;
-  readonly #text: KeepableText;
-  readonly #reasoningText: KeepableText;
+  readonly #text: StorableText;
+  readonly #reasoningText: StorableText;
   readonly #reasoning = new ReasoningSteps();
   #reasoningSteps = 0;
   #shown = '';
@@ -174,8 +174,8 @@ class DraftText {
 
   constructor(secret: string | undefined, lengthMax: number) {
     this.#lengthMax = lengthMax;
-    this.#text = new KeepableText(secret);
-    this.#reasoningText = new KeepableText(secret);
+    this.#text = new StorableText(secret);
+    this.#reasoningText = new StorableText(secret);
   }
 
   *take(part: ModelText): Generator<DraftEvent> {

@@ -2,7 +2,7 @@ import type { FoundPassage } from '../../../domain/document.ts';
 import { shortened } from '../../../domain/text.ts';
 import { type DraftEvent, type PassageSearch, type ReplyRequest, searchStep } from '../../model.ts';
 import { numberedPassage, questionIn } from './prompt.ts';
-import { keepable } from './text-streams.ts';
+import { storable } from './text-streams.ts';
 
 const passagesFirst = 8;
 const passagesPerSearch = 5;
@@ -64,7 +64,7 @@ export class PassageSearches {
   }
 
   #shown(text: string): string {
-    return shortened(keepable(text, this.#secret), queryLengthMax);
+    return shortened(storable(text, this.#secret), queryLengthMax);
   }
 
   /** 0 if the model has not received the passage yet. */

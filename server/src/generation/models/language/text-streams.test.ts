@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KeepableText, keepable, ReasoningSteps, TaggedReasoning } from './text-streams.ts';
+import { ReasoningSteps, StorableText, storable, TaggedReasoning } from './text-streams.ts';
 
 const secret = 'sk-Secret-sk-Secret-0123456789';
 
 function through(pieces: readonly string[], key: string | undefined = secret): string[] {
-  const stream = new KeepableText(key);
+  const stream = new StorableText(key);
   return [...pieces.map((piece) => stream.add(piece)), stream.end()];
 }
 
-describe('keepable text', () => {
+describe('storable text', () => {
   it('passes text through if there is nothing to hold back', () => {
     assert.deepEqual(through(['Thirty ', 'day ', 'limit.']), ['Thirty ', 'day ', 'limit.', '']);
   });
@@ -48,7 +48,7 @@ describe('keepable text', () => {
   });
 
   it('removes NULs', () => {
-    assert.equal(keepable('a\0b\0', undefined), 'ab');
+    assert.equal(storable('a\0b\0', undefined), 'ab');
   });
 });
 

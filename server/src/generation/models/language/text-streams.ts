@@ -10,7 +10,7 @@ const secretLengthMin = 8;
  * Makes a stream of text safe to store and show: removes NULs, replaces lone surrogates, and redacts the secret even if
  * it is split across pieces. What may be the start of the secret or of a surrogate pair is held back until the next piece.
  */
-export class KeepableText {
+export class StorableText {
   readonly #secret: string;
   #held = '';
 
@@ -35,8 +35,8 @@ export class KeepableText {
 }
 
 /** Makes a complete text safe to store and show. */
-export function keepable(text: string, secret: string | undefined): string {
-  const stream = new KeepableText(secret);
+export function storable(text: string, secret: string | undefined): string {
+  const stream = new StorableText(secret);
   return stream.add(text) + stream.end();
 }
 
