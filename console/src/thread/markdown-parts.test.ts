@@ -63,6 +63,14 @@ describe('A text that is too deep to be formatted', () => {
     assert.equal(isTooDeep(`${'*'.repeat(200)}bold${'*'.repeat(200)}`), true);
   });
 
+  test('opens a list within each item of the list before it', () => {
+    const nested = (levels: number) =>
+      Array.from({ length: levels }, (_, level) => `${'  '.repeat(level)}- item`).join('\n');
+    assert.equal(isTooDeep(nested(60)), true);
+    assert.equal(isTooDeep(nested(12)), false);
+    assert.equal(isTooDeep(`\`\`\`\n${nested(60)}\n\`\`\``), false);
+  });
+
   test('has very many marks of emphases or links in one paragraph', () => {
     for (const [opening, closing] of [
       ['*a ', 'b* '],

@@ -29,11 +29,12 @@ export function markdownParts(text: string): string[] {
 }
 
 /**
- * Fifty quotations or lists that start in one line, a run of marks that would open a hundred emphases, or a table of a hundred
- * columns, each of whose rows would be filled up to as many cells.
+ * Fifty quotations or lists that start in one line, an item that is indented as far as the fiftieth nested list, a run of
+ * marks that would open a hundred emphases, or a table of a hundred columns, each of whose rows would be filled up to as
+ * many cells.
  */
 const deep =
-  /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){50}|[*_]{200}[^*_\s]|^(?:[ \t]*:?-+:?[ \t]*\||\|){100}/;
+  /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){50}|^[ \t]{100,}(?:[-+*]|\d{1,9}[.)])[ \t]|[*_]{200}[^*_\s]|^(?:[ \t]*:?-+:?[ \t]*\||\|){100}/;
 /** How many marks of emphases and links a paragraph may have. Parsing as many nested ones takes half a second. */
 const marksMax = 1_500;
 /** Blank lines, list items and table rows. No emphasis or link continues from the line before. */
