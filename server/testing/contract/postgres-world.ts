@@ -3,6 +3,9 @@ import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { World } from './fixture.ts';
 import { openTestDatabase, poolSettings } from './postgres-database.ts';
 
+const waitingStatements = `SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
 /** A world on a separate database, which `operator` can change without the store. */
 export async function openPostgresWorld() {
   const database = await openTestDatabase();
@@ -14,5 +17,11 @@ export async function openPostgresWorld() {
     await world.close();
     await database.close();
   };
-  return { world, operator, close };
+  /** Resolves when a statement waits for a lock. */
+  const untilWaiting = async () => {
+    // Within a transaction, PostgreSQL caches the activity that it read first.
+    while ((await operator.query(waitingStatements)).rowCount === 0)
+      await operator.query('SELECT pg_stat_clear_snapshot()');
+  };
+  return { world, operator, untilWaiting, close };
 }

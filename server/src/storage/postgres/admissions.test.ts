@@ -8,7 +8,7 @@ const day = 20_000;
 
 describe('A request whose key was revoked while another request with the key is being admitted', () => {
   it('is refused', async () => {
-    const { operator, world, close } = await openPostgresWorld();
+    const { operator, world, untilWaiting, close } = await openPostgresWorld();
     const { store } = world;
     const organization = await world.organization();
     const key = {
@@ -24,10 +24,7 @@ describe('A request whose key was revoked while another request with the key is 
     await operator.query('BEGIN');
     await operator.query('SELECT FROM quota_use FOR UPDATE');
     const first = store.admitKey(key.hash, day);
-    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    // Within a transaction, PostgreSQL caches the activity that it read first.
-    while ((await operator.query(waiting)).rowCount === 0)
-      await operator.query('SELECT pg_stat_clear_snapshot()');
+    await untilWaiting();
     await store.revokeApiKey(organization, key.id, note());
     const second = store.admitKey(key.hash, day);
     await operator.query('ROLLBACK');

@@ -1,37 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
-import { hashOf, newThread, note, strangers, World } from '../../../testing/contract/fixture.ts';
-import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
+import type pg from 'pg';
+import { hashOf, newThread, note, strangers, type World } from '../../../testing/contract/fixture.ts';
+import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import { openPostgresStore } from './open.ts';
 
 describe('A write that waits for its organization’s row', () => {
-  let database: Awaited<ReturnType<typeof openTestDatabase>>;
   let world: World;
-  let holder: pg.Client;
+  let operator: pg.Client;
+  let untilWaiting: () => Promise<void>;
+  let close: () => Promise<void>;
   before(async () => {
-    database = await openTestDatabase();
-    world = await World.open((clock) => openPostgresStore(database.url, poolSettings, clock));
-    holder = new pg.Client({ connectionString: database.url });
-    await holder.connect();
+    ({ world, operator, untilWaiting, close } = await openPostgresWorld());
   });
-  after(async () => {
-    await holder.end();
-    await world.close();
-    await database.close();
-  });
-
-  async function untilWaiting(): Promise<void> {
-    let waiting = 0;
-    while (waiting === 0) {
-      // Within a transaction, PostgreSQL caches the activity that it read first.
-      await holder.query('SELECT pg_stat_clear_snapshot()');
-      const { rows } = await holder.query(`SELECT count(*)::int AS waiting FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-      waiting = rows[0].waiting;
-    }
-  }
+  after(() => close?.());
 
   type Write = (organization: OrganizationId, user: UserId, thread: ThreadId) => Promise<{ outcome: string }>;
   const writes: Record<string, Write> = {
@@ -53,14 +35,14 @@ describe('A write that waits for its organization’s row', () => {
       const userId = await world.member(organization);
       const { id: thread } = await world.thread(organization, userId);
       const key = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '', createdBy: null };
-      await holder.query('DELETE FROM api_key');
+      await operator.query('DELETE FROM api_key');
       assert.equal(await world.store.createApiKey(organization, key, note()), 'created');
-      await holder.query('BEGIN');
-      await holder.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
+      await operator.query('BEGIN');
+      await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
       const written = write(organization, userId, thread);
       await untilWaiting();
       assert.equal(await world.store.revokeApiKey(organization, key.id, note()), 'revoked');
-      await holder.query('COMMIT');
+      await operator.query('COMMIT');
       assert.deepEqual(await written, { outcome: 'revoked' });
       assert.deepEqual(await world.walk(organization, { userId }), [thread]);
     });
