@@ -37,7 +37,7 @@ export interface AuditQuery extends Partial<LogQuery> {
   /** A user's id, `operator` or `skein`. */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
-  /** Only entries of this trace id, without other filters. */
+  /** Only entries of this trace id, of any actor and action. */
   readonly traceId?: string | undefined;
 }
 

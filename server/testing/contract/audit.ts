@@ -108,6 +108,23 @@ export function describeAudits(world: () => World): void {
       assert.deepEqual(await of('T1'), []);
     });
 
+    it('is searched by trace id within a time', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const times: number[] = [];
+      for (let index = 0; index < 3; index += 1) {
+        clock.pass(10);
+        times.push(clock.ms);
+        await store.writeAudit(organization, note('thread.published', `${index}`, { traceId: 'mine' }));
+      }
+      const query = { limit: 10, traceId: 'mine', since: times[1]!, before: { at: times[2]!, id: '' } };
+      const { events } = await store.listAudit(organization, query);
+      assert.deepEqual(
+        events.map(({ subject }) => subject),
+        ['1'],
+      );
+    });
+
     it('is the same on all nodes and shows no events of other organizations', async () => {
       const { store } = world();
       const other = await world().node();

@@ -49,7 +49,7 @@ const selectEvents = (hint: Sql, filter: Sql) => sql`
 
 // Without the hint SQLite uses the primary key, and scans the whole log for a trace id that does not occur.
 export const listAuditOfTrace = statement('list-audit-of-trace')`
-  ${selectEvents(sql`INDEXED BY audit_event_trace`, sql`AND trace_id = :traceId`)}`;
+  ${selectEvents(sql`INDEXED BY audit_event_trace`, sql`AND trace_id = :traceId AND at >= :since`)}`;
 
 /** A search of a log reads at most this many entries. */
 export const searchMax = 5_000;

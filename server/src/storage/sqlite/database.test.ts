@@ -106,7 +106,7 @@ describe('The SQLite database', () => {
     const database = openDatabase(join(folder, 'audit.db'));
     const searches = {
       all: /SEARCH audit_event USING PRIMARY KEY \(organization_id=\? AND at>\? AND \(at,id\)</,
-      ofTrace: /USING INDEX audit_event_trace \(organization_id=\? AND trace_id=\? AND \(at,id\)</,
+      ofTrace: /USING INDEX audit_event_trace \(organization_id=\? AND trace_id=\? AND at>\? AND \(at,id\)</,
     };
     for (const [name, statement] of Object.entries({ all: listAudit, ofTrace: listAuditOfTrace })) {
       const plan = planOf(database, sqliteText(statement));

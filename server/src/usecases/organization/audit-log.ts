@@ -7,7 +7,7 @@ import type { Context, OrganizationCall, PersonCall } from '../context.ts';
 import { nextTurn } from '../turns.ts';
 
 export interface AuditSearch {
-  /** Only what this request or command did. The other filters are ignored. */
+  /** Only what this request or command did. Actor and action are then ignored. */
   readonly traceId?: string | undefined;
   /** A user's id, `operator` or `skein`. */
   readonly actor?: string | undefined;
