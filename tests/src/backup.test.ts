@@ -134,6 +134,22 @@ describe('skein backup', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
+  it('says that the copy is complete if only its folder could not be synced', async () => {
+    const script = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+      const fsync = fs.fsyncSync;
+      fs.fsyncSync = (file) => { if (fs.fstatSync(file).isDirectory()) throw new Error('EIO'); fsync(file); };
+      syncBuiltinESMExports();`;
+    const { exitCode, stderr } = await runSkein(service.folder, ['backup', 'unsynced.db'], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
+    });
+    assert.equal(exitCode, 1);
+    assert.match(
+      stderr,
+      /^skein: .*unsynced\.db is complete, but its folder could not be synced \(EIO\): .*\n$/,
+    );
+    assert.ok(statSync(join(service.folder, 'unsynced.db')).size > 0);
+  });
+
   it('refers to pg_dump on PostgreSQL, without showing the password', async () => {
     const { exitCode, stderr, stdout } = await runSkein(service.folder, ['backup', 'other.db'], {
       SKEIN_DATABASE_URL: 'postgres://skein:hunter2@127.0.0.1:1/skein',

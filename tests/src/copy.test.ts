@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { eventually } from './eventually.ts';
@@ -73,9 +74,10 @@ describe('skein copy', () => {
   }
 
   it('rejects a file that is in use as source or target', async () => {
+    await operate(folder, 'sqlite:./idle.db', 'org', 'create', 'Initech');
     const [asSource, asTarget] = await Promise.all([
       refused(origin, 'sqlite:./unused.db'),
-      refused(await testDatabase(), origin),
+      refused('sqlite:./idle.db', origin),
     ]);
     assert.match(asSource, /--from names .*data\/skein\.db, which is in use: stop/);
     assert.match(asTarget, /--to names .*data\/skein\.db, which is in use: stop/);
@@ -188,6 +190,28 @@ describe('skein copy', () => {
   it('rejects a target that is not empty', async () => {
     assert.match(await refused(origin, 'sqlite:./back.db'), /The target is not empty/);
     assert.match(await refused('sqlite:./back.db', postgres), /The target is not empty/);
+  });
+
+  it('leaves a source without a store as it is', async () => {
+    const database = await testDatabase();
+    writeFileSync(join(folder, 'empty.db'), '');
+    for (const empty of [database, 'sqlite:./empty.db'])
+      assert.match(await refused(empty, 'sqlite:./unused.db'), /--from names .*it holds no store of Skein/);
+    assert.equal(statSync(join(folder, 'empty.db')).size, 0);
+    assert.deepEqual(await query(database, "SELECT to_regclass('schema_version') AS made"), [{ made: null }]);
+    assert.ok(!existsSync(join(folder, 'unused.db')));
+  });
+
+  it('names a row that refers to a missing one', async () => {
+    await operate(folder, 'sqlite:./damaged.db', 'org', 'create', 'Initech');
+    const damaged = new DatabaseSync(join(folder, 'damaged.db'), { enableForeignKeyConstraints: false });
+    damaged.exec(
+      `INSERT INTO identity (issuer, subject, user_id, bound_at) VALUES ('i', 's', 'usr_gone', 1)`,
+    );
+    damaged.close();
+    const reason = /The row i, s of the table identity cannot be copied \(.*foreign key constraint.*\)/i;
+    assert.match(await refused('sqlite:./damaged.db', 'sqlite:./whole.db'), reason);
+    assert.match(await refused('sqlite:./damaged.db', await testDatabase()), reason);
   });
 
   it('explains in one sentence what is wrong with an address and never shows a password', async () => {

@@ -157,6 +157,7 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
     process.kill(process.pid, signal);
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  let isInPlace = false;
   try {
     // Created here to set its mode: it will contain every prompt and reply.
     closeSync(openSync(partial, 'wx', 0o600));
@@ -164,10 +165,16 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
     sync(partial);
     const { size } = statSync(partial);
     renameSync(partial, file);
+    isInPlace = true;
     sync(dirname(file));
     return size;
   } catch (error) {
-    throw invalid(`${file} could not be written (${(error as Error).message}): nothing was changed.`);
+    const { message } = error as Error;
+    throw invalid(
+      isInPlace
+        ? `${file} is complete, but its folder could not be synced (${message}): a power cut may undo the backup.`
+        : `${file} could not be written (${message}): nothing was changed.`,
+    );
   } finally {
     remove();
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);

@@ -7,8 +7,10 @@ import {
   archiveTables,
   type Key,
   type Row,
+  type Terms,
 } from './archive.ts';
 import { scopedTerms } from './sql/documents.ts';
+import { rejectsValues } from './sql/requests.ts';
 
 interface CopyTools {
   /** In hexadecimal. */
@@ -54,7 +56,7 @@ export async function copyStore(
       const batch = renumbers && table.name === 'thread' ? renumbered(table, rows, number) : rows;
       const terms =
         table.name === 'passage' ? rows.map((row) => passageTerms(table, row, termsOf)) : undefined;
-      await target.write(table, batch, terms);
+      await writeRows(target, table, batch, terms);
       number += rows.length;
       done += rows.length;
     }
@@ -84,6 +86,24 @@ export async function copyStore(
   }
   await target.finish(marks);
   return tables;
+}
+
+/** If the target rejects the rows, they are written one by one, to name the first one that it rejects. */
+async function writeRows(target: ArchiveTarget, table: ArchiveTable, rows: readonly Row[], terms?: Terms) {
+  try {
+    await target.write(table, rows, terms);
+  } catch (error) {
+    if (!rejectsValues(error)) throw error;
+    if (rows.length === 1) {
+      const key = rows[0]!.slice(0, table.keyLength).join(', ');
+      const { message } = error as Error;
+      throw refusal(
+        `The row ${key} of the table ${table.name} cannot be copied (${message}): repair the source.`,
+      );
+    }
+    for (const [index, row] of rows.entries())
+      await writeRows(target, table, [row], terms && [terms[index]!]);
+  }
 }
 
 /** Opening a store creates secrets in it, so only organizations and users show that it is in use. */

@@ -35,7 +35,7 @@ const others = `SELECT count(*) AS others FROM pg_stat_activity
 
 /** All reads see the same snapshot. */
 export async function openPostgresSource(url: string): Promise<Archive> {
-  return open(url, async (client) => {
+  return open(url, true, async (client) => {
     if (await isUnfinished(client)) throw new Error(unfinishedCopyFault);
     await client.query('SET idle_in_transaction_session_timeout = 0');
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -44,7 +44,7 @@ export async function openPostgresSource(url: string): Promise<Archive> {
 }
 
 export async function openPostgresTarget(url: string): Promise<ArchiveTarget> {
-  return open(url, async (client) => {
+  return open(url, false, async (client) => {
     await waitUntil(async () => {
       const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS mine', [copyLock]);
       return rows[0].mine;
@@ -55,13 +55,13 @@ export async function openPostgresTarget(url: string): Promise<ArchiveTarget> {
   });
 }
 
-async function open<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+async function open<T>(url: string, mustExist: boolean, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await new Servers(url).connect({ application_name: `${applicationName} copy`, types });
   try {
     await client.query('SET statement_timeout = 0');
     // Read batches by index: a table that was just filled has no statistics, and would be sorted for every batch.
     await client.query('SET enable_seqscan = off; SET enable_sort = off');
-    await bringUpToDate(client);
+    await bringUpToDate(client, { mustExist });
     await waitUntil(() => isAlone(client));
     const { rows } = await client.query(
       `SELECT table_name AS table, column_name AS column FROM information_schema.columns

@@ -133,7 +133,7 @@ describe('The schema of a PostgreSQL database', () => {
 
   it('gets a migration that was added since the store was written, and is then rejected by an older release', async () => {
     await bringUpToDate(client);
-    await bringUpToDate(client, readMigrations('postgres', folder));
+    await bringUpToDate(client, { migrations: readMigrations('postgres', folder) });
     assert.deepEqual((await client.query('SELECT version FROM schema_version')).rows, [{ version: 900 }]);
     assert.deepEqual((await client.query('SELECT * FROM note')).rows, []);
     await assert.rejects(bringUpToDate(client), /written by a newer release \(schema 900/);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
-import { type Migrations, readMigrations } from '../migrations.ts';
+import { noStoreFault, readMigrations } from '../migrations.ts';
 import { applicationName, type Servers } from './servers.ts';
 
 /** Arbitrary, but no other program on this database may use the same number. */
@@ -27,8 +27,7 @@ export async function migrate(
   try {
     await rejectUnfitSettings(client);
     await rejectUnfitPooler(client, () => connect(timeouts));
-    if (mustExist && (await schemaVersion(client)) === 0) throw new Error('it holds no store of Skein');
-    await bringUpToDate(client);
+    await bringUpToDate(client, { mustExist });
     if (await isUnfinished(client)) throw new Error(unfinishedCopyFault);
   } finally {
     await client.end();
@@ -87,9 +86,11 @@ export async function isUnfinished(client: pg.ClientBase): Promise<boolean> {
  */
 export async function bringUpToDate(
   client: pg.ClientBase,
-  migrations: Migrations = readMigrations('postgres'),
+  { mustExist = false, migrations = readMigrations('postgres') } = {},
 ): Promise<void> {
-  if ((await schemaVersion(client)) === migrations.version) return;
+  const found = await schemaVersion(client);
+  if (mustExist && found === 0) throw new Error(noStoreFault);
+  if (found === migrations.version) return;
   try {
     await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);

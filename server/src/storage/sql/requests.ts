@@ -165,7 +165,7 @@ function* search(organizationId: OrganizationId, query: RequestQuery): Work<Requ
 }
 
 /** SQLSTATE 22 (data), 23 (constraints) and 54 (sizes), and the same of SQLite: the database works, but not with these values. */
-function rejectsValues(error: unknown): boolean {
+export function rejectsValues(error: unknown): boolean {
   return /^(2[23]|54|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG))/.test((error as { code?: string }).code ?? '');
 }
 

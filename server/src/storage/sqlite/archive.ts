@@ -26,14 +26,14 @@ const ownColumns = ['thread.deleted'];
 
 /** All reads see one snapshot, and no other process can open the store until it is closed. */
 export function openSqliteSource(file: string): Archive {
-  const database = openAlone(file, false);
+  const database = openAlone(file, { mustExist: true });
   database.exec('BEGIN');
   return reader(database);
 }
 
 /** No other process can open the store until it is closed. */
 export function openSqliteTarget(file: string): ArchiveTarget {
-  const database = openAlone(file, true);
+  const database = openAlone(file, { unfinished: true });
   const insertInto = memoized((table: ArchiveTable) => prepareInsert(database, table));
   const insertTerms = database.prepare('INSERT INTO passage_term (rowid, terms) VALUES (@number, @terms)');
 
@@ -72,10 +72,10 @@ export function openSqliteTarget(file: string): ArchiveTarget {
   };
 }
 
-function openAlone(file: string, unfinished: boolean): Database {
+function openAlone(file: string, options: Parameters<typeof openDatabase>[1]): Database {
   let database: Database;
   try {
-    database = openDatabase(file, { alone: true, unfinished });
+    database = openDatabase(file, { ...options, alone: true });
   } catch (error) {
     if ((error as { code?: string }).code === 'SQLITE_BUSY') throw new StoreInUse();
     throw error;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -42,6 +43,24 @@ describe('The SQLite database', () => {
     for (const path of [join(folder, 'own'), join(folder, 'own/deep')]) assert.equal(modeOf(path), '700');
     for (const path of [file, `${file}-wal`, `${file}-shm`]) assert.equal(modeOf(path), '600');
     database.close();
+  });
+
+  it('rejects what is not a file, without waiting for a pipe', () => {
+    const pipe = join(folder, 'pipe.db');
+    execFileSync('mkfifo', [pipe]);
+    for (const path of [pipe, folder]) assert.throws(() => openDatabase(path), /it is not a file/);
+  });
+
+  it('does not change a file without a store that must have one', () => {
+    const file = join(folder, 'empty.db');
+    const open = () => openDatabase(file, { mustExist: true, alone: true });
+    assert.throws(open, /unable to open database file/);
+    assert.ok(!existsSync(file));
+    writeFileSync(file, '');
+    assert.throws(open, /it holds no store of Skein/);
+    assert.equal(statSync(file).size, 0);
+    openDatabase(file).close();
+    open().close();
   });
 
   it('does not map the file into memory, because truncating a mapped file ends the process', () => {

@@ -1,8 +1,8 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
-import { type Migrations, readMigrations } from '../migrations.ts';
+import { type Migrations, noStoreFault, readMigrations } from '../migrations.ts';
 
 export type Database = Sqlite.Database;
 
@@ -10,22 +10,30 @@ interface OpenOptions {
   /** Fails with SQLITE_BUSY if another process has the file open, and keeps all others out. */
   readonly alone?: boolean;
   readonly unfinished?: boolean;
+  /** Rejects a file without a store instead of creating one, and does not change it. */
+  readonly mustExist?: boolean;
   readonly migrations?: Migrations;
 }
 
 /** Opens the file, creates it if it does not exist, and brings its schema up to date. */
 export function openDatabase(
   file: string,
-  { alone = false, unfinished = false, migrations = readMigrations('sqlite') }: OpenOptions = {},
+  {
+    alone = false,
+    unfinished = false,
+    mustExist = false,
+    migrations = readMigrations('sqlite'),
+  }: OpenOptions = {},
 ): Database {
-  createFolder(dirname(file));
-  // Only the owner may read the file. SQLite gives its other files the same mode.
-  closeSync(openSync(file, 'a', 0o600));
-  const database = new Sqlite(file);
+  // Opening a pipe would wait for its other end.
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not a file');
+  if (!mustExist) createFile(file);
+  const database = new Sqlite(file, { fileMustExist: true });
   try {
     // First, so that two processes that start at once wait for each other.
     database.pragma(`busy_timeout = ${alone ? 1000 : 5000}`);
     if (alone) database.pragma('locking_mode = EXCLUSIVE');
+    if (mustExist && versionOf(database) === 0) throw new Error(noStoreFault);
     database.pragma('journal_mode = WAL');
     database.pragma('foreign_keys = ON');
     // Removed rows are overwritten in their page, so that a purge leaves no copy. It costs no extra write.
@@ -53,6 +61,12 @@ export function isUnfinished(database: Database): boolean {
   );
 }
 
+/** Only the owner may read the file. SQLite gives its other files the same mode. */
+function createFile(file: string): void {
+  createFolder(dirname(file));
+  closeSync(openSync(file, 'a', 0o600));
+}
+
 /** One folder at a time: Node's recursive mkdir never returns if a folder cannot be created, for example under /proc. */
 function createFolder(folder: string): void {
   if (existsSync(folder)) return;
@@ -64,11 +78,16 @@ function createFolder(folder: string): void {
 function migrate(database: Database, migrations: Migrations): void {
   database
     .transaction(() => {
-      const version = database.pragma('user_version', { simple: true }) as number;
+      const version = versionOf(database);
       for (const sql of migrations.after(version)) database.exec(sql);
       if (version < migrations.version) database.pragma(`user_version = ${migrations.version}`);
     })
     .immediate();
+}
+
+/** 0 for a file without a store. */
+function versionOf(database: Database): number {
+  return database.pragma('user_version', { simple: true }) as number;
 }
 
 /** 4 MiB at the usual page size. The progress bar is updated and signals are handled between steps. */
