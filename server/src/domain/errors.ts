@@ -66,3 +66,8 @@ export function rateLimited(message: string, retryAfterSeconds: number): Service
 export function threadNotFound(): ServiceError {
   return notFound('No such thread.');
 }
+
+/** The same error for an unknown organization and for one that the person may not enter. */
+export function organizationNotFound(): ServiceError {
+  return notFound('No such organization.');
+}

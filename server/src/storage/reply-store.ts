@@ -181,8 +181,8 @@ export interface Complaint {
 
 export interface Ratings {
   /**
-   * Sets or (null) removes the person's rating of a reply. One person has one rating per reply. `missing`: the person may
-   * not read the thread, or it has no such reply that has ended.
+   * Sets or (null) removes the person's rating of a reply. One person has one rating per reply. `missing`: the person is no
+   * member or may not read the thread, or it has no such reply that has ended.
    */
   rateReply: InOrganization<
     [threadId: ThreadId, messageId: string, userId: UserId, rating: NewRating | null],

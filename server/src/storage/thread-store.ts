@@ -19,7 +19,8 @@ export interface Writer {
   readonly userId: UserId;
   /**
    * The personal key of the request. The write happens only if it is the user's live key and the public API is enabled
-   * for its organization at the commit; otherwise nothing changes and the outcome is `revoked`. Null: no key was used.
+   * for its organization at the commit; otherwise nothing changes and the outcome is `revoked`. Null: no key was used, and
+   * the user must be a member to create a thread.
    */
   readonly keyHash: string | null;
 }
@@ -139,7 +140,10 @@ export interface Threads extends ThreadReads, Walks {
     | { outcome: 'missing' }
     | { outcome: 'revoked' }
   >;
-  /** Takes back a deletion by the thread's creator within `withinMs`. A reply that it cancelled stays cancelled. */
+  /**
+   * Takes back a deletion by the thread's creator within `withinMs`. A reply that it cancelled stays cancelled. `missing`
+   * also if the creator is no longer a member.
+   */
   restoreThread: AuditedMethod<
     [threadId: ThreadId, userId: UserId, withinMs: number],
     'restored' | 'missing'

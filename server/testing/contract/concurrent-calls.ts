@@ -45,7 +45,7 @@ export function describeConcurrentCalls(world: () => World): void {
         'created',
         'repeated',
         'key-reused',
-        'failed',
+        'revoked',
         'created',
       ];
       assert.deepEqual(outcomes, expected);

@@ -75,6 +75,16 @@ export function describeRatings(world: () => World): void {
       assert.deepEqual(await store.listRatings(organization, id, ada!), []);
     });
 
+    it('is not stored for a person who has left the organization', async () => {
+      const { store } = world();
+      const [organization, ada] = await organizationOf(1);
+      const bob = await world().member(organization, 'bob@example.org');
+      const { id, replyId } = await ask(organization, ada!);
+      await store.removeMember(organization, 'bob@example.org', false, note());
+      assert.equal(await store.rateReply(organization, id, replyId, bob, down), 'missing');
+      assert.deepEqual(await store.listRatings(organization, id, bob), []);
+    });
+
     it('changes nothing that a reader of the thread can see', async () => {
       const { store } = world();
       const [organization, ada] = await organizationOf(1);

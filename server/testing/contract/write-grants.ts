@@ -126,6 +126,21 @@ export function describeWriteGrants(world: () => World): void {
       assert.deepEqual(await again(acme.keyHash), { outcome: 'revoked' });
     });
 
+    it('without a key create and restore nothing after the member is removed', async () => {
+      const { store } = world();
+      const { organization, userId, thread } = await makeAcme();
+      await store.deleteThread(organization, thread, by(userId), note());
+      const writeBoth = async () => [
+        (await store.createThread(organization, newThread(userId, { idempotency }))).outcome,
+        await store.restoreThread(organization, thread, userId, 1000, note()),
+      ];
+      await store.removeMember(organization, email, false, note());
+      assert.deepEqual(await writeBoth(), ['revoked', 'missing']);
+      assert.deepEqual(await world().walk(organization, { userId }), []);
+      await world().member(organization, email);
+      assert.deepEqual(await writeBoth(), ['created', 'restored']);
+    });
+
     it('require no key in the console', async () => {
       const acme = await makeAcme();
       await world().store.updateOrganization(acme.organization, { apiEnabled: false }, note());

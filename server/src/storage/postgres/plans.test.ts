@@ -24,6 +24,8 @@ const seed = [
   `INSERT INTO organization (id, name, api_enabled, daily_quota, created_at, latest_at, thread_sequence)
    SELECT 'org_' || i, 'o', true, 1000000, 1, 1, ${threads} FROM generate_series(0, 9) AS i`,
   `INSERT INTO "user" SELECT 'usr_' || i, 'e' || i, 1 FROM generate_series(0, 9) AS i`,
+  `INSERT INTO member (organization_id, user_id, role, service, joined_at)
+   SELECT organization.id, "user".id, 'member', false, 1 FROM organization, "user"`,
   `INSERT INTO thread (organization_id, id, sequence, user_id, title, account_id, created_at, activity_at, published)
    SELECT 'org_' || i % 10, 'thr_' || lpad(i::text, 8, '0'), i, 'usr_' || i / 10 % 10, 't', 'a' || i % 3, i, i, i % 2 = 0
    FROM generate_series(1, ${threads}) AS i`,

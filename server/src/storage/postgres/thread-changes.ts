@@ -20,6 +20,10 @@ export const isGranted = (gate: Sql) => sql`(asked.key_hash IS NULL OR ${gate}.a
         SELECT FROM api_key WHERE hash = asked.key_hash AND organization_id = ${gate}.gate_id
           AND user_id = asked.user_id AND ${keyIsLive} FOR SHARE))`;
 
+/** Read and locked like the key in `isGranted`: `organization` is a column of the row that was locked. */
+export const isStillMember = (organization: Sql, user: Sql) => sql`EXISTS (SELECT FROM member
+        WHERE member.organization_id = ${organization} AND member.user_id = ${user} FOR KEY SHARE)`;
+
 /** For a change that listings show although no thread moves: nodes keep pages until a sequence is raised. */
 export const invalidateListings = sql`move_sequence = move_sequence + 1, latest_at = greatest(:now, latest_at)`;
 
@@ -107,12 +111,13 @@ interface AddedRow {
  * The organization's row is locked before the thread's, as by creates and renames. If there is nothing to change, it is
  * neither locked nor written, because a write would invalidate the cached listings on every node.
  */
-const relist = (condition: Sql, change: Sql, sizes: Sql) => sql`WITH gate AS (
+const relist = (condition: Sql, change: Sql, sizes: Sql, grant = sql`true`) => sql`WITH gate AS (
     UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${setLockTimeout} <> ''
       AND EXISTS (SELECT FROM thread WHERE ${isThread} AND ${opaque(condition)})
     RETURNING id
   ), before AS (
-    SELECT deleted_at FROM gate JOIN thread ON ${isThread} AND ${opaque(condition)} FOR UPDATE OF thread
+    SELECT deleted_at FROM gate JOIN thread ON ${isThread} AND ${opaque(condition)} AND ${grant}
+    FOR UPDATE OF thread
   ), changed AS (
     UPDATE thread SET ${change}, ${nextVersion} FROM before WHERE ${isThread}
     RETURNING organization_id, user_id, account_id, greatest(:now, before.deleted_at) AS at, ${sizes}
@@ -123,6 +128,7 @@ const restore = statement('restore-thread')`${relist(
   sql`user_id = :userId AND deleted_at >= :now - :withinMs::bigint`,
   sql`deleted_at = NULL`,
   sql`1 AS threads, CASE WHEN published THEN 1 ELSE 0 END AS published`,
+  isStillMember(sql`gate.id`, sql`:userId`),
 )}`;
 const publish = statement('publish-thread')`${relist(
   sql`deleted_at IS NULL AND published <> :published`,

@@ -5,7 +5,7 @@ import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
 import { endCancelled, isRunning, messageBytes, messageColumns } from '../sql/replies.ts';
 import { callColumns, opaque, sql, statement } from '../sql/sql.ts';
 import {
-  isRevoked,
+  mayNotCreate,
   nextVersion,
   outcomeOfNoWrite,
   repeatedCreate,
@@ -22,6 +22,7 @@ import {
   invalidateListings,
   isGranted,
   isOwnThread,
+  isStillMember,
   postgresThreadChanges,
 } from './thread-changes.ts';
 
@@ -46,7 +47,8 @@ const create = statement('create-thread')`WITH asked AS (
     WHERE id = :organizationId
     RETURNING id AS gate_id, api_enabled, latest_at AS at, thread_sequence - ${callCount} AS sequence_before
   ), granted AS (
-    SELECT asked.*, at, sequence_before + place AS sequence FROM tick JOIN asked ON ${isGranted(sql`tick`)}
+    SELECT asked.*, at, sequence_before + place AS sequence FROM tick JOIN asked
+      ON ${isGranted(sql`tick`)} AND (asked.key_hash IS NOT NULL OR ${isStillMember(sql`tick.gate_id`, sql`asked.user_id`)})
   ), fresh AS (
     INSERT INTO idempotency_key AS known (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id,
       created_at, expires_at)
@@ -196,7 +198,7 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
       const values = { ...thread, organizationId, threadId, token, leaseMs, key, bodyHash, keepMs };
       const [made] = await batchCreates(values);
       if (made !== undefined) return { outcome: 'created', createdAt: made.at };
-      if (await read(() => isRevoked(organizationId, thread))) return { outcome: 'revoked' };
+      if (await read(() => mayNotCreate(organizationId, thread))) return { outcome: 'revoked' };
       const first =
         idempotency && (await read(() => repeatedCreate(organizationId, thread.userId, idempotency)));
       if (first === undefined) throw new Error(`The organization ${organizationId} does not exist.`);

@@ -65,7 +65,8 @@ export function* lockApiEnabled(organizationId: OrganizationId): Work<boolean | 
 const insertKey = (organizationId: OrganizationId, key: NewApiKey): Work<void> =>
   run(insert, { ...key, organizationId });
 
-function* isMember(organizationId: OrganizationId, userId: UserId): Work<boolean> {
+/** Until the commit, a removal of the member waits. */
+export function* isMember(organizationId: OrganizationId, userId: UserId): Work<boolean> {
   return (yield* count(keepMember, { organizationId, userId })) === 1;
 }
 

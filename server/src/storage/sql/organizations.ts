@@ -57,7 +57,8 @@ const findByEmail = statement('find-member')`${selectMember} AND email = :email`
 const findById = statement('find-member-by-id')`${selectMember} AND member.user_id = :userId`;
 export const listMembers = statement('list-members')`${selectMember} ORDER BY joined_at, member.user_id`;
 
-// New members wait for each other, so that each counts those that were committed before it.
+// New members wait for each other, so that each counts those that were committed before it. Removals wait for creates of
+// threads, which hold this row while they check the membership.
 const lockForMember = statement('lock-organization-for-member')`
   SELECT 1 FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
 const selectCount = statement('count-members')`
@@ -117,6 +118,7 @@ export const members = ({ read, write }: Transactions): Members => ({
 
   // The invitation and the requests for keys are removed with the membership.
   removeMember: method(write, function* (organizationId, email, keepAdmin, note) {
+    yield* run(lockForMember, { organizationId });
     const found = yield* row<Member>(findByEmail, { organizationId, email });
     const member = yield* lockWithOtherAdmins(organizationId, found?.userId);
     if (member === undefined) return { outcome: 'missing' };

@@ -1,4 +1,5 @@
 import type { Complaint, Rating, Ratings, UnansweredReply } from '../store.ts';
+import { isMember } from './api-keys.ts';
 import { newest } from './audit.ts';
 import { type Sql, sql, statement } from './sql.ts';
 import { isReadable } from './thread-reads.ts';
@@ -66,6 +67,7 @@ type ScannedRow = Pick<UnansweredReply, 'threadId' | 'messageId'> & { at: number
 export const ratings = ({ read, write }: Transactions): Ratings => ({
   rateReply: method(write, function* (organizationId, threadId, messageId, userId, rating) {
     const values = { organizationId, threadId, messageId, userId };
+    if (!(yield* isMember(organizationId, userId))) return 'missing';
     if ((yield* count(lockReply, values)) === 0) return 'missing';
     yield* rating === null ? run(removeRating, values) : run(setRating, { ...values, ...rating });
     yield* run(setUnanswered, values);

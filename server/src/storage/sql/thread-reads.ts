@@ -3,7 +3,7 @@ import type { AssistantMessage } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
 import type { NewThread, ReplyDetails, ThreadReads, Threads, WholeThread, Writer } from '../store.ts';
-import { keyIsLive } from './api-keys.ts';
+import { isMember, keyIsLive } from './api-keys.ts';
 import {
   inOrderOfCreation,
   isRunning,
@@ -92,6 +92,12 @@ const findLiveKey = statement('find-live-key')`
 /** Whether the writer's key is no longer valid. */
 export function* isRevoked(organizationId: OrganizationId, { userId, keyHash }: Writer): Work<boolean> {
   return keyHash !== null && (yield* count(findLiveKey, { keyHash, organizationId, userId })) === 0;
+}
+
+/** Without a key, the writer must be a member: nothing is created for a person who was removed or is being purged. */
+export function* mayNotCreate(organizationId: OrganizationId, writer: Writer): Work<boolean> {
+  if (writer.keyHash !== null) return yield* isRevoked(organizationId, writer);
+  return !(yield* isMember(organizationId, writer.userId));
 }
 
 const findKey = statement('find-idempotency-key')`

@@ -3,6 +3,7 @@ import type { MessageStatus } from '../../domain/message.ts';
 import { isRunning as isRunningStatus } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey } from '../listings.ts';
+import { isMember } from '../sql/api-keys.ts';
 import { writeNote } from '../sql/audit.ts';
 import { endCancelled, exceeded, isRunning, roomValues } from '../sql/replies.ts';
 import { sql, statement } from '../sql/sql.ts';
@@ -144,6 +145,7 @@ export function sqliteThreadChanges({
 
     restoreThread: (organizationId, threadId, userId, withinMs, note) =>
       write(function* () {
+        if (!(yield* isMember(organizationId, userId))) return 'missing';
         const restored = yield* row<Thread>(restore, { organizationId, threadId, userId, withinMs });
         if (restored === undefined) return 'missing';
         yield* adjustSizes(restored, { threads: 1, published: restored.published ? 1 : 0 });

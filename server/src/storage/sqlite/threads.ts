@@ -12,6 +12,7 @@ import {
   isReadable,
   isRevoked,
   isThread,
+  mayNotCreate,
   type NoWrite,
   nextVersion,
   outcomeOfNoWrite,
@@ -62,16 +63,16 @@ const getAny = statement('get-thread')`${selectWithMessages(sql`true`)}`;
 const getReadable = statement('get-readable-thread')`
   ${selectWithMessages(sql`${isReadable} AND ${isSmall}`)}`;
 
-/** Whether the writer may not write any more. A key that is still kept has not changed since it was read. */
-function* isRefused(cache: ObjectCache, organizationId: OrganizationId, writer: Writer): Work<boolean> {
-  const kept = cache.get<KeyGrant>(writer.keyHash ?? '');
-  const isValid = kept?.apiEnabled && kept.organizationId === organizationId && kept.userId === writer.userId;
-  return !isValid && (yield* isRevoked(organizationId, writer));
+/** Whether the key is known to be valid. One that is still kept has not changed since it was read. */
+function isKept(cache: ObjectCache, organizationId: OrganizationId, { userId, keyHash }: Writer): boolean {
+  const kept = cache.get<KeyGrant>(keyHash ?? '');
+  return kept?.apiEnabled === true && kept.organizationId === organizationId && kept.userId === userId;
 }
 
 function* create(cache: ObjectCache, organizationId: OrganizationId, thread: NewThread): Work<Created> {
   const { id: threadId, messageId, prompt, idempotency } = thread;
-  if (yield* isRefused(cache, organizationId, thread)) return { outcome: 'revoked' };
+  if (!isKept(cache, organizationId, thread) && (yield* mayNotCreate(organizationId, thread)))
+    return { outcome: 'revoked' };
   const known = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
   if (known?.live) return known.result;
   const { at } = (yield* row<{ at: number }>(insertThread, { ...thread, organizationId }))!;
@@ -91,7 +92,8 @@ function* findOwn(
 ): Work<Thread | NoWrite> {
   const thread = yield* findThread(organizationId, threadId);
   const isOwn = thread?.deletedAt === null && thread.userId === writer.userId;
-  if (isOwn && !(yield* isRefused(cache, organizationId, writer))) return thread;
+  const mayWrite = isKept(cache, organizationId, writer) || !(yield* isRevoked(organizationId, writer));
+  if (isOwn && mayWrite) return thread;
   return yield* outcomeOfNoWrite(organizationId, threadId, writer);
 }
 

@@ -1,5 +1,5 @@
 import { type AccessClaims, apiKeyPrefix, isWellFormedApiKey } from '../../domain/credential.ts';
-import { notFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
+import { notFound, organizationNotFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/organization.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
@@ -53,9 +53,10 @@ function servicePrincipal(organizationId: OrganizationId): Principal {
   return { kind: 'service', organizationId };
 }
 
-/** For a write whose key was revoked while the request was being received: fails as a new request would. */
+/** For a write whose key or membership ended while the request was being received: fails as a new request would. */
 export async function refuseWrite(context: Context, { keyHash }: UserPrincipal): Promise<never> {
-  const credential: Credential = { kind: 'key', hash: keyHash ?? '' };
+  if (keyHash === null) throw organizationNotFound();
+  const credential: Credential = { kind: 'key', hash: keyHash };
   await authenticate(context, credential);
   throw revoked(credential);
 }

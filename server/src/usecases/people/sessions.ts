@@ -1,5 +1,5 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { notFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
+import { organizationNotFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
 import type { MemberRole } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -63,7 +63,6 @@ export async function readSession(context: Context, tokenHash: string, extend = 
   return { session: await currentSession(context, tokenHash, undefined, extend), tokenHash };
 }
 
-/** `NOT_FOUND` both for an unknown organization and for one that the session may not enter. */
 export async function enterOrganization(
   context: Context,
   tokenHash: string,
@@ -73,7 +72,7 @@ export async function enterOrganization(
   const known = isOrganizationId(organizationId) ? organizationId : undefined;
   const session = await currentSession(context, tokenHash, known, extend);
   const { membership, userId } = session;
-  if (membership === undefined) throw notFound('No such organization.');
+  if (membership === undefined) throw organizationNotFound();
   return { session, tokenHash, membership, principal: personIn(membership.organizationId, userId) };
 }
 

@@ -56,8 +56,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
     createThread(organizationId, thread) {
       if (!mayWrite(organizationId, thread)) return { outcome: 'revoked' };
       const organization = tables.organizations.get(organizationId);
-      if (organization === undefined || !tables.users.has(thread.userId))
-        throw new Error('unknown reference');
+      if (!organization?.members.has(thread.userId)) return { outcome: 'revoked' };
       const now = clock.now();
       const { id: threadId, userId, messageId, replyId, idempotency } = thread;
       const key = idempotency && `${userId} ${idempotency.key}`;
@@ -68,6 +67,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
           ? { outcome: 'repeated', ...repeated }
           : { outcome: 'key-reused' };
       }
+      if (organization.threads.has(thread.id)) throw new Error('the id is taken');
       insertThread(organization, thread, now);
       if (key !== undefined && idempotency !== undefined) {
         const { bodyHash, keepMs } = idempotency;
@@ -151,6 +151,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
       const thread = tables.thread(organizationId, threadId);
       const now = clock.now();
       if (thread?.userId !== userId || thread.deletedAt === null) return 'missing';
+      if (!tables.organizations.get(organizationId)!.members.has(userId)) return 'missing';
       if (thread.deletedAt < now - withinMs) return 'missing';
       thread.deletedAt = null;
       tables.organizations.get(organizationId)!.listed.add(thread);
