@@ -282,7 +282,6 @@ export async function composeApp(
   config: Config,
   context: SurfaceContext,
   log: Log,
-  baseUrl: () => string,
 ): Promise<FastifyInstance> {
   const { buildApp } = await import('./http/app.ts');
   // Creates the signing key if there is none yet.
@@ -297,13 +296,10 @@ export async function composeApp(
       context.telemetry.requestRefused();
       log.info({ trace_id: traceId, status: 400, reason }, 'request refused');
     },
-    limits: config.limits,
     model: configuredModel(config),
-    threadUrl: (id) => `${baseUrl()}/threads/${id}`,
-    authUrl: () => config.authUrl ?? baseUrl(),
+    authUrl: () => config.authUrl ?? context.baseUrl(),
     authPath: new URL(config.authUrl ?? 'http://root').pathname.replace(/\/$/, ''),
-    baseUrl,
-    secure: () => config.tls !== undefined || baseUrl().startsWith('https:'),
+    secure: () => config.tls !== undefined || context.baseUrl().startsWith('https:'),
     webFolder: join(import.meta.dirname, '../../console/dist'),
     uploadFolder: config.store.engine === 'sqlite' ? dirname(config.store.file) : tmpdir(),
     siteFolder: join(import.meta.dirname, '../../site/dist'),

@@ -152,7 +152,7 @@ async function listen(
   log: Log,
   address: Address,
 ): Promise<FastifyInstance> {
-  const app = await composeApp(config, context, log, () => address.baseUrl);
+  const app = await composeApp(config, context, log);
   try {
     // The address is logged once the console is built.
     const listenTextResolver = () => 'listening';

@@ -1,8 +1,7 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
-import type { Limits } from '../domain/limits.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
-import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
+import { apiV1 } from './api-v1/index.ts';
 import { apiPrefix, publishReference } from './api-v1/openapi.ts';
 import { createTraceId, isLargeBodyLeft } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
@@ -18,13 +17,11 @@ import { reportRequest } from './request-log.ts';
 import { formatFaults, lazyCompilers } from './validation.ts';
 
 interface AppOptions
-  extends ApiV1Options,
-    OAuthOptions,
-    ListenerOptions,
-    Omit<ConsoleOptions, 'heldRequests'>,
+  extends OAuthOptions,
+    Omit<ListenerOptions, 'limits'>,
+    Omit<ConsoleOptions, 'heldRequests' | 'limits' | 'baseUrl'>,
     PageOptions {
   readonly log: FastifyBaseLogger;
-  readonly limits: Limits;
   /** See `Drain`. */
   readonly drainMs: number | undefined;
   /** The proxies whose `X-Forwarded-For` is trusted. The header is ignored in requests from anyone else. */
@@ -36,18 +33,19 @@ const readyUrl = '/readyz';
 /** Every HTTP surface on one server. Closing it rejects new connections and finishes requests in progress. */
 export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
   const heldRequests = new HeldRequests();
+  const { limits, baseUrl } = context;
   const drain = new Drain(options.drainMs);
   const { compilersFactory, compileAll } = lazyCompilers();
   const app = fastify({
     loggerInstance: sharedLogger(options.log),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createTraceId,
-    bodyLimit: options.limits.bodyBytesMax,
+    bodyLimit: limits.bodyBytesMax,
     // `request.ip` is the last address in the chain that is not a trusted proxy. No other forwarded header is used.
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (handler) => createListener(handler, options),
+    serverFactory: (handler) => createListener(handler, { ...options, limits }),
     // The listener answers these with our envelope; Fastify's own answer would be sent first.
     clientErrorHandler: () => {},
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
@@ -73,10 +71,11 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   addHooks(app, context, drain, heldRequests);
   acceptJsonBodies(app);
 
-  const api = apiV1(context, options, heldRequests);
+  const api = apiV1(context, heldRequests);
   await app.register(api, { prefix: apiPrefix });
   await app.register(oauth(context, options));
-  await app.register(consoleBackend(context, { ...options, heldRequests }), { prefix: '/console' });
+  const consoleOptions = { ...options, heldRequests, limits, baseUrl };
+  await app.register(consoleBackend(context, consoleOptions), { prefix: '/console' });
   await app.register(health(context, drain));
   publishReference(app, api);
   await servePages(app, options);

@@ -42,8 +42,8 @@ describe('docs/errors.md', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-errors-'));
     const config = readConfig({ SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}` });
-    context = await openContext(config);
-    app = await composeApp(config, context, await openLog('silent'), () => 'http://skein.example');
+    context = await openContext(config, { baseUrl: () => 'http://skein.example' });
+    app = await composeApp(config, context, await openLog('silent'));
     await makeKeys(context, keys);
   });
   after(async () => {

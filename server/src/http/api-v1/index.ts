@@ -20,19 +20,15 @@ import {
   threadSchema,
 } from './presentation.ts';
 
-export interface ApiV1Options {
-  readonly limits: Limits;
-  readonly threadUrl: (id: string) => string;
-}
-
 /** The public API, under `/api/v1`. Unknown routes check the credential, too: 401 comes before 404. */
-export function apiV1(context: SurfaceContext, options: ApiV1Options, heldRequests: HeldRequests) {
+export function apiV1(context: SurfaceContext, heldRequests: HeldRequests) {
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook('onRequest', admitCaller(context));
     // Makes the hook apply to unknown routes. The handler is never called: app.ts answers them before reading a body.
     app.setNotFoundHandler(() => {});
     for (const definition of definitions) app.addSchema(definition);
-    const { limits, threadUrl } = options;
+    const { limits, baseUrl } = context;
+    const threadUrl = (id: string) => `${baseUrl()}/threads/${id}`;
     const routes = [
       createThreadRoute(limits),
       listThreadsRoute(limits, threadUrl),

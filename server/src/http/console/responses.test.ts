@@ -90,9 +90,9 @@ describe('Responses of the console routes', () => {
   let invitations: string[];
 
   before(async () => {
-    context = await openContext(config);
-    const address = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-    app = await composeApp(config, context, log, address);
+    const baseUrl = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    context = await openContext(config, { baseUrl });
+    app = await composeApp(config, context, log);
     await app.listen({ host: '127.0.0.1', port: 0 });
     const initiator = operatorInitiator(context);
     organizationId = await createOrganization(context, initiator, { name: 'Acme' });
