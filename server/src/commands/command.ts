@@ -40,7 +40,6 @@ export interface CommandLine {
 /** What a command on the store is called with, besides its positional arguments. */
 export interface StoreCall {
   readonly context: SurfaceContext;
-  readonly config: Config;
   /** The operator: all changes of one command share one trace id. */
   readonly initiator: Initiator;
   readonly options: Options;

@@ -130,7 +130,7 @@ async function runStoreCommand(
     import('../usecases/organization/audit-log.ts'),
   ]);
   const context = await openContext(config, { mustExist: command.createsStore !== true });
-  const call = { context, config, initiator: operatorInitiator(context), options: args.options };
+  const call = { context, initiator: operatorInitiator(context), options: args.options };
   try {
     return await command.run(call, ...args.positionals);
   } finally {

@@ -8,6 +8,7 @@ import type { NewRating, NewReply, Rating } from '../../storage/store.ts';
 import type { PersonCall } from '../context.ts';
 import type { UserChange } from '../organization/audit-log.ts';
 import { findReadableThread } from '../threads/get-thread.ts';
+import { reportEnded } from './tend-replies.ts';
 
 /**
  * Adds a prompt to the thread. Its reply is pending once this resolves. With `replaces`, the id of the last prompt, it is
@@ -65,24 +66,14 @@ async function addReply(
   }
 }
 
-/**
- * Stops the thread's running reply: keeps its text so far and aborts its model call. Returns the cancelled message, or
- * undefined if no reply was running. Only the thread's creator may.
- */
-export async function cancelReply(
-  { context, principal }: PersonCall,
-  threadId: string,
-): Promise<MessageId | undefined> {
-  const { store, replySignals, telemetry } = context;
+/** Stops the thread's running reply, if there is one: keeps its text so far and aborts its model call. */
+export async function cancelReply({ context, principal }: PersonCall, threadId: string): Promise<void> {
   const thread = await findReadableThread(context, principal, threadId);
   if (!isCreator(principal, thread)) throw changeRefused(principal, thread, 'stop its reply');
-  const { organizationId } = principal;
-  const cancelled = await store.cancelReplies(organizationId, thread.id);
-  for (const messageId of cancelled) {
-    replySignals.replyEnded({ organizationId, threadId: thread.id, messageId });
-    telemetry.replyEnded('cancelled', organizationId);
-  }
-  return cancelled[0];
+  const { organizationId, id } = thread;
+  const cancelled = await context.store.cancelReplies(organizationId, id);
+  const replies = cancelled.map((messageId) => ({ organizationId, threadId: id, messageId }));
+  reportEnded(context, 'cancelled', replies);
 }
 
 /** Sets or (null) removes the person's rating of a reply. Anyone who may read the thread may rate its replies. */

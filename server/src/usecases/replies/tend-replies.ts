@@ -41,14 +41,22 @@ export async function releaseOrphanedReplies(context: Context): Promise<FailedRe
 
 /** Writes audit notes one by one: there are rarely many. If a write fails, the caller's log still has the failure. */
 async function reportFailed(context: Context, failed: readonly FailedReply[]): Promise<void> {
-  const { store, replySignals, telemetry } = context;
-  for (const reply of failed) {
-    replySignals.replyEnded(reply);
-    telemetry.replyEnded('failed', reply.organizationId);
-  }
+  reportEnded(context, 'failed', failed);
   for (const reply of failed) {
     const note = replyFailedNote(context, reply, reply.failure);
-    await store.writeAudit(reply.organizationId, note).catch(() => {});
+    await context.store.writeAudit(reply.organizationId, note).catch(() => {});
+  }
+}
+
+/** Wakes those who wait for these replies, which no worker of this process has ended, and counts them. */
+export function reportEnded(
+  { replySignals, telemetry }: Pick<Context, 'replySignals' | 'telemetry'>,
+  outcome: 'cancelled' | 'failed',
+  replies: readonly ReplyName[],
+): void {
+  for (const reply of replies) {
+    replySignals.replyEnded(reply);
+    telemetry.replyEnded(outcome, reply.organizationId);
   }
 }
 

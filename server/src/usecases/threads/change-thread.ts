@@ -5,6 +5,7 @@ import type { Thread } from '../../domain/thread.ts';
 import type { Context } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
 import { auditNote, type Change, type UserChange } from '../organization/audit-log.ts';
+import { reportEnded } from '../replies/tend-replies.ts';
 import { findReadableThread } from './get-thread.ts';
 
 export async function renameThread(
@@ -26,16 +27,14 @@ export async function renameThread(
 
 export async function deleteThread(change: UserChange, threadId: string): Promise<ThreadId> {
   const { context, principal } = change;
-  const { store, replySignals, threadSignals, telemetry } = context;
+  const { store, threadSignals } = context;
   const { organizationId } = principal;
   if (!isThreadId(threadId)) throw threadNotFound();
   const note = auditNote(change, 'thread.deleted', threadId);
   const result = await store.deleteThread(organizationId, threadId, principal, note);
   if (result.outcome === 'deleted') {
-    for (const messageId of result.cancelled) {
-      replySignals.replyEnded({ organizationId, threadId, messageId });
-      telemetry.replyEnded('cancelled', organizationId);
-    }
+    const replies = result.cancelled.map((messageId) => ({ organizationId, threadId, messageId }));
+    reportEnded(context, 'cancelled', replies);
     threadSignals.changed(threadId);
     return threadId;
   }
