@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { it } from 'node:test';
+import { after, describe, it } from 'node:test';
+import { takeLock } from './web-build.ts';
 
 /** Starts a build while only two file descriptors are left, which are too few to start a process. */
 const program = `
@@ -22,17 +23,27 @@ for (const descriptor of opened.slice(2)) closeSync(descriptor);
 process.stdout.write(warnings.join());
 `;
 
-it('A build that cannot be started does not stop the service, and leaves no lock', () => {
+describe('A build of the console', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-build-'));
-  try {
+  const lock = join(folder, 'dist.building');
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('does not stop the service if it cannot be started, and leaves no lock', () => {
     writeFileSync(join(folder, 'build.ts'), '');
     const command = 'ulimit -n 64; exec "$0" --input-type=module --eval "$1" "$2"';
     const printed = execFileSync('sh', ['-c', command, process.execPath, program, folder], {
       encoding: 'utf8',
     });
     assert.equal(printed, 'the console could not be built: npm ci, then npm run build');
-    assert.equal(existsSync(join(folder, 'dist.building')), false);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+    assert.equal(existsSync(lock), false);
+  });
+
+  it('runs in one process at a time, also after one was killed', () => {
+    assert.equal(takeLock(lock), true);
+    assert.equal(takeLock(lock), false, 'a running process has it');
+    const { pid } = spawnSync('true');
+    writeFileSync(lock, String(pid));
+    assert.equal(takeLock(lock), true, 'the process that had it has ended');
+    assert.equal(readFileSync(lock, 'utf8'), String(process.pid));
+  });
 });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -86,7 +86,7 @@ function startBuild(log: Log, folder: string, name: string, failed: (error: unkn
     build.on('error', () => resolve(null));
   });
   // A build survives a killed service. The lock names the build, so that no other process starts a second one.
-  writeFileSync(holderOf(lock), String(build.pid));
+  writeFileSync(lock, String(build.pid));
   yieldTo(build);
   let stopping = false;
   let output = '';
@@ -132,30 +132,21 @@ function isOutdated(folder: string, dist: string): boolean {
   });
 }
 
-/** Contains the id of the process that builds. */
-function holderOf(lock: string): string {
-  return join(lock, 'pid');
-}
-
-/** If several processes start together, one of them builds. */
-function takeLock(lock: string): boolean {
+/** The lock contains the id of the process that builds: if several processes start together, one of them builds. */
+export function takeLock(lock: string): boolean {
   try {
-    mkdirSync(lock);
-  } catch {
-    if (isHeld(lock)) return false;
-  }
-  try {
-    writeFileSync(holderOf(lock), String(process.pid));
+    if (!isHeld(lock)) rmSync(lock, { recursive: true, force: true });
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
     return true;
   } catch {
-    // Without write permission there can be no build either.
+    // Another process builds. Or there is no write permission, without which there can be no build either.
     return false;
   }
 }
 
 function isHeld(lock: string): boolean {
   try {
-    process.kill(Number(readFileSync(holderOf(lock), 'utf8')), 0);
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
     return true;
   } catch {
     return false;
