@@ -10,6 +10,7 @@ import {
   hashOf,
   newApplication,
   newDocument,
+  newFollowUp,
   note,
   putDocument,
   strangers,
@@ -21,6 +22,18 @@ const countersOf = (email: string) => mailCounters(email, (text) => `hash of ${t
 
 export function describePurges(world: () => World): void {
   describe('a purge', () => {
+    it('ends the follow-ups of a thread before it removes the thread', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization);
+      const { id } = await world().thread(organization, userId);
+      while ((await store.listMessages(organization, id, { skip: 0, limit: 9, bytesMax: 9999 })).length > 0)
+        assert.equal((await store.purgeOrganization(organization)).done, false);
+      assert.ok(await store.findThread(organization, id));
+      const added = await store.addReply(organization, id, userId, newFollowUp());
+      assert.deepEqual(added, { outcome: 'missing' });
+    });
+
     /** An organization with rows in every table, whose person belongs to no other organization. */
     async function fill(
       organization: OrganizationId,

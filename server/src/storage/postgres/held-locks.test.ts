@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { hashOf, newFollowUp, note, strangers, type World } from '../../../testing/contract/fixture.ts';
+import { by, hashOf, newFollowUp, note, strangers, type World } from '../../../testing/contract/fixture.ts';
 import { poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId } from '../../domain/id.ts';
@@ -15,9 +15,10 @@ const result = { status: 'completed', content: 'Done', steps: [], sources: null,
 describe('A lock that another session holds on rows of one organization', () => {
   let operator: pg.Client;
   let world: World;
+  let untilWaiting: () => Promise<void>;
   let close: () => Promise<void>;
   before(async () => {
-    ({ operator, world, close } = await openPostgresWorld());
+    ({ operator, world, untilWaiting, close } = await openPostgresWorld());
   });
   after(() => close?.());
 
@@ -193,5 +194,23 @@ describe('A lock that another session holds on rows of one organization', () => 
     }
     const emails = (await store.listMembers(locked)).map(({ email }) => email);
     assert.deepEqual(emails.sort(), addresses('joining').sort());
+  });
+
+  it('that deadlocks with a purge of a person ends one step of it, and the next step goes on', async () => {
+    const { store } = world;
+    const organization = await world.organization();
+    const email = 'purged@example.org';
+    const userId = await world.member(organization, email);
+    const { id } = await world.thread(organization, userId);
+    await store.deleteThread(organization, id, by(userId), note());
+    const counters = { invitations: userId, passwordLinks: userId };
+    const purge = () => store.purgePerson(organization, { userId, email, mailCounters: counters });
+    await whileLocked('message', organization, async () => {
+      const step = purge();
+      await untilWaiting();
+      await operator.query('SELECT FROM thread WHERE organization_id = $1 FOR UPDATE', [organization]);
+      assert.deepEqual(await step, { removed: {}, done: false });
+    });
+    assert.deepEqual((await purge()).removed, { message: 2, thread: 1 });
   });
 });

@@ -155,6 +155,13 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
   const findDeletedThreads = statement('find-deleted-threads-of-user')`SELECT id FROM thread
     WHERE ${ofPerson} AND ${removal.isDeleted} LIMIT :limit FOR UPDATE`;
 
+  /** After a conflict with another node, the next step removes what that node has written. */
+  const writeStep = (work: () => Work<PurgeStep>): Promise<PurgeStep> =>
+    write(work).catch((error) => {
+      if (isConflict(error)) return { removed: {}, done: false };
+      throw error;
+    });
+
   function* removeSome(organizationId: OrganizationId, table: TableName, removed: Counts): Work<void> {
     const isLate = deadline(removal);
     for (let left = batchRows; left > 0; left -= removal.rowsAtOnce) {
@@ -185,17 +192,9 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
 
     countPurge: (organizationId, person) => read(() => countPurge(organizationId, person)),
 
-    async purgeOrganization(organizationId) {
-      try {
-        return await write(() => purgeStep(organizationId));
-      } catch (error) {
-        // Another node has written rows in the meantime: the next step removes them.
-        if (isConflict(error)) return { removed: {}, done: false };
-        throw error;
-      }
-    },
+    purgeOrganization: method(writeStep, purgeStep),
 
-    purgePerson: method(write, function* (organizationId, person) {
+    purgePerson: method(writeStep, function* (organizationId, person) {
       const removed: Counts = {};
       const values = { organizationId, userId: person.userId, limit: removal.rowsAtOnce };
       const threads = yield* rows<{ id: string }>(findDeletedThreads, values);

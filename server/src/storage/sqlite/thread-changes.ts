@@ -123,7 +123,9 @@ export function sqliteThreadChanges({
         const thread = yield* findThread(organizationId, threadId);
         if (thread === undefined || thread.deletedAt !== null) return { outcome: 'missing' };
         if (thread.userId !== userId) return { outcome: 'refused', thread };
-        const latest = (yield* row<LatestReply>(findLatest, ids))!;
+        const latest = yield* row<LatestReply>(findLatest, ids);
+        // A purge of the organization has removed the messages.
+        if (latest === undefined) return { outcome: 'missing' };
         if (isRunningStatus(latest.status)) return { outcome: 'running' };
         if (prompt?.replaces !== undefined) {
           const last = yield* row<{ id: MessageId }>(findLastPrompt, ids);
