@@ -21,7 +21,7 @@ import {
   UsageError,
   whole,
 } from './command.ts';
-import { ProgressBar, printable } from './output.ts';
+import { clearProgress, printable, showProgress } from './output.ts';
 
 interface Added extends AddedDocument {
   readonly name: string;
@@ -52,9 +52,8 @@ export const commands: readonly StoreCommand[] = [
       const failed: Failed[] = found.flatMap((one) => one.failed);
       const added: Added[] = [];
       for (const { name, reason } of failed) process.stderr.write(`${printable(name)}: ${reason}\n`);
-      const progress = new ProgressBar();
       for (const [index, name] of files.entries()) {
-        progress.show(index, files.length, printable(name));
+        showProgress(index, files.length, printable(name));
         try {
           const file = { name, source: { path: name }, accountId };
           added.push({ name, ...(await addDocument(call, file)) });
@@ -63,11 +62,11 @@ export const commands: readonly StoreCommand[] = [
           if (!(error instanceof UnreadableDocument)) throw error;
           const reason = reasonFor(name, error.message);
           failed.push({ name, reason });
-          progress.clear();
+          clearProgress();
           process.stderr.write(`${printable(name)}: ${reason}\n`);
         }
       }
-      progress.clear();
+      clearProgress();
       return {
         json: { ...(added[0] && { id: added[0].id }), documents: added, failed },
         text: describeAdded(added, failed),

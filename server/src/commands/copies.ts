@@ -15,7 +15,7 @@ import { invalid } from '../domain/errors.ts';
 import { counted } from '../domain/text.ts';
 import type { CopiedTable } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, optionText, UsageError } from './command.ts';
-import { ProgressBar } from './output.ts';
+import { clearProgress, showProgress } from './output.ts';
 
 const copy: BareCommand = {
   name: 'copy',
@@ -43,12 +43,10 @@ async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTa
   const source = await opened('--from', from, openArchive);
   try {
     const target = await opened('--to', to, openArchiveTarget);
-    const progress = new ProgressBar();
     try {
-      const onProgress = progress.show.bind(progress);
-      return await copyStore(source, target, { ...copyTools, onProgress });
+      return await copyStore(source, target, { ...copyTools, onProgress: showProgress });
     } finally {
-      progress.clear();
+      clearProgress();
       await target.close();
     }
   } finally {
@@ -183,13 +181,12 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
 
 async function copyAndCheck(store: StoreChoice & { engine: 'sqlite' }, partial: string): Promise<void> {
   const { backupEmbeddedStore } = await import('../compose.ts');
-  const progress = new ProgressBar();
   try {
     await backupEmbeddedStore(store, partial, (done, all) => {
-      progress.show(done, all, done < all ? 'pages' : 'pages, checking the copy');
+      showProgress(done, all, done < all ? 'pages' : 'pages, checking the copy');
     });
   } finally {
-    progress.clear();
+    clearProgress();
   }
 }
 

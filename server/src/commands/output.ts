@@ -83,24 +83,17 @@ export function widthOf(line: string): number {
 
 const width = 30;
 
-/** A progress bar on standard error; prints nothing unless that is a terminal. */
-export class ProgressBar {
-  readonly #stream: WriteStream;
+/** Shows a progress bar on standard error; prints nothing unless that is a terminal. */
+export function showProgress(done: number, total: number, doing: string): void {
+  const { stderr } = process;
+  if (!stderr.isTTY || total <= 1) return;
+  const filled = Math.floor((done / total) * width);
+  const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
+  const text = `${bar} ${done}/${total} ${doing}`;
+  stderr.write(`\r${text.slice(0, (stderr.columns || 80) - 1)}\u001b[K`);
+}
 
-  constructor(stream: WriteStream = process.stderr) {
-    this.#stream = stream;
-  }
-
-  show(done: number, total: number, doing: string): void {
-    if (!this.#stream.isTTY || total <= 1) return;
-    const filled = Math.floor((done / total) * width);
-    const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
-    const text = `${bar} ${done}/${total} ${doing}`;
-    this.#stream.write(`\r${text.slice(0, (this.#stream.columns || 80) - 1)}\u001b[K`);
-  }
-
-  /** Clears the line. */
-  clear(): void {
-    if (this.#stream.isTTY) this.#stream.write('\r\u001b[K');
-  }
+/** Clears the line of the progress bar. */
+export function clearProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 }

@@ -74,15 +74,10 @@ const shape = JSON.stringify(definitions);
  * and the thread's version.
  */
 function threadTags(threadUrl: (id: string) => string): (version: number) => string {
-  let url: string | undefined;
-  let start = '';
+  let start: string | undefined;
   return (version) => {
-    // The URL is known only once the service listens.
-    const current = threadUrl('');
-    if (current !== url) {
-      url = current;
-      start = entityTag(`${shape} ${url}`).slice(0, -1);
-    }
+    // Not before the first request: the URL is known only once the service listens.
+    start ??= entityTag(`${shape} ${threadUrl('')}`).slice(0, -1);
     return `${start}.${version.toString(36)}"`;
   };
 }
