@@ -341,8 +341,8 @@ export async function openOtlp(
 /** Undefined if metrics are off: their library is not loaded then. */
 export async function openMetrics(config: Config, role: string): Promise<MetricsServer | undefined> {
   if (config.metricsPort === undefined && config.otlp?.metrics !== true) return undefined;
-  const { MetricsServer } = await import('./metrics/metrics-server.ts');
-  return new MetricsServer({
+  const { createMetricsServer } = await import('./metrics/metrics-server.ts');
+  return createMetricsServer({
     version: packageVersion(),
     role,
     store: config.store.engine,

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
 import { createListener } from '../http/listener.ts';
 import type { StoreHealth } from '../usecases/surface-context.ts';
-import type { Telemetry } from '../usecases/telemetry.ts';
 import { createMetrics, type ProcessFacts, watchStore } from './metrics.ts';
 
 /** A scraper sends its request in one packet. */
@@ -11,59 +11,52 @@ const requestTimeoutMs = 10_000;
 
 const plainText = 'text/plain; charset=utf-8';
 
+export type MetricsServer = ReturnType<typeof createMetricsServer>;
+
 /** Serves the metrics of this process in the Prometheus format on a separate port, which need not be exposed. */
-export class MetricsServer {
-  readonly telemetry: Telemetry;
-  readonly #registry: ReturnType<typeof createMetrics>['registry'];
-  readonly #server: Server;
+export function createMetricsServer(facts: ProcessFacts) {
+  const { registry, telemetry } = createMetrics(facts);
+  const server = createListener((request, response) => void answer(registry, request, response), {
+    tls: undefined,
+    limits: { requestTimeoutMs },
+    refused: () => telemetry.requestRefused(),
+  });
+  // The server must not keep the process alive after a failed start.
+  server.unref();
+  return {
+    telemetry,
+    /** From now on the metrics include those of the store. */
+    watch: (store: StoreHealth) => watchStore(registry, store),
+    /** Every metric and its values. */
+    collect: () => registry.getMetricsAsJSON(),
+    /** Returns the listening address. */
+    async listen(host: string, port: number): Promise<AddressInfo> {
+      // Rejects with the error of a port that is in use.
+      await once(server.listen(port, host), 'listening');
+      return server.address() as AddressInfo;
+    },
+    async close(): Promise<void> {
+      if (!server.listening) return;
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
 
-  constructor(facts: ProcessFacts) {
-    const { registry, telemetry } = createMetrics(facts);
-    this.telemetry = telemetry;
-    this.#registry = registry;
-    this.#server = createListener((request, response) => void this.#answer(request, response), {
-      tls: undefined,
-      limits: { requestTimeoutMs },
-      refused: () => telemetry.requestRefused(),
-    });
-    // The server must not keep the process alive after a failed start.
-    this.#server.unref();
+async function answer(
+  registry: Registry,
+  { method, url }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (method !== 'GET' || url?.split('?', 1)[0] !== '/metrics') {
+    send(response, 404, plainText, 'There is nothing here but GET /metrics.\n');
+    return;
   }
-
-  /** From now on the metrics include those of the store. */
-  watch(store: StoreHealth): void {
-    watchStore(this.#registry, store);
-  }
-
-  /** Every metric and its values. */
-  collect() {
-    return this.#registry.getMetricsAsJSON();
-  }
-
-  /** Returns the listening address. */
-  async listen(host: string, port: number): Promise<AddressInfo> {
-    // Rejects with the error of a port that is in use.
-    await once(this.#server.listen(port, host), 'listening');
-    return this.#server.address() as AddressInfo;
-  }
-
-  async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeAllConnections();
-    await closed;
-  }
-
-  async #answer({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (method !== 'GET' || url?.split('?', 1)[0] !== '/metrics') {
-      send(response, 404, plainText, 'There is nothing here but GET /metrics.\n');
-      return;
-    }
-    try {
-      send(response, 200, this.#registry.contentType, await this.#registry.metrics());
-    } catch (error) {
-      send(response, 500, plainText, `The metrics could not be collected: ${(error as Error).message}\n`);
-    }
+  try {
+    send(response, 200, registry.contentType, await registry.metrics());
+  } catch (error) {
+    send(response, 500, plainText, `The metrics could not be collected: ${(error as Error).message}\n`);
   }
 }
 

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { StreamPlaces } from './thread-events.ts';
+import { streamPlaces } from './thread-events.ts';
 
 describe('The limit of streams per person', () => {
   it('applies per person, and one too many closes the oldest stream', () => {
-    const places = new StreamPlaces(2);
+    const takePlace = streamPlaces(2);
     const ended: string[] = [];
     for (const name of ['a1', 'a2', 'b1', 'a3', 'b2', 'a4']) {
-      places.take(name.slice(0, 1), () => ended.push(name));
+      takePlace(name.slice(0, 1), () => ended.push(name));
     }
     assert.deepEqual(ended, ['a1', 'a2']);
   });
 
   it('allows a new stream when one has ended', () => {
-    const places = new StreamPlaces(1);
+    const takePlace = streamPlaces(1);
     const ended: string[] = [];
     for (const name of ['one', 'two', 'three']) {
-      const leave = places.take('person', () => ended.push(name));
+      const leave = takePlace('person', () => ended.push(name));
       leave();
       leave();
     }

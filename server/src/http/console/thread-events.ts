@@ -23,7 +23,7 @@ interface Following {
 
 /** Returns a function that sends the event stream of a thread and resolves at its end. */
 export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
-  const places = new StreamPlaces(limits.streamsPerPersonMax);
+  const takePlace = streamPlaces(limits.streamsPerPersonMax);
 
   /** Rejects without a response if the thread cannot be read. All streams end when the service stops. */
   return async (following: Following, threadId: string): Promise<void> => {
@@ -35,7 +35,7 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
     // The first event is read before the stream starts, so that an unreadable thread is a normal error response.
     const first = await events.next();
     if (first.done) return;
-    const leave = places.take(userId, close);
+    const leave = takePlace(userId, close);
     const stream = new EventStream(organizationId, reply, closing, limits.streamWriteTimeoutMs);
     const stopWatching = watchSession(following, stream, close);
     try {
@@ -108,31 +108,26 @@ function watchSession(
  * Limits the streams that one person has open in this process. One too many closes the oldest, which may belong to a
  * window that lost its network: such windows never lock a person out.
  */
-export class StreamPlaces {
-  readonly #perPerson: number;
+export function streamPlaces(perPerson: number) {
   /** By person, in order of opening. */
-  readonly #open = new Map<string, Set<() => void>>();
-
-  constructor(perPerson: number) {
-    this.#perPerson = perPerson;
-  }
+  const openByPerson = new Map<string, Set<() => void>>();
 
   /** `close` ends the stream. Returns a function to call when it has ended. */
-  take(person: string, close: () => void): () => void {
-    const open = this.#open.get(person) ?? new Set();
-    this.#open.set(person, open);
+  return (person: string, close: () => void): (() => void) => {
+    const open = openByPerson.get(person) ?? new Set();
+    openByPerson.set(person, open);
     const end = () => close();
     open.add(end);
     const [oldest] = open;
-    if (oldest !== undefined && open.size > this.#perPerson) {
+    if (oldest !== undefined && open.size > perPerson) {
       open.delete(oldest);
       oldest();
     }
     return () => {
       open.delete(end);
-      if (open.size === 0 && this.#open.get(person) === open) this.#open.delete(person);
+      if (open.size === 0 && openByPerson.get(person) === open) openByPerson.delete(person);
     };
-  }
+  };
 }
 
 /** How soon a browser reconnects after a broken stream. */
