@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Ajv, ValidateFunction } from 'ajv';
 import type { FastifyServerOptions } from 'fastify';
 import { invalid } from '../domain/errors.ts';
 import { counted, isStorable } from '../domain/text.ts';
@@ -12,20 +13,17 @@ type ValidationFault = Parameters<SchemaErrorFormatter>[0][number];
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 type BuildValidator = NonNullable<Compilers['buildValidator']>;
 type Validate = ((value: unknown) => boolean) & { errors?: unknown };
-type Compile = (routePart: object) => Validate;
 
 /** No coercion, no removed properties, no defaults: a request is either valid or rejected. */
 const validatorOptions = {
-  customOptions: {
-    // Reporting every error would let one body of unknown keys cost a second of CPU.
-    allErrors: false,
-    coerceTypes: false,
-    removeAdditional: false,
-    useDefaults: false,
-    // The schemas are our own: checking them takes as long as compiling all of them.
-    validateSchema: false,
-    formats: { [textFormat]: isStorable },
-  },
+  // Reporting every error would let one body of unknown keys cost a second of CPU.
+  allErrors: false,
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  // The schemas are our own: checking them takes as long as compiling all of them.
+  validateSchema: false,
+  formats: { [textFormat]: isStorable },
 } as const;
 
 const require = createRequire(import.meta.url);
@@ -33,21 +31,21 @@ const require = createRequire(import.meta.url);
 /** A schema takes 1 to 5 ms, and requests that arrive meanwhile must not wait for many of them. */
 const compileEveryMs = 20;
 
-const loadCompiler = () => require('@fastify/ajv-compiler');
+const loadCompiler = (): typeof import('ajv') => require('ajv');
 
 /**
  * Compiles the schema of a route when its first request arrives, or with `compileAll`. Compiling all of them, and loading
  * the compiler, would take a fifth of the startup time.
  */
 export function lazyCompilers(): { compilersFactory: Compilers; compileAll: () => Promise<void> } {
-  const compilations: (() => Validate)[] = [];
-  const buildValidator = (schemas: object): Compile => {
-    let compile: Compile | undefined;
-    return (part) => {
-      let validator: Validate | undefined;
-      const compiled = (): Validate => {
-        compile ??= loadCompiler()()(schemas, validatorOptions) as Compile;
-        validator ??= compile(part);
+  const compilations: (() => ValidateFunction)[] = [];
+  const buildValidator = (definitions: Record<string, object>) => {
+    let compiler: Ajv | undefined;
+    return (part: { schema: object }) => {
+      let validator: ValidateFunction | undefined;
+      const compiled = (): ValidateFunction => {
+        compiler ??= new (loadCompiler().Ajv)(validatorOptions).addSchema(Object.values(definitions));
+        validator ??= compiler.compile(part.schema);
         return validator;
       };
       compilations.push(compiled);

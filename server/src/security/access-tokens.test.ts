@@ -4,7 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { CompactSign, createLocalJWKSet, decodeJwt, importJWK, type JWK, jwtVerify } from 'jose';
+import {
+  CompactSign,
+  calculateJwkThumbprint,
+  createLocalJWKSet,
+  decodeJwt,
+  importJWK,
+  type JWK,
+  jwtVerify,
+} from 'jose';
 import type { AccessClaims, AccessTokens } from '../domain/credential.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
@@ -170,6 +178,7 @@ describe('A signing key', () => {
     assert.equal(keys.length, 2);
     for (const key of keys) {
       assert.deepEqual(Object.keys(key), ['kty', 'crv', 'x', 'y', 'kid', 'alg', 'use']);
+      assert.equal((key as JWK).kid, await calculateJwkThumbprint(key as JWK));
     }
     for (const { privateJwk } of await store.listSigningKeys(1000)) {
       const { d } = JSON.parse(privateJwk);
