@@ -74,6 +74,8 @@ describe('A log that cannot be written', () => {
     const disk = new SmallDisk(512);
     const file = join(disk.folder, 'log');
     const service = await startLoggingTo(openSync(file, 'a'));
+    // It answers requests before it has printed its greeting, which must not be printed onto the full disk.
+    await eventually(() => readFileSync(file, 'utf8').includes('"ready"'));
     disk.fill();
     await service.request(tooManyRequests);
     const dropped = await service.droppedLines();
