@@ -24,6 +24,8 @@ export const statusOfCode = {
 const document = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'));
 const ajv = new Ajv2020({
   strict: false,
+  // `openapi.test.ts` checks the document. Compiling the schema of schemas would take 0.08 s in every test process.
+  validateSchema: false,
   formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, text: true },
 });
 ajv.addSchema({ $id: 'openapi', ...document });

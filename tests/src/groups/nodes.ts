@@ -1,0 +1,3 @@
+import { importGroup } from '../groups.ts';
+
+await importGroup('nodes');
