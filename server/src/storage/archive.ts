@@ -4,7 +4,7 @@ export interface Archive {
   readonly threadNumbers: 'store' | 'organization';
   count(table: ArchiveTable): Promise<number>;
   /** The next rows in key order, each followed by its joined columns. All reads see one snapshot. */
-  read(table: ArchiveTable, after: Key | null, limit: number): Promise<Row[]>;
+  read(table: ArchiveTable, after: Key, limit: number): Promise<Row[]>;
   readMarks(): Promise<Marks>;
   /** Whether no other process has the store open. */
   isAlone(): Promise<boolean>;
@@ -135,11 +135,17 @@ export function archiveTable(name: TableName): ArchiveTable {
 const tablesNotCopied =
   /^(?:schema_version|store_clock|passage_term\w*|search_due|search_range|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)$/;
 
-/** The statement that reads the rows after a key, or the first ones; `place` formats the n-th parameter. */
+/** Before every row: the first column of a key is a text that is not empty. */
+export function startOf({ columns, keyLength }: ArchiveTable): Key {
+  return Object.values(columns)
+    .slice(0, keyLength)
+    .map((type) => (type === 'text' ? '' : 0));
+}
+
+/** The statement that reads the rows after a key; `place` formats the n-th parameter. */
 export function readText(
   { name, columns, keyLength, joined }: ArchiveTable,
   expressions: Readonly<Record<string, string>>,
-  afterKey: boolean,
   place: (number: number) => string,
 ): string {
   const qualified = (column: string) => `"${name}"."${column}"`;
@@ -147,8 +153,7 @@ export function readText(
   const read = Object.keys(columns).map((column) => expressions[`${name}.${column}`] ?? qualified(column));
   const after = `(${keys.map(qualified).join(', ')}) > (${keys.map((_, index) => place(index + 1)).join(', ')})`;
   return `SELECT ${[...read, ...Object.values(joined?.columns ?? {})].join(', ')} FROM "${name}" ${joined?.from ?? ''}
-    ${afterKey ? `WHERE ${after}` : ''} ORDER BY ${keys.map(qualified).join(', ')}
-    LIMIT ${place(afterKey ? keyLength + 1 : 1)}`;
+    WHERE ${after} ORDER BY ${keys.map(qualified).join(', ')} LIMIT ${place(keyLength + 1)}`;
 }
 
 /** Rejects a schema with a column that the list above lacks: a copy must be complete. */

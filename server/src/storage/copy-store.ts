@@ -1,5 +1,5 @@
 import { indexedText } from '../domain/document.ts';
-import { ServiceError } from '../domain/errors.ts';
+import { invalid } from '../domain/errors.ts';
 import {
   type Archive,
   type ArchiveTable,
@@ -7,6 +7,7 @@ import {
   archiveTables,
   type Key,
   type Row,
+  startOf,
   type Terms,
 } from './archive.ts';
 import { scopedTerms } from './sql/documents.ts';
@@ -72,7 +73,7 @@ export async function copyStore(
       onProgress(done, all, `comparing ${table.name}`);
       const text = encoded(rows, ignored);
       if (text !== encoded(await target.read(table, after, limit), ignored)) {
-        throw refusal(`The copy differs from the source in the table ${table.name}: run the command again.`);
+        throw invalid(`The copy differs from the source in the table ${table.name}: run the command again.`);
       }
       checksum = sha256(`${checksum}${text}`);
       done += rows.length;
@@ -80,7 +81,7 @@ export async function copyStore(
     tables.push({ table: table.name, rows: counts.get(table.name)!, checksum });
   }
   if (!(await source.isAlone()) || !(await target.isAlone())) {
-    throw refusal(
+    throw invalid(
       'Another process opened one of the stores during the copy: stop it and run the command again.',
     );
   }
@@ -97,7 +98,7 @@ async function writeRows(target: ArchiveTarget, table: ArchiveTable, rows: reado
     if (rows.length === 1) {
       const key = rows[0]!.slice(0, table.keyLength).join(', ');
       const { message } = error as Error;
-      throw refusal(
+      throw invalid(
         `The row ${key} of the table ${table.name} cannot be copied (${message}): repair the source.`,
       );
     }
@@ -111,20 +112,20 @@ async function assertEmpty(target: ArchiveTarget): Promise<void> {
   for (const table of archiveTables) {
     if (table.name !== 'organization' && table.name !== 'user') continue;
     if ((await target.count(table)) > 0) {
-      throw refusal('The target is not empty and is not an unfinished copy: name an empty one.');
+      throw invalid('The target is not empty and is not an unfinished copy: name an empty one.');
     }
   }
 }
 
 /** The rows of a table in key order, with the key before each batch. The last batch is empty. */
 async function* batchesOf(source: Archive, table: ArchiveTable) {
-  let after: Key | null = null;
+  let after = startOf(table);
   let rows: Row[];
   let limit = rowsFirst;
   do {
     rows = await source.read(table, after, limit);
     yield { rows, after, limit };
-    after = (rows.at(-1)?.slice(0, table.keyLength) ?? null) as Key | null;
+    after = rows.at(-1)?.slice(0, table.keyLength) as Key;
     limit = nextLimit(rows, limit);
   } while (rows.length > 0);
 }
@@ -160,8 +161,4 @@ function encoded(rows: readonly Row[], ignored: readonly boolean[]): string {
       row.map((value, index) => (ignored[index] ? null : value instanceof Uint8Array ? [...value] : value)),
     ),
   );
-}
-
-function refusal(sentence: string): ServiceError {
-  return new ServiceError('INVALID_PARAMS', sentence);
 }

@@ -97,9 +97,9 @@ function reader(client: pg.Client): Archive {
     },
     async read(table, after, limit) {
       const { rows } = await client.query<Value[]>({
-        name: `read ${table.name}${after === null ? '' : ' on'}`,
-        text: readText(table, {}, after !== null, (number) => `$${number}`),
-        values: [...(after ?? []), limit],
+        name: `read ${table.name}`,
+        text: readText(table, {}, (number) => `$${number}`),
+        values: [...after, limit],
         rowMode: 'array',
       });
       return rows;

@@ -89,18 +89,14 @@ function openAlone(file: string, options: Parameters<typeof openDatabase>[1]): D
 }
 
 function reader(database: Database): Archive {
-  const read = (table: ArchiveTable, afterKey: boolean) =>
-    database.prepare<unknown[], Value[]>(readText(table, expressions, afterKey, () => '?')).raw();
-  const statements = memoized((table: ArchiveTable) => ({
-    first: read(table, false),
-    next: read(table, true),
-  }));
+  const readFrom = memoized((table: ArchiveTable) =>
+    database.prepare<unknown[], Value[]>(readText(table, expressions, () => '?')).raw(),
+  );
   return {
     threadNumbers: 'store',
     count: async ({ name }) => database.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!,
     async read(table, after, limit) {
-      const { first, next } = statements(table);
-      const rows = after === null ? first.all(limit) : next.all(...after, limit);
+      const rows = readFrom(table).all(...after, limit);
       const flags = Object.values(table.columns).flatMap((type, index) =>
         type === 'boolean' ? [index] : [],
       );
@@ -137,14 +133,8 @@ const readSequences = `SELECT latest_at AS latestAt, move_sequence AS move,
 
 function raiseMarks(database: Database, marks: Marks): void {
   database.prepare('UPDATE store_clock SET latest_at = @latestAt, move_sequence = @move').run(marks);
-  // sqlite_sequence has no unique index, and a row only for tables that ever held one.
-  const create = database.prepare(
-    `INSERT INTO sqlite_sequence (name, seq)
-     SELECT @table, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = @table)`,
-  );
-  const raise = database.prepare('UPDATE sqlite_sequence SET seq = max(seq, @mark) WHERE name = @table');
-  for (const table of ['passage', 'corpus'] as const) {
-    create.run({ table });
-    raise.run({ table, mark: marks[table] });
-  }
+  // It has a row only for tables that ever held one.
+  database.exec('DELETE FROM sqlite_sequence');
+  const insert = database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
+  for (const table of ['passage', 'corpus'] as const) insert.run(table, marks[table]);
 }
