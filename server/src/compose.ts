@@ -157,7 +157,6 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
     const { openPostgresStore } = await import('./storage/postgres/open.ts');
     return await openPostgresStore(store.url, {
       connectionsMax: config.databaseConnections,
-      onError: watch.connectionBroke,
       watch,
       mustExist,
       cacheBytes: config.cacheBytes,

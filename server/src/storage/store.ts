@@ -72,6 +72,7 @@ export interface Store
 
 /** Is called about faults of the store that no caller sees, and about changes that deserve a line in the log. */
 export interface StoreWatch {
+  /** An idle connection has ended. Another one is opened when it is needed. */
   connectionBroke(error: Error): void;
   /** Writes have started to fail: the disk is full, read-only or broken, or the files are gone. */
   writesFail(error: Error): void;

@@ -19,7 +19,11 @@ export async function openTestDatabase(): Promise<{ url: string; close(): Promis
 
 export const poolSettings = {
   connectionsMax: 10,
-  onError: (error: Error) => {
-    throw error;
+  watch: {
+    connectionBroke(error: Error) {
+      throw error;
+    },
+    writesFail() {},
+    writesSucceed() {},
   },
 };

@@ -27,9 +27,7 @@ export type Run = <Row>(statement: Statement, values?: Values) => Promise<Row[]>
 
 export interface PoolSettings {
   readonly connectionsMax: number;
-  /** Called when an idle connection breaks; the pool opens another. */
-  readonly onError: (error: Error) => void;
-  readonly watch?: Pick<StoreWatch, 'writesFail' | 'writesSucceed'>;
+  readonly watch?: StoreWatch;
   /** Rejects a database without a store instead of creating one. */
   readonly mustExist?: boolean;
   /** Memory for objects that have not changed since they were read. */
@@ -167,7 +165,7 @@ export class Database implements Transactions {
   static async open(
     servers: Servers,
     time: StoreTime,
-    { connectionsMax, onError, watch, mustExist = false }: PoolSettings,
+    { connectionsMax, watch, mustExist = false }: PoolSettings,
   ): Promise<Database> {
     await migrate(servers, timeouts, mustExist);
     const pool = new pg.Pool({
@@ -182,7 +180,7 @@ export class Database implements Transactions {
       application_name: applicationName,
       types,
     });
-    pool.on('error', onError);
+    pool.on('error', (error) => watch?.connectionBroke(error));
     // A connection may break between two statements of a transaction, and an error event without a listener ends the process.
     pool.on('connect', (client) => void client.on('error', () => {}));
     return new Database(pool, time, new WriteHealth(watch));
