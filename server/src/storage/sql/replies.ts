@@ -142,16 +142,13 @@ export function progressValues({ status, content, steps }: ReplyProgress) {
 
 type Result = Parameters<Replies['settleReply']>[1];
 
-export function resultValues({ status, content, steps, sources, model, ...result }: Omit<Result, 'note'>) {
-  const { verdict, unanswered = false, failure = null } = result;
+export function resultValues({ steps, sources, verdict, ...result }: Omit<Result, 'note'>) {
   return {
-    status,
-    content,
+    unanswered: false,
+    failure: null,
+    ...result,
     steps: JSON.stringify(steps),
     sources: sources && JSON.stringify(sources),
-    model,
     verdict: verdict === undefined ? null : JSON.stringify(verdict),
-    unanswered,
-    failure,
   };
 }

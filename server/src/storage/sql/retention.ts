@@ -165,23 +165,6 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
   const statements = retentionStatements(removal);
   const removeThreads = threadRemoval(removal);
 
-  /** Removes at most `limit` due rows of an organization. */
-  function* removeOf(
-    organizationId: OrganizationId,
-    kind: RetentionKind,
-    keepMs: number,
-    limit: number,
-  ): Work<{ removed: number; rows: number; mayHaveMore: boolean }> {
-    const due = yield* rows<{ id: string }>(statements.remove[kind], { organizationId, keepMs, limit });
-    if (kind === 'revoked_keys') yield* run(removeUses, { organizationId, keys: jsonRows(due) });
-    const { threads, messages } =
-      kind === 'deleted_threads'
-        ? yield* removeThreads(organizationId, due, limit)
-        : { threads: due.length, messages: 0 };
-    const mayHaveMore = threads < due.length || due.length === limit;
-    return { removed: threads, rows: threads + messages, mayHaveMore };
-  }
-
   return {
     async removeExpired(kind, keepMs, place) {
       const { rowsMax: limit = batchRows } = retentionRules[kind];
@@ -194,8 +177,17 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
         const next = await read(() => row<Owner>(findNextPage, { place }));
         return { removed: 0, rows: 0, next: next?.id ?? null };
       }
-      const { mayHaveMore, ...gone } = await writeUnsynced(() => removeOf(owner.id, kind, keepMs, limit));
-      return { ...gone, next: mayHaveMore ? place : owner.id };
+      const organizationId = owner.id;
+      return writeUnsynced(function* () {
+        const due = yield* rows<{ id: string }>(statements.remove[kind], { organizationId, keepMs, limit });
+        if (kind === 'revoked_keys') yield* run(removeUses, { organizationId, keys: jsonRows(due) });
+        const { threads: removed, messages } =
+          kind === 'deleted_threads'
+            ? yield* removeThreads(organizationId, due, limit)
+            : { threads: due.length, messages: 0 };
+        const mayHaveMore = removed < due.length || due.length === limit;
+        return { removed, rows: removed + messages, next: mayHaveMore ? place : organizationId };
+      });
     },
 
     async countExpired(kind, keepMs) {

@@ -219,7 +219,11 @@ export class CommitQueue {
     } catch (error) {
       if (error instanceof LockIsTaken) return;
       this.#watch.guard?.failed(error as Error);
-      if (this.#database.inTransaction) tryTo(() => this.#statements.rollback.run());
+      try {
+        if (this.#database.inTransaction) this.#statements.rollback.run();
+      } catch {
+        // The disk may be broken. The callers get the first error, and the next commit starts afresh.
+      }
       for (const { reject } of queue.splice(0)) reject(error);
       return;
     }
@@ -334,11 +338,4 @@ function answerInTurns(answers: readonly (() => void)[]): void {
 function runWrite(write: Write, clock: CommitClock): () => void {
   const value = write.run(clock);
   return () => write.resolve(value as never);
-}
-
-/** May fail on a broken disk. The callers get the first error, and the next commit starts afresh. */
-function tryTo(act: () => unknown): void {
-  try {
-    act();
-  } catch {}
 }

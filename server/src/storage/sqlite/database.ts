@@ -27,7 +27,11 @@ export function openDatabase(
 ): Database {
   // Opening a pipe would wait for its other end.
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not a file');
-  if (!mustExist) createFile(file);
+  if (!mustExist) {
+    createFolder(dirname(file));
+    // Only the owner may read the file. SQLite gives its other files the same mode.
+    closeSync(openSync(file, 'a', 0o600));
+  }
   const database = new Sqlite(file, { fileMustExist: true });
   try {
     // First, so that two processes that start at once wait for each other.
@@ -59,12 +63,6 @@ export function isUnfinished(database: Database): boolean {
   return (
     database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(unfinishedCopyTable) !== undefined
   );
-}
-
-/** Only the owner may read the file. SQLite gives its other files the same mode. */
-function createFile(file: string): void {
-  createFolder(dirname(file));
-  closeSync(openSync(file, 'a', 0o600));
 }
 
 /** One folder at a time: Node's recursive mkdir never returns if a folder cannot be created, for example under /proc. */

@@ -83,7 +83,10 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
   const readLater = database.transaction((kind: ListingKind, limit: number, values: Values) => {
     const { laterPage, moves } = queries[kind];
     const rows = laterPage.all(values).map(toListed);
-    const moved = moves.all({ ...values, ...lowestValues(rows, limit) }).map(toListed);
+    // Down to the end of the page. A page that is not full reaches to the end of the listing.
+    const lowest = rows.length <= limit ? bottom : rows.at(-1)!.position;
+    const bounds = { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
+    const moved = moves.all({ ...values, ...bounds }).map(toListed);
     return cut(moved.length === 0 ? rows : [...rows, ...moved].sort(byPosition), limit);
   });
 
@@ -117,12 +120,6 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
       return keepPage(cache, name, { page, state, at });
     },
   };
-}
-
-/** The values of `moves`: down to the end of the page that was read. A page that is not full reaches to the end. */
-function lowestValues(rows: readonly ListedThread[], limit: number): Values {
-  const lowest = rows.length <= limit ? bottom : rows.at(-1)!.position;
-  return { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
 }
 
 const dialect = {
