@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LeaseWatch } from './tend-replies.ts';
+import { leaseWatch } from './tend-replies.ts';
 
 const leaseMs = 15_000;
 
 describe('The monitoring of leases', () => {
   function watch() {
     const clock = { ms: 1_000 };
-    const leases = new LeaseWatch(leaseMs, () => clock.ms);
+    const leases = leaseWatch(leaseMs, () => clock.ms);
     const rounds = (count: number, everyMs: number, succeed = true) => {
       const answers = Array.from({ length: count }, () => {
         const may = leases.mayEndLeases();

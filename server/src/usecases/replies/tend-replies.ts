@@ -19,7 +19,7 @@ export const failureTexts: FailureTexts = {
 /**
  * Handles what no signal of this process reports: deadlines, leases of dead workers, and replies that other processes
  * ended. Called a few times a second with the number of the round. `leases`: whether to end expired leases (see
- * `LeaseWatch`). Returns the replies that it failed.
+ * `leaseWatch`). Returns the replies that it failed.
  */
 export async function tendReplies(context: Context, round: number, leases = true): Promise<FailedReply[]> {
   const { store, replySignals, limits } = context;
@@ -79,33 +79,23 @@ const gapMsMin = 2_000;
  * and that must not cost replies an attempt. So leases are ended only after the store has answered this process for one
  * lease period without interruption: by then every live worker has renewed.
  */
-export class LeaseWatch {
-  readonly #leaseMs: number;
-  readonly #clock: () => number;
-  #answersSince = 0;
-  #lastAnswer: number | undefined;
-
-  constructor(leaseMs: number, clock: () => number) {
-    this.#leaseMs = leaseMs;
-    this.#clock = clock;
-  }
-
-  /** Call right before a sweep. */
-  mayEndLeases(): boolean {
-    return this.#breakIfLate() - this.#answersSince >= this.#leaseMs;
-  }
-
-  roundEnded(succeeded: boolean): void {
-    const now = this.#breakIfLate();
-    this.#lastAnswer = succeeded ? now : undefined;
-  }
-
-  #breakIfLate(): number {
-    const now = this.#clock();
-    const gapMs = Math.max(gapMsMin, this.#leaseMs / 2);
-    if (this.#lastAnswer === undefined || now - this.#lastAnswer > gapMs) this.#answersSince = now;
+export function leaseWatch(leaseMs: number, clock: () => number) {
+  const gapMs = Math.max(gapMsMin, leaseMs / 2);
+  let answersSince = 0;
+  let lastAnswer: number | undefined;
+  const breakIfLate = () => {
+    const now = clock();
+    if (lastAnswer === undefined || now - lastAnswer > gapMs) answersSince = now;
     return now;
-  }
+  };
+  return {
+    /** Call right before a sweep. */
+    mayEndLeases: () => breakIfLate() - answersSince >= leaseMs,
+    roundEnded(succeeded: boolean): void {
+      const now = breakIfLate();
+      lastAnswer = succeeded ? now : undefined;
+    },
+  };
 }
 
 function partOf(watched: readonly ReplyName[], round: number): readonly ReplyName[] {
@@ -133,14 +123,14 @@ interface Tending {
  */
 export function keepTending(context: Context, tending: Tending): () => Promise<void> {
   const { worker, leaseMs, log, watchClock } = tending;
-  const leaseWatch = new LeaseWatch(leaseMs, context.timers.steadyMs);
+  const leases = leaseWatch(leaseMs, context.timers.steadyMs);
   let round = 0;
   let failing = false;
   let running: Promise<void> | undefined;
   const tendOnce = async () => {
     try {
       await worker?.renewIfLate();
-      const failed = await tendReplies(context, round, leaseWatch.mayEndLeases());
+      const failed = await tendReplies(context, round, leases.mayEndLeases());
       for (const { failure, traceId, threadId: thread, messageId: message, organizationId } of failed) {
         const details = { failure, trace_id: traceId, thread, message, organization: organizationId };
         log.warn(details, 'reply failed');
@@ -148,9 +138,9 @@ export function keepTending(context: Context, tending: Tending): () => Promise<v
       if (round % clockEveryRounds === 0) await watchClock?.();
       if (failing) log.info({}, 'the store answers again');
       failing = false;
-      leaseWatch.roundEnded(true);
+      leases.roundEnded(true);
     } catch (error) {
-      leaseWatch.roundEnded(false);
+      leases.roundEnded(false);
       // Logged once per outage, not five times a second.
       if (!failing) log.error({ err: error }, 'could not process reply deadlines and leases; retrying');
       failing = true;
