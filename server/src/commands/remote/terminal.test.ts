@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { WriteStream } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
 import type { Thread, ThreadMessage, ThreadWithMessages } from '../../../../client/src/index.ts';
-import { LiveLine, LiveText, replyText, type Terminal, threadText, viewReply } from './terminal.ts';
+import { LiveText, liveLine, replyText, type Terminal, threadText, viewReply } from './terminal.ts';
 
 /** A terminal of one line: text stays until the cursor returns to the start of the line. */
 function fakeStream({ isTTY = true, columns = 40 } = {}) {
@@ -34,7 +34,7 @@ describe('The status line', () => {
     mock.timers.enable({ apis: ['setInterval'] });
     let nowMs = 5000;
     const { stream, visible, written } = fakeStream();
-    const line = new LiveLine(stream, 'Waiting', () => nowMs);
+    const line = liveLine(stream, 'Waiting', () => nowMs);
     assert.equal(visible(), '0 s  Waiting');
     nowMs += 2000;
     mock.timers.tick(2000);
@@ -54,7 +54,7 @@ describe('The status line', () => {
 
   it('stays on one line, whatever a step is called', () => {
     const { stream, visible, written } = fakeStream({ columns: 20 });
-    const line = new LiveLine(stream, 'a\nb\u001b[2Jc', () => 0);
+    const line = liveLine(stream, 'a\nb\u001b[2Jc', () => 0);
     assert.equal(visible(), '0 s  a\uFFFDb\uFFFD[2Jc');
     line.show('x'.repeat(100));
     line.end();

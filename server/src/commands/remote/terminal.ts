@@ -42,7 +42,7 @@ interface ReplyView {
 export function viewReply(terminal: Terminal, { verbose = false, text = false } = {}): ReplyView {
   const { stdout, stderr } = terminal;
   const live = isLive(terminal);
-  const line = live && !verbose ? new LiveLine(stderr, 'Waiting for the reply') : undefined;
+  const line = live && !verbose ? liveLine(stderr, 'Waiting for the reply') : undefined;
   const body = live && text ? new LiveText(stdout) : undefined;
   const printStep = ({ description }: { description: string }) => {
     if (verbose) stderr.write(`${printable(description)}\n`);
@@ -110,41 +110,30 @@ export class LiveText {
 }
 
 /** A status line with the elapsed time, which is removed at the end. */
-export class LiveLine {
-  readonly #stream: WriteStream;
-  readonly #now: () => number;
-  readonly #startedAt: number;
-  readonly #timer: NodeJS.Timeout;
-  #doing: string;
-  #ended = false;
-
-  constructor(stream: WriteStream, doing: string, now: () => number = () => performance.now()) {
-    this.#stream = stream;
-    this.#now = now;
-    this.#startedAt = now();
-    this.#doing = doing;
-    this.#timer = setInterval(() => this.#draw(), 1000);
-    this.#draw();
-  }
-
-  show(doing: string): void {
-    this.#doing = doing;
-    if (!this.#ended) this.#draw();
-  }
-
-  /** Clears the line. */
-  end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    clearInterval(this.#timer);
-    this.#stream.write(`\r${eraseRest}`);
-  }
-
-  #draw(): void {
-    const text = `${elapsed(this.#now() - this.#startedAt)}  ${printable(this.#doing)}`;
-    const fitting = text.slice(0, (this.#stream.columns || 80) - 1);
-    this.#stream.write(`\r${noWrap}${fitting}${eraseRest}${wrap}`);
-  }
+export function liveLine(stream: WriteStream, doing: string, now: () => number = () => performance.now()) {
+  const startedAt = now();
+  let current = doing;
+  let ended = false;
+  const draw = () => {
+    const text = `${elapsed(now() - startedAt)}  ${printable(current)}`;
+    const fitting = text.slice(0, (stream.columns || 80) - 1);
+    stream.write(`\r${noWrap}${fitting}${eraseRest}${wrap}`);
+  };
+  const timer = setInterval(draw, 1000);
+  draw();
+  return {
+    show(next: string): void {
+      current = next;
+      if (!ended) draw();
+    },
+    /** Clears the line. */
+    end(): void {
+      if (ended) return;
+      ended = true;
+      clearInterval(timer);
+      stream.write(`\r${eraseRest}`);
+    },
+  };
 }
 
 /** `7 s`, `2 min 7 s`. */
