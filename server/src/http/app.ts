@@ -22,7 +22,7 @@ interface AppOptions
     Omit<ConsoleOptions, 'heldRequests' | 'limits' | 'baseUrl'>,
     PageOptions {
   readonly log: FastifyBaseLogger;
-  /** See `Drain`. */
+  /** See `createDrain`. */
   readonly drainMs: number | undefined;
   /** The proxies whose `X-Forwarded-For` is trusted. The header is ignored in requests from anyone else. */
   readonly trustedProxies: readonly string[];
@@ -34,7 +34,7 @@ const readyUrl = '/readyz';
 export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
   const heldRequests = new HeldRequests();
   const { limits, baseUrl } = context;
-  const drain = new Drain(options.drainMs);
+  const drain = createDrain(options.drainMs);
   const { compilersFactory, compileAll } = lazyCompilers();
   const app = fastify({
     loggerInstance: sharedLogger(options.log),
@@ -153,41 +153,37 @@ const probedDrainMs = 5_000;
 /** After this long without requests, the load balancer has switched to other nodes. */
 const quietMs = 500;
 
+type Drain = ReturnType<typeof createDrain>;
+
 /**
  * The time between the stop signal and closing the listener. Meanwhile `/readyz` answers 503 and every answer closes its
  * connection, but requests are still served: a proxy that checks `/readyz` switches to other nodes and loses no request.
+ * Without `ms` it takes 5 s if `/readyz` was ever requested, otherwise no time: no proxy would notice.
  */
-class Drain {
-  isStarted = false;
-  readonly #ms: number | undefined;
-  #probed = false;
-  #lastRequestMs = 0;
-
-  /** Without `ms` it takes 5 s if `/readyz` was ever requested, otherwise no time: no proxy would notice. */
-  constructor(ms: number | undefined) {
-    this.#ms = ms;
-  }
-
-  probeArrived(): void {
-    this.#probed = true;
-  }
-
-  requestArrived(): void {
-    this.#lastRequestMs = performance.now();
-  }
-
-  /** Resolves when the listener may close. It takes up to twice as long while requests still arrive. */
-  async start(): Promise<void> {
-    this.isStarted = true;
-    const startedMs = performance.now();
-    const ms = this.#ms ?? (this.#probed ? probedDrainMs : 0);
-    for (;;) {
-      const elapsedMs = performance.now() - startedMs;
-      const isQuiet = performance.now() - this.#lastRequestMs >= quietMs;
-      if (elapsedMs >= 2 * ms || (elapsedMs >= ms && isQuiet)) return;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(50, ms)));
-    }
-  }
+function createDrain(ms: number | undefined) {
+  let isProbed = false;
+  let lastRequestMs = 0;
+  return {
+    isStarted: false,
+    probeArrived(): void {
+      isProbed = true;
+    },
+    requestArrived(): void {
+      lastRequestMs = performance.now();
+    },
+    /** Resolves when the listener may close. It takes up to twice as long while requests still arrive. */
+    async start(): Promise<void> {
+      this.isStarted = true;
+      const startedMs = performance.now();
+      const drainMs = ms ?? (isProbed ? probedDrainMs : 0);
+      for (;;) {
+        const elapsedMs = performance.now() - startedMs;
+        const isQuiet = performance.now() - lastRequestMs >= quietMs;
+        if (elapsedMs >= 2 * drainMs || (elapsedMs >= drainMs && isQuiet)) return;
+        await new Promise((resolve) => setTimeout(resolve, Math.min(50, drainMs)));
+      }
+    },
+  };
 }
 
 declare module 'fastify' {
