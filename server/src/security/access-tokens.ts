@@ -1,5 +1,4 @@
-import { generateKeyPair, hash } from 'node:crypto';
-import { promisify } from 'node:util';
+import { generateKeyPairSync, hash } from 'node:crypto';
 import type { CryptoKey, JWK } from 'jose';
 import {
   type AccessClaims,
@@ -13,7 +12,6 @@ import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/store.ts
 
 /** Loaded with the first token, because most commands do not need it. */
 const jose = () => import('jose');
-const generateKeys = promisify(generateKeyPair);
 
 /** One algorithm, so that no token can choose another (RFC 8725 §3.1). */
 const algorithm = 'ES256';
@@ -64,7 +62,7 @@ export function createAccessTokens(
 
   async function activeKey(): Promise<SigningKey> {
     const active = (await store.listSigningKeys(0)).find(({ retiredAt }) => retiredAt === null);
-    return active ?? store.keepSigningKey(await newSigningKey());
+    return active ?? store.keepSigningKey(newSigningKey());
   }
 
   async function verify(token: string): Promise<Remembered | undefined> {
@@ -130,7 +128,7 @@ export function createAccessTokens(
     },
 
     async rotateKey(forget) {
-      const next = await newSigningKey();
+      const next = newSigningKey();
       await store.rotateSigningKey(next, forget);
       return next.id;
     },
@@ -138,8 +136,8 @@ export function createAccessTokens(
 }
 
 /** Without jose, which would take a tenth of the first start. The id is the thumbprint of the key (RFC 7638). */
-async function newSigningKey(): Promise<NewSigningKey> {
-  const { privateKey } = await generateKeys('ec', { namedCurve: 'P-256' });
+function newSigningKey(): NewSigningKey {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { crv, kty, x, y, d } = privateKey.export({ format: 'jwk' });
   const id = hash('sha256', JSON.stringify({ crv, kty, x, y }), 'base64url');
   return { id, privateJwk: JSON.stringify({ kty, crv, x, y, d }) };
