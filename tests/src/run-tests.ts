@@ -18,15 +18,16 @@ const allTests = [
 
 /** These take longest, so they start first: otherwise the last of them would run alone. */
 const longest = [
-  'tests/src/groups/browser.ts',
+  'tests/src/groups/{browser,replies,nodes}.ts',
   'tests/src/nodes/{rolling-restarts,pgbouncer,database-outages}.test.ts',
   'tests/src/browser/looks.test.ts',
-  'tests/src/groups/!(browser).ts',
+  'tests/src/groups/*.ts',
   'tests/src/histories/histories.test.ts',
   'server/src/storage/postgres/store.test.ts',
-  'tests/src/{copy,package,fuzz}.test.ts',
+  'server/src/generation/reading/document-reader.test.ts',
+  'tests/src/{copy,package,fuzz,serving,examples}.test.ts',
   'tests/src/documentation/*.test.ts',
-  'tests/src/sockets/unread-streams.test.ts',
+  'tests/src/sockets/{fuzz,unread-streams}.test.ts',
   'tests/src/neighbors/neighbors.test.ts',
 ];
 
