@@ -13,18 +13,18 @@ describe('A generated title', () => {
     for (const prompt of [' ', '\n', ' \t\r\n\u2003']) assert.equal(titleFromPrompt(prompt), 'New thread');
   });
 
-  it('is cut at a word within 80 graphemes', () => {
+  it('is cut at a word within 80 graphemes, and ends with an ellipsis then', () => {
     const words = 'word '.repeat(40);
-    assert.equal(titleFromPrompt(words), 'word '.repeat(16).trimEnd());
-    assert.equal(titleFromPrompt(`${'a'.repeat(78)} bcd`), 'a'.repeat(78));
-    assert.equal(titleFromPrompt(`${'a'.repeat(80)} b`), 'a'.repeat(80));
+    assert.equal(titleFromPrompt(words), `${'word '.repeat(16).trimEnd()}…`);
+    assert.equal(titleFromPrompt(`${'a'.repeat(78)} bcd`), `${'a'.repeat(78)}…`);
+    assert.equal(titleFromPrompt(`${'a'.repeat(80)} b`), `${'a'.repeat(80)}…`);
     assert.equal(titleFromPrompt('a'.repeat(80)), 'a'.repeat(80));
   });
 
   it('never cuts within a grapheme', () => {
     const family = '👩‍👩‍👧‍👦';
-    assert.equal(titleFromPrompt(family.repeat(100)), family.repeat(45));
-    assert.equal(titleFromPrompt('e\u0301'.repeat(100)), 'e\u0301'.repeat(80));
+    assert.equal(titleFromPrompt(family.repeat(100)), `${family.repeat(45)}…`);
+    assert.equal(titleFromPrompt('e\u0301'.repeat(100)), `${'e\u0301'.repeat(80)}…`);
   });
 
   it('stays short even if one grapheme is very long', () => {

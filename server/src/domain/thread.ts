@@ -24,8 +24,8 @@ const fallbackTitle = 'New thread';
 let graphemes: Intl.Segmenter | undefined;
 
 /**
- * The first visible line of the prompt, without invisible characters, cut at a word within 80 graphemes. Deterministic,
- * so that a repeated create with the same idempotency key shows the same title.
+ * The first visible line of the prompt, without invisible characters. A long one is cut at a word within 80 graphemes and
+ * ends with an ellipsis. Deterministic, so that a repeated create with the same idempotency key shows the same title.
  */
 export function titleFromPrompt(prompt: string): string {
   const start = prompt.search(visibleCharacter);
@@ -44,7 +44,8 @@ function cutAtWord(line: string): string {
   for (const { segment, index } of graphemes.segment(line)) {
     const isSpace = segment.trim() === '';
     if (count === generatedTitleGraphemesMax || index + segment.length > generatedTitleUnitsMax) {
-      return line.slice(0, isSpace || lastWordEnd === 0 ? end : lastWordEnd).trimEnd();
+      const cut = line.slice(0, isSpace || lastWordEnd === 0 ? end : lastWordEnd).trimEnd();
+      return cut && `${cut}…`;
     }
     if (isSpace) lastWordEnd = index;
     end = index + segment.length;

@@ -62,7 +62,7 @@ describe('POST /threads', () => {
       const word = '🇫🇷e\u0301👍🏽';
       const { thread } = await createThread(world.ada, { prompt: Array(40).fill(word).join(' ') });
       // 20 words of 3 graphemes and the 19 spaces between them: a 21st would make 83.
-      assert.equal(thread.title, Array(20).fill(word).join(' '));
+      assert.equal(thread.title, `${Array(20).fill(word).join(' ')}…`);
     });
 
     it('generates a title without control or invisible characters', async () => {
