@@ -19,7 +19,7 @@ const enclosures = new Map(
     ...{ Oo: '[', Oc: ' ]', Bo: '[', Bc: ' ]', Po: '(', Pc: ' )', Do: '“', Dc: ' ”', So: '‘', Sc: ' ’' },
   }),
 );
-const mdocMacro = /^(?:A[nrp]|Cm|Dv|E[mrv]|F[alnt]|I[cn]|L[ik]|Mt|N[dmos]|P[af]|S[xy]|V[at]|X[rco])$/;
+const mdocMacro = /^(?:A[nrp]|Cm|Dv|E[mrv]|F[alnt]|I[cn]|L[ik]|Mt|N[dmos]|P[af]|S[xy]|Ta|V[at]|X[rco])$/;
 const specialCharacters = new Map(
   `aq' dq" lq“ rq” oq‘ cq’ bu• em— en– hy- mi- co© rg® tm™ ha^ ti~ rs\\ ga\` aa´ sl/ at@ sh# Do$ lB[ rB] lC{ rC} la< ra>
   ->→ <-← >=≥ <=≤ !=≠ mu× +-± de° sc§ L"“ R"” C'' C\`' --— Aq'`
@@ -109,7 +109,7 @@ class ManualPage {
   }
 
   #addList(kind: string): void {
-    const tag = /^-(?:bullet|dash|hyphen|item)/.test(kind) ? 'ul' : kind === '-enum' ? 'ol' : 'dl';
+    const tag = /^-(?:bullet|column|dash|hyphen|item)/.test(kind) ? 'ul' : kind === '-enum' ? 'ol' : 'dl';
     this.#lists.push(tag);
     this.html.push(`<${tag}>`);
   }
@@ -166,7 +166,7 @@ function mdocText(words: readonly string[]): string {
       macro = word;
       if (word === 'Fl' && /^(?:[A-Z][a-z]|\W)?$/.test(words[at + 1] ?? '')) text += ' -\0';
       if (word === 'Ns') text += '\0';
-      else if (word === 'Nd') text += ' -';
+      else if (word === 'Nd' || word === 'Ta') text += ' -';
     } else if (delimiter.test(word)) {
       // Delimiters are outside an enclosure only at the end of the line.
       const isEnd = words.slice(at).every((next) => delimiter.test(next));

@@ -115,6 +115,14 @@ First.
 .It
 Second.
 .El
+.Sh FORMATS
+.Bl -column "Name" "Meaning"
+.It Sy Name Ta Sy Meaning
+.It Fl d Ta the day
+of the month
+.It Li %m
+.Ta the month
+.El
 `;
 
 describe('reading a manual page', () => {
@@ -167,6 +175,7 @@ describe('reading a manual page', () => {
       'DESCRIPTION: -b=n, --blank\nNumber (see ls(1)), not blank.',
       'DESCRIPTION: to\nAs either [user@]host[:port] or an address.',
       'DESCRIPTION: 1. First.\n2. Second.',
+      'FORMATS: - Name - Meaning\n- -d - the day of the month\n- %m - the month',
     ],
   );
 
