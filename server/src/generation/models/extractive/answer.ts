@@ -3,7 +3,7 @@ import { contextWeights, coverageOf, largerWeights } from '../../retrieval/ranki
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
-import { compareUnit, compareUnits, keyUnitOf, type Quote, quoteAround } from './quote.ts';
+import { compareUnits, keyUnitOf, type Quote, quoteAround } from './quote.ts';
 import { comparerOf, confidenceWeights, type Features, scoreOf } from './score.ts';
 
 /** What the documents say about one question. */
@@ -78,16 +78,12 @@ export function candidatesFor(question: Question, findings: SearchFindings, word
   const compare = comparerOf(question, findings);
   const scored = findings.ranked.flatMap(({ passage, score: rank }) => {
     const context = contextWeights(findings.concepts, passage);
-    const units = compareUnits(findings, passage, question.earlierReplies);
+    const units = compareUnits(findings, passage, wordsMax, question.earlierReplies);
     const key = keyUnitOf(findings, passage, units, context);
     if (key === undefined) return [];
     const quote = quoteAround(passage, key, wordsMax);
-    const shown = quote.units[key]!;
-    // A key unit that was cut counts as it is shown.
-    const compared =
-      shown.text === units[key]!.unit.text ? units : units.with(key, compareUnit(findings, shown));
-    const { features, matched } = compare(quote, compared, context, rank);
-    const isRepeated = compared.slice(quote.from, quote.to + 1).every((unit) => unit.isRepeated);
+    const { features, matched } = compare(quote, units, context, rank);
+    const isRepeated = units.slice(quote.from, quote.to + 1).every((unit) => unit.isRepeated);
     return [{ quote, features, matched, score: scoreOf(features) - (isRepeated ? repetitionCost : 0) }];
   });
   const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);

@@ -35,24 +35,22 @@ export interface ComparedUnit {
   readonly isRepeated: boolean;
 }
 
+/** A unit that is too long counts as its beginning, which is what a quote shows of it. */
 export function compareUnits(
-  findings: SearchFindings,
+  { concepts, sought }: SearchFindings,
   { text }: FoundPassage,
+  wordsMax: number,
   earlierReplies = '',
 ): ComparedUnit[] {
   const quoted = withoutBold(earlierReplies);
-  return unitsOf(text).map((unit) => compareUnit(findings, unit, unit.counts, quoted));
-}
-
-export function compareUnit(
-  { concepts, sought }: SearchFindings,
-  unit: Unit,
-  counts = termCounts(withHeader(unit)),
-  quoted = '',
-): ComparedUnit {
-  const hasSought = sought?.test(unit.text) ?? false;
-  const isRepeated = quoted !== '' && !hasSought && quoted.includes(withoutBold(withoutFootnotes(unit.text)));
-  return { unit, matched: matchedWeights(concepts, counts), hasSought, isRepeated };
+  return unitsOf(text).map((whole) => {
+    const unit = cutUnit(whole, wordsMax);
+    const counts = unit === whole ? whole.counts : termCounts(withHeader(unit));
+    const hasSought = sought?.test(unit.text) ?? false;
+    const isRepeated =
+      quoted !== '' && !hasSought && quoted.includes(withoutBold(withoutFootnotes(unit.text)));
+    return { unit, matched: matchedWeights(concepts, counts), hasSought, isRepeated };
+  });
 }
 
 function withoutBold(text: string): string {
@@ -106,7 +104,7 @@ function cutUnit(whole: Unit, wordsMax: number): Unit {
 }
 
 function wordsWithHeader(unit: Unit): number {
-  return unit.words + countWords(headerLine(unit));
+  return unit.header === undefined ? unit.words : unit.words + countWords(headerLine(unit));
 }
 
 /** A cell of a row says little without the header of its column. */

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { FoundPassage } from '../../../domain/document.ts';
+import type { SearchFindings } from '../../retrieval/search.ts';
+import { compareUnits, quoteAround, render } from './quote.ts';
+
+it('a long sentence counts as repeated if an earlier reply quoted its beginning', () => {
+  const text = `Felting is an old craft${', by hand in warm water with soap'.repeat(14)}. Hats need a block.`;
+  const passage: FoundPassage = {
+    documentId: 'doc_1',
+    name: 'felt.md',
+    title: 'Felt',
+    url: null,
+    heading: '',
+    text,
+  };
+  const findings: SearchFindings = {
+    searched: 1,
+    passages: [passage],
+    concepts: [],
+    sought: undefined,
+    ranked: [],
+  };
+  const wordsMax = 84;
+  const earlier = render(quoteAround(passage, 0, wordsMax), 1);
+  assert.match(earlier, /^\*\*Felting is an old craft.* …\*\* \[1\]$/);
+  const isRepeated = compareUnits(findings, passage, wordsMax, earlier).map((unit) => unit.isRepeated);
+  assert.deepEqual(isRepeated, [true, false]);
+});
