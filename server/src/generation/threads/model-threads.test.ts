@@ -201,6 +201,12 @@ describe('Model threads', () => {
       await Promise.all(failed);
     });
 
+    it('fail what comes after they were closed', async () => {
+      const threads = new ModelThreads(noStore, { threads: 1, program });
+      await threads.close();
+      await assert.rejects(replyOf(threadedExtractive(threads), 'fine'), { transient: true });
+    });
+
     it('free the place of an aborted task', async () => {
       const model = misbehaving({ abortMsMax: 2_000 });
       for (const how of ['wait', 'loop']) {

@@ -95,6 +95,7 @@ export class ModelThreads {
   readonly #waiting = new Map<OrganizationId, PendingTask[]>();
   /** Started on first use: a service that answers no prompts does not need them. */
   readonly #threads = new Set<ModelThread>();
+  #serving: NodeJS.Immediate | undefined;
   #isClosed = false;
 
   constructor(store: PassageStore, settings: ThreadSettings) {
@@ -110,13 +111,15 @@ export class ModelThreads {
     ...args: Parameters<Tasks[Name]>
   ): Promise<Awaited<ReturnType<Tasks[Name]>>> {
     signal.throwIfAborted();
+    if (this.#isClosed) throw ended('the service stops');
     const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Tasks[Name]>>>();
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     const waiting = this.#waiting.get(organizationId) ?? [];
     waiting.push({ task: { name, args }, signal, resolve, reject });
     this.#waiting.set(organizationId, waiting);
-    this.#serve();
+    // Tasks that arrive in the same turn share a batch.
+    this.#serving ??= setImmediate(() => this.#serve());
     return promise.finally(() => signal.removeEventListener('abort', abort));
   }
 
@@ -128,6 +131,7 @@ export class ModelThreads {
   }
 
   #serve(): void {
+    this.#serving = undefined;
     for (const [organizationId, waiting] of this.#waiting) {
       const thread = this.#freeThread();
       if (thread === undefined) return;
