@@ -43,7 +43,7 @@ function cutAtWord(line: string): string {
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   for (const { segment, index } of graphemes.segment(line)) {
     const isSpace = segment.trim() === '';
-    if (count === generatedTitleGraphemesMax || index + segment.length > generatedTitleUnitsMax) {
+    if (count === generatedTitleGraphemesMax || index + segment.length >= generatedTitleUnitsMax) {
       const cut = line.slice(0, isSpace || lastWordEnd === 0 ? end : lastWordEnd).trimEnd();
       return cut && `${cut}…`;
     }
