@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { FoundPassage } from '../../../domain/document.ts';
+import type { DocumentId } from '../../../domain/id.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { compareUnits, quoteAround, render } from './quote.ts';
 
 it('a long sentence counts as repeated if an earlier reply quoted its beginning', () => {
   const text = `Felting is an old craft${', by hand in warm water with soap'.repeat(14)}. Hats need a block.`;
   const passage: FoundPassage = {
-    documentId: 'doc_1',
+    documentId: 'doc_1' as DocumentId,
     name: 'felt.md',
     title: 'Felt',
     url: null,
