@@ -32,7 +32,7 @@ export function wait(world: World, random: Random): void {
         const { process } = node;
         const text = `the wait of ${person.email} for ${reply.messageId}`;
         release = hold(world, { text, process, thread, knows: () => false }, ms);
-        await waitForReply(context, reply, until).finally(release);
+        await waitForReply(context, principal, reply, until).finally(release);
         const isOver = until.aborted || world.oracle.replies.get(reply.messageId)?.ended !== undefined;
         world.oracle.expect(isOver, 'ends', () => `${text} ended before the reply`);
       }

@@ -41,7 +41,9 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
       // Waits until no reply is running in the thread, or the time is up. Loads no message.
       const reply = waitSeconds ? await findRunningReply(context, principal, path.id) : undefined;
       if (reply !== undefined)
-        principal = await call.hold(waitSeconds! * 1000, (until) => waitForReply(context, reply, until));
+        principal = await call.hold(waitSeconds! * 1000, (until) =>
+          waitForReply(context, principal, reply, until),
+        );
       const known = call.headers['if-none-match'];
       if (known !== undefined) {
         const etag = etagOf(await getThreadVersion(context, principal, path.id));

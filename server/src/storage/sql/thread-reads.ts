@@ -37,7 +37,7 @@ export const nextVersion = sql`version = greatest(thread.version + 1, :now)`;
 
 const find = statement('find-thread')`
   SELECT ${threadColumns} FROM thread WHERE ${isThread}`;
-const versionColumns = callColumns({ text: 'organizationId threadId userId' });
+const readerColumns = callColumns({ text: 'organizationId threadId userId' });
 const readVersion = statement('thread-version')`
   SELECT version FROM thread WHERE ${isThread} AND ${opaque(isReadable)}`;
 const findRunning = statement('find-running-reply')`SELECT (
@@ -169,7 +169,8 @@ export function wholeThread(rows: readonly WholeThreadRow[]): WholeThread | unde
 }
 
 export function threadReads({ read, readMany }: Transactions): ThreadReads {
-  const findVersion = readMany<{ version: number }>(readVersion, versionColumns);
+  const findVersion = readMany<{ version: number }>(readVersion, readerColumns);
+  const findRunningOf = readMany<{ running: MessageId | null }>(findRunning, readerColumns);
   return {
     findThread: (organizationId, threadId) => read(() => findThread(organizationId, threadId)),
 
@@ -179,8 +180,8 @@ export function threadReads({ read, readMany }: Transactions): ThreadReads {
     },
 
     async findRunningReply(organizationId, threadId, { userId }) {
-      const values = { organizationId, threadId, userId };
-      return (await read(() => row<{ running: MessageId | null }>(findRunning, values)))?.running;
+      const [found] = await findRunningOf({ organizationId, threadId, userId });
+      return found?.running;
     },
 
     async getThreadHead(organizationId, threadId) {

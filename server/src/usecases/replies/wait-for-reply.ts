@@ -20,11 +20,13 @@ export async function findRunningReply(
 
 /** Waits until the reply has ended, or `until` aborts. Waiting costs only an entry in memory. */
 export async function waitForReply(
-  { store, replySignals, telemetry }: Context,
+  context: Context,
+  principal: Principal,
   reply: ReplyName,
   until: AbortSignal,
 ): Promise<void> {
   if (until.aborted) return;
+  const { replySignals, telemetry } = context;
   telemetry.readsWaiting(1);
   await new Promise<void>((resolve, reject) => {
     const unwatch = replySignals.watch(reply, resolve);
@@ -34,9 +36,9 @@ export async function waitForReply(
     };
     until.addEventListener('abort', stop, { once: true });
     // It may have ended after it was read and before it was watched.
-    store.endedReplies([reply]).then(
-      (ended) => {
-        if (ended.length > 0) stop();
+    findRunningReply(context, principal, reply.threadId).then(
+      (running) => {
+        if (running?.messageId !== reply.messageId) stop();
       },
       (error) => {
         unwatch();
