@@ -178,9 +178,9 @@ export interface RetentionBatch {
 
 export interface Retention {
   /**
-   * Removes a batch of rows of this kind that are more than `keepMs` old, for good: of one organization, at most 500 rows,
-   * or 500 messages. A thread is removed with its messages and idempotency keys. Any number of processes may do this at
-   * once without waiting for each other. What a power cut takes back is removed again.
+   * Removes a batch of rows of this kind that are more than `keepMs` old, for good: at most 500 rows, or 500 messages. A
+   * thread is removed with its messages and idempotency keys. Any number of processes may do this at once without waiting
+   * for each other. What a power cut takes back is removed again.
    */
   removeExpired(kind: RetentionKind, keepMs: number, place: RetentionPlace): Promise<RetentionBatch>;
   /** How many rows `removeExpired` would remove now. It stops counting at 10,000. */

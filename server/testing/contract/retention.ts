@@ -68,7 +68,7 @@ export function describeRetention(world: () => World): void {
       assert.equal(await store.getThread(organization, id), undefined);
     });
 
-    it('removes at most 500 messages in a batch, however many organizations have expired ones', async () => {
+    it('removes at most 500 messages in a batch, however many organizations they belong to', async () => {
       const { store, clock } = world();
       const threads: { organization: OrganizationId; id: ThreadId }[] = [];
       for (let round = 0; round < 2; round += 1) {

@@ -202,7 +202,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
         yield* removeTraces(organizationId, person, removed);
         return { removed, done: true };
       }
-      const gone = yield* removeThreads(organizationId, threads, batchRows);
+      const gone = yield* removeThreads(organizationId, threads, batchRows, deadline(removal));
       add(removed, 'message', gone.messages);
       add(removed, 'idempotency_key', gone.idempotencyKeys);
       add(removed, 'thread', gone.threads);

@@ -13,15 +13,15 @@ interface RetentionRule {
   readonly column: string;
   /** The unit of the column: milliseconds or days. */
   readonly unitMs: number;
-  /** A batch removes at most this many rows: `batchRows` by default. */
-  readonly rowsMax?: number;
+  /** One commit removes at most this many rows: `batchRows` by default. */
+  readonly rowsPerCommit?: number;
 }
 
 export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
   deleted_threads: { table: 'thread', column: 'deleted_at', unitMs: 1 },
   audit_events: { table: 'audit_event', column: 'at', unitMs: 1 },
   usage_days: { table: 'usage_day', column: 'day', unitMs: dayMs },
-  requests: { table: 'request_block', column: 'at', unitMs: 1, rowsMax: blocksPerRemoval },
+  requests: { table: 'request_block', column: 'at', unitMs: 1, rowsPerCommit: blocksPerRemoval },
   traffic_hours: { table: 'traffic_hour', column: 'hour', unitMs: hourMs },
   traffic_days: { table: 'traffic_day', column: 'day', unitMs: dayMs },
   quota_days: { table: 'quota_use', column: 'day', unitMs: dayMs },
@@ -52,13 +52,14 @@ export interface Removal {
   readonly transactionMs: number;
 }
 
+/** Greater than every organization id. */
+const end = '~';
+
 const removeUses = statement('remove-uses-of-keys')`DELETE FROM credential_use
   WHERE organization_id = :organizationId AND credential_id IN (
     SELECT entry.value ->> 'id' FROM json_each(:keys) AS entry)`;
-/** A batch looks at this many organizations. */
-const page = sql`(SELECT id FROM organization WHERE id > :place ORDER BY id LIMIT ${batchOrganizations}) AS page`;
-const findNextPage = statement('find-next-retention-page')`
-  SELECT id FROM ${page} ORDER BY id LIMIT 1 OFFSET ${batchOrganizations - 1}`;
+const findPageEnd = statement('find-retention-page')`
+  SELECT id FROM organization WHERE id > :place ORDER BY id LIMIT 1 OFFSET ${batchOrganizations - 1}`;
 
 /** Rows from before this time, in the unit of their column, were kept longer than `:keepMs`. */
 function keptSince(kind: RetentionKind): Sql {
@@ -87,11 +88,11 @@ export function retentionStatements(removal: Removal) {
   }
 
   // The oldest row is the first entry of an index. PostgreSQL would look for any due row by a scan.
-  function findOwner(kind: RetentionKind): Sql {
+  function findOwners(kind: RetentionKind): Sql {
     const { table, column } = retentionRules[kind];
-    return sql`SELECT id FROM ${page} WHERE (
-        SELECT min(${identifier(column)}) FROM ${identifier(table)} WHERE ${isOwned(kind, sql`page.id`)}
-      ) < ${keptSince(kind)} ORDER BY id LIMIT 1`;
+    return sql`SELECT id FROM organization WHERE id > :place AND id <= :pageEnd AND (
+        SELECT min(${identifier(column)}) FROM ${identifier(table)} WHERE ${isOwned(kind, sql`organization.id`)}
+      ) < ${keptSince(kind)} ORDER BY id`;
   }
 
   function countText(kind: RetentionKind): Sql {
@@ -105,8 +106,8 @@ export function retentionStatements(removal: Removal) {
   return {
     /** Removes the due rows of an organization. For threads: locks them and returns their ids. */
     remove: perKind('remove', retentionKinds, removeText),
-    /** The first organization of a page that has due rows. */
-    findOwner: perKind('owner-of', ofOrganizations, findOwner),
+    /** The organizations of a page that have due rows. */
+    findOwners: perKind('owners-of', ofOrganizations, findOwners),
     count: perKind('count', retentionKinds, countText),
     removeMessages: statement('remove-messages-of-thread')`
       ${removal.deleteFirst('message', ofThread)} RETURNING 1`,
@@ -139,8 +140,8 @@ export function threadRemoval(removal: Removal) {
     organizationId: OrganizationId,
     threads: readonly { readonly id: string }[],
     limit: number,
+    isLate: () => boolean,
   ): Work<{ messages: number; idempotencyKeys: number; threads: number }> {
-    const isLate = deadline(removal);
     const gone = { messages: 0, idempotencyKeys: 0, threads: 0 };
     for (const { id: threadId } of threads) {
       const values = { organizationId, threadId };
@@ -165,29 +166,57 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
   const statements = retentionStatements(removal);
   const removeThreads = threadRemoval(removal);
 
+  /** Removes at most `limit` due rows of an organization. */
+  function* removeOf(
+    organizationId: OrganizationId,
+    kind: RetentionKind,
+    keepMs: number,
+    limit: number,
+    isLate: () => boolean,
+  ): Work<{ removed: number; rows: number; mayHaveMore: boolean }> {
+    const due = yield* rows<{ id: string }>(statements.remove[kind], { organizationId, keepMs, limit });
+    if (kind === 'revoked_keys') yield* run(removeUses, { organizationId, keys: jsonRows(due) });
+    const { threads, messages } =
+      kind === 'deleted_threads'
+        ? yield* removeThreads(organizationId, due, limit, isLate)
+        : { threads: due.length, messages: 0 };
+    const mayHaveMore = threads < due.length || due.length === limit;
+    return { removed: threads, rows: threads + messages, mayHaveMore };
+  }
+
   return {
     async removeExpired(kind, keepMs, place) {
-      const { rowsMax: limit = batchRows } = retentionRules[kind];
       if (kind === 'sessions') {
-        const removed = await writeUnsynced(() => count(statements.remove.sessions, { keepMs, limit }));
-        return { removed, rows: removed, next: removed === limit ? place : null };
+        const values = { keepMs, limit: batchRows };
+        const removed = await writeUnsynced(() => count(statements.remove.sessions, values));
+        return { removed, rows: removed, next: removed === batchRows ? place : null };
       }
-      const owner = await read(() => row<Owner>(statements.findOwner[kind], { place, keepMs }));
-      if (owner === undefined) {
-        const next = await read(() => row<Owner>(findNextPage, { place }));
-        return { removed: 0, rows: 0, next: next?.id ?? null };
-      }
-      const organizationId = owner.id;
-      return writeUnsynced(function* () {
-        const due = yield* rows<{ id: string }>(statements.remove[kind], { organizationId, keepMs, limit });
-        if (kind === 'revoked_keys') yield* run(removeUses, { organizationId, keys: jsonRows(due) });
-        const { threads: removed, messages } =
-          kind === 'deleted_threads'
-            ? yield* removeThreads(organizationId, due, limit)
-            : { threads: due.length, messages: 0 };
-        const mayHaveMore = removed < due.length || due.length === limit;
-        return { removed, rows: removed + messages, next: mayHaveMore ? place : organizationId };
+      const { pageEnd, owners } = await read(function* () {
+        const pageEnd = (yield* row<Owner>(findPageEnd, { place }))?.id ?? null;
+        const values = { place, pageEnd: pageEnd ?? end, keepMs };
+        return { pageEnd, owners: yield* rows<Owner>(statements.findOwners[kind], values) };
       });
+      const { rowsPerCommit = batchRows } = retentionRules[kind];
+      let total = { removed: 0, rows: 0, done: 0, isStopped: false };
+      while (total.done < owners.length) {
+        total = await writeUnsynced(function* () {
+          const isLate = deadline(removal);
+          let { removed, rows, done } = total;
+          const rowsMax = Math.min(batchRows, rows + rowsPerCommit);
+          do {
+            const gone = yield* removeOf(owners[done]!.id, kind, keepMs, rowsMax - rows, isLate);
+            removed += gone.removed;
+            rows += gone.rows;
+            if (gone.mayHaveMore) return { removed, rows, done, isStopped: rows < rowsMax };
+            done += 1;
+          } while (done < owners.length && rows < rowsMax && !isLate());
+          return { removed, rows, done, isStopped: false };
+        });
+        if (total.isStopped || total.rows >= batchRows) break;
+      }
+      const { removed, rows: allRows, done } = total;
+      const next = done < owners.length || allRows >= batchRows ? (owners[done - 1]?.id ?? place) : pageEnd;
+      return { removed, rows: allRows, next };
     },
 
     async countExpired(kind, keepMs) {
