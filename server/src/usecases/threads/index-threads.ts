@@ -31,6 +31,7 @@ export async function indexThreads(
   const { store } = context;
   while (!signal.aborted) {
     const due = await store.takeUnindexed(threadsAtOnce);
+    if (due.length === 0) return;
     let batch: Indexable[] = [];
     let terms = 0;
     for (const each of due) {
@@ -44,8 +45,6 @@ export async function indexThreads(
     }
     if (batch.length > 0) await store.indexThreads(batch);
     await rest();
-    // What changes from now on is indexed together in the next round.
-    if (due.length < threadsAtOnce) return;
   }
 }
 
