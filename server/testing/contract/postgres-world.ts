@@ -17,10 +17,10 @@ export async function openPostgresWorld() {
     await world.close();
     await database.close();
   };
-  /** Resolves when a statement waits for a lock. */
-  const untilWaiting = async () => {
+  /** Resolves when as many statements wait for locks. */
+  const untilWaiting = async (statements = 1) => {
     // Within a transaction, PostgreSQL caches the activity that it read first.
-    while ((await operator.query(waitingStatements)).rowCount === 0)
+    while ((await operator.query(waitingStatements)).rowCount! < statements)
       await operator.query('SELECT pg_stat_clear_snapshot()');
   };
   return { world, operator, untilWaiting, close };

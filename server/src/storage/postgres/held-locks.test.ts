@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { by, hashOf, newFollowUp, note, strangers, type World } from '../../../testing/contract/fixture.ts';
+import {
+  by,
+  hashOf,
+  newFollowUp,
+  newThread,
+  note,
+  strangers,
+  type World,
+} from '../../../testing/contract/fixture.ts';
 import { poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
-import type { OrganizationId } from '../../domain/id.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { ClaimedReply } from '../store.ts';
 
 const day = 20_000;
@@ -15,7 +24,7 @@ const result = { status: 'completed', content: 'Done', steps: [], sources: null,
 describe('A lock that another session holds on rows of one organization', () => {
   let operator: pg.Client;
   let world: World;
-  let untilWaiting: () => Promise<void>;
+  let untilWaiting: (statements?: number) => Promise<void>;
   let close: () => Promise<void>;
   before(async () => {
     ({ operator, world, untilWaiting, close } = await openPostgresWorld());
@@ -212,5 +221,26 @@ describe('A lock that another session holds on rows of one organization', () => 
       assert.deepEqual(await step, { removed: {}, done: false });
     });
     assert.deepEqual((await purge()).removed, { message: 2, thread: 1 });
+  });
+
+  it('makes a change of a role and creates of admins wait for it without a deadlock', async () => {
+    const { store } = world;
+    const organization = await world.organization();
+    const members: UserId[] = [];
+    for (let count = 0; count < 3; count += 1) members.push(await world.member(organization));
+    for (const userId of members) await store.setMemberRole(organization, userId, 'admin', note());
+    const [first, second, third] = members.sort() as [UserId, UserId, UserId];
+    await operator.query('BEGIN');
+    const lock = 'SELECT FROM member WHERE organization_id = $1 AND user_id = $2 FOR UPDATE';
+    await operator.query(lock, [organization, second]);
+    const changed = store.setMemberRole(organization, third, 'member', note());
+    await untilWaiting();
+    const creates = [third, first].map((userId) => store.createThread(organization, newThread(userId)));
+    await untilWaiting(2);
+    // Longer than PostgreSQL waits before it looks for deadlocks: it would end the statement that started last.
+    await pause(1_200);
+    await operator.query('COMMIT');
+    assert.equal(await changed, 'changed');
+    for (const { outcome } of await Promise.all(creates)) assert.equal(outcome, 'created');
   });
 });

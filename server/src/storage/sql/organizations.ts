@@ -57,8 +57,8 @@ const findByEmail = statement('find-member')`${selectMember} AND email = :email`
 const findById = statement('find-member-by-id')`${selectMember} AND member.user_id = :userId`;
 export const listMembers = statement('list-members')`${selectMember} ORDER BY joined_at, member.user_id`;
 
-// New members wait for each other, so that each counts those that were committed before it. Removals wait for creates of
-// threads, which hold this row while they check the membership.
+// New members wait for each other, so that each counts those that were committed before it. Removals and changes of roles
+// wait for creates of threads, which hold this row while they lock memberships.
 const lockForMember = statement('lock-organization-for-member')`
   SELECT 1 FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
 const selectCount = statement('count-members')`
@@ -94,6 +94,7 @@ function* countMembers(organizationId: OrganizationId): Work<number> {
 
 function* lockWithOtherAdmins(organizationId: OrganizationId, userId: UserId | undefined) {
   if (userId === undefined) return undefined;
+  yield* run(lockForMember, { organizationId });
   type Locked = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
   const locked = yield* rows<Locked>(lockMemberAndAdmins, { organizationId, userId });
   const member = locked.find((each) => each.userId === userId);
@@ -118,7 +119,6 @@ export const members = ({ read, write }: Transactions): Members => ({
 
   // The invitation and the requests for keys are removed with the membership.
   removeMember: method(write, function* (organizationId, email, keepAdmin, note) {
-    yield* run(lockForMember, { organizationId });
     const found = yield* row<Member>(findByEmail, { organizationId, email });
     const member = yield* lockWithOtherAdmins(organizationId, found?.userId);
     if (member === undefined) return { outcome: 'missing' };
