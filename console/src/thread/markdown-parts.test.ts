@@ -68,6 +68,7 @@ describe('A text that is too deep to be formatted', () => {
       Array.from({ length: levels }, (_, level) => `${'  '.repeat(level)}- item`).join('\n');
     assert.equal(isTooDeep(nested(60)), true);
     assert.equal(isTooDeep(nested(12)), false);
+    assert.equal(isTooDeep(nested(60).replaceAll(/^/gm, '> ')), true);
     assert.equal(isTooDeep(`\`\`\`\n${nested(60)}\n\`\`\``), false);
   });
 
@@ -101,6 +102,12 @@ describe('A text that is too deep to be formatted', () => {
     const pointers = 'char *name;\n'.repeat(2_000);
     assert.equal(isTooDeep(`Text\n\n\`\`\`c\n${banner}\n${pointers}\`\`\`\nMore`), false);
     assert.equal(isTooDeep(`\`\`\`c\n\`\`\`\n${banner}`), true);
+  });
+
+  test('goes on below a block of code that a quotation ends', () => {
+    for (const start of ['- ```', '1. ```js', '    ```'])
+      for (const mark of ['>', '> '])
+        assert.equal(isTooDeep(`${start}\n${mark.repeat(60)}last`), true, start);
   });
 
   test('is not one whose marks are in a block of code within a list or quotation', () => {

@@ -34,7 +34,7 @@ export function markdownParts(text: string): string[] {
  * many cells.
  */
 const deep =
-  /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){50}|^[ \t]{100,}(?:[-+*]|\d{1,9}[.)])[ \t]|[*_]{200}[^*_\s]|^(?:[ \t]*:?-+:?[ \t]*\||\|){100}/;
+  /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){50}|^[ \t>]{100,}(?:[-+*]|\d{1,9}[.)])[ \t]|[*_]{200}[^*_\s]|^(?:[ \t]*:?-+:?[ \t]*\||\|){100}/;
 /** How many marks of emphases and links a paragraph may have. Parsing as many nested ones takes half a second. */
 const marksMax = 1_500;
 /** Blank lines, list items and table rows. No emphasis or link continues from the line before. */
@@ -90,10 +90,11 @@ export function fenceAfter(line: string, before: string | undefined): string | u
 
 /** Whether a line is in the same quotations and list items as a fence. The space after a `>` may be missing. */
 function isWithin(line: string, fence: string): boolean {
-  const needed = leadOf(fence).replace(/> $/, '>');
+  const needed = leadOf(fence).replace(/> $/, '>').split('>');
   const lead = leadOf(line);
-  const isBlank = lead.length === line.length;
-  return quotations(lead) >= quotations(needed) && (isBlank || lead.length >= needed.length);
+  const indents = lead.split('>');
+  if (lead.length === line.length) return indents.length >= needed.length;
+  return needed.every((indent, place) => (indents[place]?.length ?? -1) >= indent.length);
 }
 
 function leadOf(line: string): string {
