@@ -71,7 +71,7 @@ describe('a corroborated reply', () => {
     assert.ok(!(await types('Unused goods are refunded within 30 days [1].')).includes('unanswered'));
   });
 
-  it('is not unanswered if the prompt names nothing', async () => {
+  it('is not unanswered if the prompt has no topic', async () => {
     for (const prompt of ['Tell me more', ' ', 'Thanks!']) {
       const events = await reply('The documents do not say.', [refunds], prompt);
       assert.ok(!events.some(({ type }) => type === 'unanswered'), prompt);

@@ -251,6 +251,16 @@ describe('the extractive model', () => {
     assert.match(text, /^\*\*Unused goods are refunded within 30 days of purchase\.\*\*/);
   });
 
+  it('quotes a sentence again if it has all words of a follow-up question', async () => {
+    const text =
+      'You have 60 days to return yarn. Wound yarn cannot be returned. Needles and hooks can be returned if they are unused.';
+    const handbook = { title: 'Handbook', passages: [{ heading: 'Returns', text }] };
+    await withLibrary([handbook], async () => {
+      const { text } = await askAfterReply('How long do I have to return yarn?', 'What about wound yarn?');
+      assert.match(text, /\*\*Wound yarn cannot be returned\.\*\*/);
+    });
+  });
+
   it('does not answer for a name that no document mentions, however it is written', async () => {
     for (const name of ['Canada', 'canada', 'CANADA']) {
       const { text } = await ask(`What does shipping to ${name} cost?`);
@@ -315,7 +325,11 @@ describe('the extractive model', () => {
     assert.equal(await isUnanswered('zzz qqq xxx'), true);
   });
 
-  it('does not report prompts that name nothing as unanswered, with and without documents', async () => {
+  it('reports short questions about the question before as unanswered', async () => {
+    assert.ok((await ask('Who repairs blorbs?', 'How long?')).types.includes('unanswered'));
+  });
+
+  it('does not report prompts without a topic as unanswered, with and without documents', async () => {
     const assertNone = async () => {
       for (const prompt of ['Tell me more', ' ', '?'])
         assert.ok(!(await ask(prompt)).types.includes('unanswered'), prompt);

@@ -201,7 +201,7 @@ describe('Model threads', () => {
       await Promise.all(failed);
     });
 
-    it('fail what comes after they were closed', async () => {
+    it('reject tasks after they are closed', async () => {
       const threads = new ModelThreads(noStore, { threads: 1, program });
       await threads.close();
       await assert.rejects(replyOf(threadedExtractive(threads), 'fine'), { transient: true });

@@ -31,7 +31,7 @@ export interface ComparedUnit {
   /** Per concept of the question, the weight that the unit itself matches. */
   readonly matched: readonly number[];
   readonly hasSought: boolean;
-  /** Whether an earlier reply quotes it, and it does not have what the question asks for. */
+  /** Whether an earlier reply quotes it, and it has neither what the question asks for nor all of its own words. */
   readonly isRepeated: boolean;
 }
 
@@ -43,13 +43,16 @@ export function compareUnits(
   earlierReplies = '',
 ): ComparedUnit[] {
   const quoted = withoutBold(earlierReplies);
+  const hasOwnWords = concepts.some(({ isContext }) => !isContext);
   return unitsOf(text).map((whole) => {
     const unit = cutUnit(whole, wordsMax);
     const counts = unit === whole ? whole.counts : termCounts(withHeader(unit));
+    const matched = matchedWeights(concepts, counts);
     const hasSought = sought?.test(unit.text) ?? false;
+    const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || matched[at]! > 0);
     const isRepeated =
-      quoted !== '' && !hasSought && quoted.includes(withoutBold(withoutFootnotes(unit.text)));
-    return { unit, matched: matchedWeights(concepts, counts), hasSought, isRepeated };
+      quoted !== '' && !hasSought && !isAsked && quoted.includes(withoutBold(withoutFootnotes(unit.text)));
+    return { unit, matched, hasSought, isRepeated };
   });
 }
 

@@ -28,9 +28,10 @@ export function smallTalkReply(prompt: string): string | undefined {
   return text.length > readLengthMax ? undefined : replies.find(([pattern]) => pattern.test(text))?.[1];
 }
 
-/** Whether a prompt names nothing that a document could be missing, such as 'Hello' or 'Tell me more'. */
+/** Whether a prompt has no topic and is no question, such as 'Hello' or 'Tell me more': no document is missing. */
 export function asksNothing(prompt: string): boolean {
-  return smallTalkReply(prompt) !== undefined || conceptsOf(prompt).length === 0;
+  if (smallTalkReply(prompt) !== undefined) return true;
+  return conceptsOf(prompt).length === 0 && !/\p{L}[^?]*\?/u.test(prompt);
 }
 
 export function asksAboutItself(prompt: string): boolean {
