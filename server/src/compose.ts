@@ -1,5 +1,5 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -145,10 +145,10 @@ function openAccessTokens(config: Config, store: Store, baseUrl: () => string): 
 async function openStore(config: Config, watch: StoreWatch, mustExist: boolean): Promise<Store> {
   const { store } = config;
   const named = store.engine === 'sqlite' ? `${store.file}, which` : 'a database that';
-  if (mustExist && store.engine === 'sqlite' && !existsSync(store.file)) {
+  if (mustExist && store.engine === 'sqlite' && !statSync(store.file, { throwIfNoEntry: false })?.size) {
     throw new ConfigError(
       'SKEIN_DATABASE_URL',
-      `names ${named} does not exist: run the command in the folder of the service, or set the variable as the service has it`,
+      `names ${named} does not exist or is empty: run the command in the folder of the service, or set the variable as the service has it`,
     );
   }
   try {

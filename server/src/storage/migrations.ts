@@ -6,7 +6,7 @@ export type Migrations = ReturnType<typeof readMigrations>;
 
 export const migrationsFolder = join(import.meta.dirname, 'migrations');
 
-export const noStoreFault = 'it holds no store of Skein';
+export const noStoreFault = 'it does not contain a Skein store';
 
 /** The numbered SQL files. `007-name.sql` brings the schema to version 7; numbers may have gaps. */
 export function readMigrations(engine: Engine, folder = migrationsFolder) {

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import {
+  cpSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
@@ -121,9 +130,21 @@ describe('A command in a folder without a store', () => {
       assert.equal(stdout, '');
       assert.match(
         stderr,
-        /^skein: [^\n]*data\/skein\.db[^\n]*SKEIN_DATABASE_URL[^\n]*\n$|^skein: SKEIN_DATABASE_URL names [^\n]*data\/skein\.db, which does not exist: run [^\n]*\n$/,
+        /^skein: [^\n]*data\/skein\.db[^\n]*SKEIN_DATABASE_URL[^\n]*\n$|^skein: SKEIN_DATABASE_URL names [^\n]*data\/skein\.db, which does not exist or is empty: run [^\n]*\n$/,
       );
     }
     assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('leaves an empty file empty', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'empty.db'), '');
+    const { exitCode, stderr } = await runSkein(folder, ['org', 'list'], {
+      SKEIN_DATABASE_URL: 'sqlite:./empty.db',
+    });
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /empty\.db, which does not exist or is empty: run /);
+    assert.deepEqual(readdirSync(folder), ['empty.db']);
+    assert.equal(statSync(join(folder, 'empty.db')).size, 0);
   });
 });
