@@ -134,12 +134,19 @@ function isOutdated(folder: string, dist: string): boolean {
 
 /** The lock contains the id of the process that builds: if several processes start together, one of them builds. */
 export function takeLock(lock: string): boolean {
+  const create = () => writeFileSync(lock, String(process.pid), { flag: 'wx' });
   try {
-    if (!isHeld(lock)) rmSync(lock, { recursive: true, force: true });
-    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    create();
     return true;
   } catch {
-    // Another process builds. Or there is no write permission, without which there can be no build either.
+    if (isHeld(lock)) return false;
+  }
+  try {
+    rmSync(lock, { recursive: true, force: true });
+    create();
+    return true;
+  } catch {
+    // Another process was faster. Or there is no write permission, without which there can be no build either.
     return false;
   }
 }
