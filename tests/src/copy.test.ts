@@ -196,7 +196,10 @@ describe('skein copy', () => {
     const database = await testDatabase();
     writeFileSync(join(folder, 'empty.db'), '');
     for (const empty of [database, 'sqlite:./empty.db'])
-      assert.match(await refused(empty, 'sqlite:./unused.db'), /--from names .*it holds no store of Skein/);
+      assert.match(
+        await refused(empty, 'sqlite:./unused.db'),
+        /--from names .*it does not contain a Skein store/,
+      );
     assert.equal(statSync(join(folder, 'empty.db')).size, 0);
     assert.deepEqual(await query(database, "SELECT to_regclass('schema_version') AS made"), [{ made: null }]);
     assert.ok(!existsSync(join(folder, 'unused.db')));

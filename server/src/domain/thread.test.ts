@@ -13,7 +13,7 @@ describe('A generated title', () => {
     for (const prompt of [' ', '\n', ' \t\r\n\u2003']) assert.equal(titleFromPrompt(prompt), 'New thread');
   });
 
-  it('is cut at a word within 80 graphemes, and ends with an ellipsis then', () => {
+  it('is cut at a word within 80 graphemes, and ends with an ellipsis if it was cut', () => {
     const words = 'word '.repeat(40);
     assert.equal(titleFromPrompt(words), `${'word '.repeat(16).trimEnd()}…`);
     assert.equal(titleFromPrompt(`${'a'.repeat(78)} bcd`), `${'a'.repeat(78)}…`);

@@ -70,7 +70,7 @@ const startDay = statement('begin-day')`INSERT INTO quota_use (organization_id, 
   SELECT id, day, 0 FROM ${askedLocking(dayColumns)} JOIN organization ON organization.id = organization_id
   ORDER BY id, day ON CONFLICT DO NOTHING`;
 
-/** How many organizations of keys, which never change, and how many counts of organizations a node remembers. */
+/** How many owners of keys, which never change, and how many counts of organizations a node caches. */
 const rememberedMax = 10_000;
 
 export function postgresAdmissions(database: Database): Admissions {
@@ -132,7 +132,7 @@ export function postgresAdmissions(database: Database): Admissions {
     return { organizationId, userId, credentialId, use };
   }
 
-  /** Before a row is locked: the keys of an organization whose row is locked by others then wait together. */
+  /** Runs before any lock is taken, so that all keys of an organization whose row is locked wait in one lane. */
   async function ownerOf(keyHash: string): Promise<OrganizationId | undefined> {
     const [owner] = await findOwners({ keyHash });
     if (owner !== undefined) setBounded(owners, keyHash, owner.organizationId, rememberedMax);

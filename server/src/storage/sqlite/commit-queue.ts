@@ -222,7 +222,7 @@ export class CommitQueue {
       try {
         if (this.#database.inTransaction) this.#statements.rollback.run();
       } catch {
-        // The disk may be broken. The callers get the first error, and the next commit starts afresh.
+        // The disk may be broken. The callers get the first error, and the next commit starts over.
       }
       for (const { reject } of queue.splice(0)) reject(error);
       return;

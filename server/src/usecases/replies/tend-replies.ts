@@ -48,7 +48,7 @@ async function reportFailed(context: Context, failed: readonly FailedReply[]): P
   }
 }
 
-/** Wakes those who wait for these replies, which no worker of this process has ended, and counts them. */
+/** Notifies those who wait for replies that no worker of this process has ended, and counts the replies. */
 export function reportEnded(
   { replySignals, telemetry }: Pick<Context, 'replySignals' | 'telemetry'>,
   outcome: 'cancelled' | 'failed',
