@@ -60,6 +60,16 @@ describe('A search in threads', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it('finds every thread once the index is up to date, however many of one organization were due', async () => {
+    for (const threads of [45, 1]) {
+      const organizationId = await world.organization();
+      const userId = await world.member(organizationId);
+      for (let count = 0; count < threads; count += 1) await world.thread(organizationId, userId);
+    }
+    await index();
+    assert.deepEqual(await world.store.takeUnindexed(1), []);
+  });
+
   it('finds words of titles, prompts and replies in any form', async () => {
     assert.deepEqual(titles((await find('take refund ')).rows), ['Returns']);
     assert.deepEqual(titles((await find('cafe strasse')).rows), ['Café']);
