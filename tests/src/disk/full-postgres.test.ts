@@ -60,6 +60,9 @@ describe('A store on PostgreSQL', () => {
     const environment = { SKEIN_DATABASE_URL: server.url.replace(/postgres$/, 'empty') };
     const { exitCode, stderr } = await runSkein(temporaryFolder(), ['org', 'list'], environment);
     assert.equal(exitCode, 1);
-    assert.match(stderr, /^skein: SKEIN_DATABASE_URL names a database that .*holds no store[^\n]*\n$/);
+    assert.match(
+      stderr,
+      /^skein: SKEIN_DATABASE_URL names a database that .*does not contain a Skein store[^\n]*\n$/,
+    );
   });
 });
