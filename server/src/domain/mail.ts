@@ -1,4 +1,5 @@
 import type { UserId } from './id.ts';
+import { cutText, inOneLine, withoutInvisible } from './text.ts';
 import { iso } from './time.ts';
 
 /** A mail to one person. */
@@ -93,7 +94,8 @@ export function invitationMail({
   expiresAt,
   ...mail
 }: InvitationMail): Mail {
-  const name = oneLine(mail.organizationName);
+  // Control characters could end a header line.
+  const name = cutText(withoutInvisible(inOneLine(mail.organizationName)), nameLengthMax);
   const until = `${iso(expiresAt).slice(0, 16).replace('T', ' ')} UTC`;
   const [subject, reason, action] = resets
     ? [
@@ -113,12 +115,6 @@ export function invitationMail({
       .map((part) => `<p>${part.startsWith('<a ') ? part : escaped(part)}</p>`)
       .join('\n'),
   };
-}
-
-/** Control characters could end a header line. */
-function oneLine(text: string): string {
-  const line = text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
-  return [...line].length > nameLengthMax ? `${[...line].slice(0, nameLengthMax).join('')}…` : line;
 }
 
 function escaped(text: string): string {

@@ -31,9 +31,6 @@ export function retryDelayMs(
   return delayMs < failed.remainingMs ? delayMs : undefined;
 }
 
-/** An organization can take another place while it has fewer than this many times the number of free places. */
-const placesPerFree = 1;
-
 /**
  * Shares a worker's free places among the organizations with pending replies. Organizations that arrive together get
  * equal shares. One that arrives alone gets half of the free places, and the next one half of the rest, so that it takes
@@ -48,8 +45,9 @@ export function sharePlaces<Organization>(
   let left = free;
   organizations.forEach((organization, index) => {
     const sharers = organizations.length - index;
-    const equal = Math.ceil((placesPerFree * left) / (placesPerFree * sharers + 1));
-    const allowed = Math.ceil((placesPerFree * left - runningOf(organization)) / (placesPerFree + 1));
+    const equal = Math.ceil(left / (sharers + 1));
+    // Afterwards it has about as many places as are free.
+    const allowed = Math.ceil((left - runningOf(organization)) / 2);
     const places = Math.min(equal, allowed);
     if (places <= 0) return;
     shares.push({ organization, places });
