@@ -7,9 +7,9 @@ export function Email({ address }: { address: string }) {
   return breakable(address, /(?<=@)/);
 }
 
-/** An error code with line breaks allowed between its words. */
-export function ErrorCode({ code }: { code: string }) {
-  return breakable(code, /(?<=_)/);
+/** A name such as INVALID_PARAMS, with line breaks allowed between its words. */
+export function BreakableName({ name }: { name: string }) {
+  return breakable(name, /(?<=_)/);
 }
 
 function breakable(text: string, where: RegExp) {

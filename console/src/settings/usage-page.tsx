@@ -9,7 +9,7 @@ import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { Section } from './section.tsx';
-import { ErrorCode } from './table-cells.tsx';
+import { BreakableName } from './table-cells.tsx';
 import classes from './usage-page.module.css';
 import { type Dimension, dimensions, type Series, toSeries } from './usage-series.ts';
 import { TableHead, Traffic } from './usage-traffic.tsx';
@@ -179,7 +179,7 @@ function Totals({ series, heading, latest }: TotalsProps) {
         {series.map(({ name, total, requests }) => (
           <Table.Tr key={name}>
             <Table.Td className={classes.name}>
-              <ErrorCode code={name} />
+              <BreakableName name={name} />
             </Table.Td>
             <Table.Td>{total.toLocaleString()}</Table.Td>
             <Table.Td>{(requests.at(-1) ?? 0).toLocaleString()}</Table.Td>

@@ -14,7 +14,7 @@ interface Candidate {
 }
 
 /** Commands that print scripts with all names in them, so that pressing the tab key starts no process. */
-export function commandsFor(loadSections: () => Promise<Sections<CommandLine>>) {
+export function completionCommands(loadSections: () => Promise<Sections<CommandLine>>) {
   const commands = Object.entries(shells).map(
     ([shell, { script, installed }]): ProcessCommand => ({
       name: `completion ${shell}`,

@@ -81,14 +81,14 @@ export function widthOf(line: string): number {
   return [...line].length + (line.match(wide)?.length ?? 0) - (line.match(combining)?.length ?? 0);
 }
 
-const width = 30;
+const barWidth = 30;
 
 /** Shows a progress bar on standard error; prints nothing unless that is a terminal. */
 export function showProgress(done: number, total: number, doing: string): void {
   const { stderr } = process;
   if (!stderr.isTTY || total <= 1) return;
-  const filled = Math.floor((done / total) * width);
-  const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
+  const filled = Math.floor((done / total) * barWidth);
+  const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`;
   const text = `${bar} ${done}/${total} ${doing}`;
   stderr.write(`\r${text.slice(0, (stderr.columns || 80) - 1)}\u001b[K`);
 }

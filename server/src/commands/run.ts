@@ -81,7 +81,7 @@ const sections: readonly Section[] = [
   {
     title: 'Shell completion:',
     words: ['completion'],
-    load: () => [import('./completion.ts').then(({ commandsFor }) => commandsFor(loadSections))],
+    load: () => [import('./completion.ts').then((module) => module.completionCommands(loadSections))],
   },
 ];
 

@@ -5,7 +5,7 @@ import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
 import { endCancelled, isRunning, messageBytes, messageColumns } from '../sql/replies.ts';
 import { callColumns, opaque, sql, statement } from '../sql/sql.ts';
 import {
-  mayNotCreate,
+  mayCreate,
   nextVersion,
   outcomeOfNoWrite,
   repeatedCreate,
@@ -198,7 +198,7 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
       const values = { ...thread, organizationId, threadId, token, leaseMs, key, bodyHash, keepMs };
       const [made] = await batchCreates(values);
       if (made !== undefined) return { outcome: 'created', createdAt: made.at };
-      if (await read(() => mayNotCreate(organizationId, thread))) return { outcome: 'revoked' };
+      if (!(await read(() => mayCreate(organizationId, thread)))) return { outcome: 'revoked' };
       const first =
         idempotency && (await read(() => repeatedCreate(organizationId, thread.userId, idempotency)));
       if (first === undefined) throw new Error(`The organization ${organizationId} does not exist.`);

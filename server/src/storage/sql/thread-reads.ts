@@ -95,9 +95,9 @@ export function* isRevoked(organizationId: OrganizationId, { userId, keyHash }: 
 }
 
 /** Without a key, the writer must be a member: nothing is created for a person who was removed or is being purged. */
-export function* mayNotCreate(organizationId: OrganizationId, writer: Writer): Work<boolean> {
-  if (writer.keyHash !== null) return yield* isRevoked(organizationId, writer);
-  return !(yield* isMember(organizationId, writer.userId));
+export function* mayCreate(organizationId: OrganizationId, writer: Writer): Work<boolean> {
+  if (writer.keyHash !== null) return !(yield* isRevoked(organizationId, writer));
+  return yield* isMember(organizationId, writer.userId);
 }
 
 const findKey = statement('find-idempotency-key')`

@@ -12,7 +12,7 @@ import {
   isReadable,
   isRevoked,
   isThread,
-  mayNotCreate,
+  mayCreate,
   type NoWrite,
   nextVersion,
   outcomeOfNoWrite,
@@ -71,7 +71,7 @@ function isKept(cache: ObjectCache, organizationId: OrganizationId, { userId, ke
 
 function* create(cache: ObjectCache, organizationId: OrganizationId, thread: NewThread): Work<Created> {
   const { id: threadId, messageId, prompt, idempotency } = thread;
-  if (!isKept(cache, organizationId, thread) && (yield* mayNotCreate(organizationId, thread)))
+  if (!isKept(cache, organizationId, thread) && !(yield* mayCreate(organizationId, thread)))
     return { outcome: 'revoked' };
   const known = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
   if (known?.live) return known.result;

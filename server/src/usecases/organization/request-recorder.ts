@@ -25,7 +25,7 @@ interface Settings {
   /** How many requests the log keeps of one organization; 0: no log, only statistics. */
   readonly keptMax: number;
   readonly telemetry: Pick<Telemetry, 'requestNotLogged'>;
-  /** Called when so many requests wait that the next regular flush may come too late. */
+  /** Called when the queue is so long that the next regular flush may come too late. */
   flushNow?(): void;
 }
 
