@@ -31,7 +31,9 @@ export function smallTalkReply(prompt: string): string | undefined {
 /** Whether a prompt has no topic and is no question, such as 'Hello' or 'Tell me more': no document is missing. */
 export function asksNothing(prompt: string): boolean {
   if (smallTalkReply(prompt) !== undefined) return true;
-  return conceptsOf(prompt).length === 0 && !/\p{L}[^?]*\?/u.test(prompt);
+  // Linear in the prompt: language models call it on the event loop.
+  const asked = prompt.slice(0, prompt.lastIndexOf('?') + 1);
+  return conceptsOf(prompt).length === 0 && !/\p{L}/u.test(asked);
 }
 
 export function asksAboutItself(prompt: string): boolean {
