@@ -72,7 +72,12 @@ describe('Workers on several nodes', () => {
   it('abort a model call when its thread is deleted at another node, and do not repeat it', {
     timeout: 180_000,
   }, async () => {
-    const [door, worker] = await Promise.all([nodes.start('api'), nodes.start('worker', asking())]);
+    // A worker that loses its lease while the machine is busy would call the model again.
+    const longLease = { SKEIN_REPLY_LEASE_MS: '60000' };
+    const [door, worker] = await Promise.all([
+      nodes.start('api', longLease),
+      nodes.start('worker', { ...asking(), ...longLease }),
+    ]);
     const api = nodes.ada(door);
     const calls = async (name: string) =>
       (await provider.requests()).filter(({ body }) => JSON.stringify(body.messages).includes(name));
