@@ -79,28 +79,25 @@ const create = statement('create-thread')`WITH asked AS (
 /** A thread with more messages or bytes is read in a batch of its own, so that others do not wait for its texts. */
 const batchedMessagesMax = 32;
 const batchedBytesMax = 65_536;
-const getColumns = callColumns({
-  text: 'organizationId threadId userId',
-  boolean: 'anyReader whole',
-  bigint: 'bytesMax knownVersion',
-});
-// LATERAL keeps the planner from reading messages before it knows that the thread may be read and is not the known one.
-const get = statement('get-thread')`SELECT place, ${threadColumns}, version, message.*
+const getColumns = callColumns({ text: 'organizationId threadId userId', bigint: 'knownVersion' });
+const isOfThread = sql`message.organization_id = thread.organization_id AND message.thread_id = thread.id`;
+/**
+ * Most calls know the thread and get only its version. The messages are one column of JSON, because the driver pays for
+ * each column of each row, even for an empty one. LATERAL keeps the planner from reading messages before it knows that
+ * the thread may be read and is not the known one.
+ */
+const get = statement('get-thread')`SELECT place, version, CASE WHEN fits THEN (
+    SELECT json_agg(entry ORDER BY "messageCreatedAt", "messageId") FROM (
+      SELECT ${threadColumns}, version, ${messageColumns} FROM message WHERE ${isOfThread}) AS entry
+    ) END AS rows
   FROM ${askedWith(getColumns)}
   JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
-    AND (any_reader OR deleted_at IS NULL AND (published OR thread.user_id = asked.user_id))
+    AND (:anyReader::boolean OR deleted_at IS NULL AND (published OR thread.user_id = asked.user_id))
   CROSS JOIN LATERAL (
-    SELECT sum(${messageBytes}) <= bytes_max
-      AND (whole OR count(*) <= ${batchedMessagesMax} AND sum(${messageBytes}) <= ${batchedBytesMax}) AS fits
-    FROM message WHERE message.organization_id = thread.organization_id AND message.thread_id = thread.id
-      AND version <> known_version
-  ) AS size
-  -- OFFSET 0, so that no message is read unless \`fits\` holds.
-  LEFT JOIN LATERAL (
-    SELECT ${messageColumns} FROM message
-    WHERE fits AND message.organization_id = thread.organization_id AND message.thread_id = thread.id OFFSET 0
-  ) AS message ON true
-  ORDER BY place, "messageCreatedAt", "messageId"`;
+    SELECT sum(${messageBytes}) <= :bytesMax::bigint AND (:whole::boolean
+      OR count(*) <= ${batchedMessagesMax} AND sum(${messageBytes}) <= ${batchedBytesMax}) AS fits
+    FROM message WHERE ${isOfThread} AND version <> known_version
+  ) AS size`;
 /** Without a thread that a call may change, the organization's row is not locked. */
 const asksForOwn = sql`EXISTS (SELECT FROM asked
       JOIN thread ON organization_id = :organizationId AND thread.id = asked.thread_id AND ${isOwnThread(sql`asked`)})`;
@@ -173,8 +170,8 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
     batchesMax: 1,
     callsMax: 32,
   });
-  /** Without a message, if the thread does not fit or has none. */
-  type GetRow = WholeThreadRow | (Thread & { version: number; messageId: null });
+  /** Without `rows` if the version is the known one or the thread does not fit. */
+  type GetRow = { readonly version: number; readonly rows: readonly WholeThreadRow[] | null };
   const batchGets = database.batched<GetRow>(get, getColumns, { batchesMax: 2 });
   const getWhole = database.batched<GetRow>(get, getColumns, { batchesMax: 4, callsMax: 1 });
   const batchRenames = database.batched<Thread>(rename, renameColumns, { batchesMax: 1, key: 'threadId' });
@@ -212,12 +209,11 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
       const knownVersion = known?.version ?? 0;
       const anyReader = reader === undefined;
       const values = { organizationId, threadId, userId, anyReader, bytesMax, knownVersion };
-      let rows = await batchGets({ ...values, whole: false });
-      if (known && rows.length === 0) kept.remove(threadId);
-      if (rows[0]?.version === known?.version) return known;
-      if (rows[0]?.messageId === null) rows = await getWhole({ ...values, whole: true });
-      if (rows[0]?.messageId === null) return undefined;
-      const thread = wholeThread(rows as WholeThreadRow[]);
+      let [row] = await batchGets({ ...values, whole: false });
+      if (known && row === undefined) kept.remove(threadId);
+      if (row?.version === known?.version) return known;
+      if (row?.rows === null) [row] = await getWhole({ ...values, whole: true });
+      const thread = wholeThread(row?.rows ?? []);
       return thread && !anyReader ? kept.keep(threadId, thread, memoryOf(thread)) : thread;
     },
 
