@@ -47,4 +47,21 @@ describe('A write that waits for its organization’s row', () => {
       assert.deepEqual(await world.walk(organization, { userId }), [thread]);
     });
   }
+
+  it('creates the thread of a member who was removed and added again while it waited', async () => {
+    for (const change of [{}, { idempotency: { key: 'k', bodyHash: hashOf(9), keepMs: 1000 } }]) {
+      const organization = await world.organization();
+      const userId = await world.member(organization);
+      await operator.query('BEGIN');
+      await operator.query(
+        `WITH removed AS (DELETE FROM member WHERE user_id = $1 RETURNING *)
+         INSERT INTO member SELECT * FROM removed`,
+        [userId],
+      );
+      const created = world.store.createThread(organization, newThread(userId, change));
+      await untilWaiting();
+      await operator.query('COMMIT');
+      assert.equal((await created).outcome, 'created');
+    }
+  });
 });

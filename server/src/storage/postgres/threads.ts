@@ -187,20 +187,22 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
     return deleteThread(organizationId, threadId, writer, note);
   };
 
+  const createThread: Threads['createThread'] = async (organizationId, thread) => {
+    const { id: threadId, idempotency, claim } = thread;
+    const { token = null, leaseMs = null } = claim ?? {};
+    const { key = null, bodyHash = null, keepMs = null } = idempotency ?? {};
+    const values = { ...thread, organizationId, threadId, token, leaseMs, key, bodyHash, keepMs };
+    const [made] = await batchCreates(values);
+    if (made !== undefined) return { outcome: 'created', createdAt: made.at };
+    if (!(await read(() => mayCreate(organizationId, thread)))) return { outcome: 'revoked' };
+    const first =
+      idempotency && (await read(() => repeatedCreate(organizationId, thread.userId, idempotency)));
+    // Without one, the writer was added again since the statement, or the key was removed.
+    return first?.result ?? createThread(organizationId, thread);
+  };
+
   return {
-    async createThread(organizationId, thread) {
-      const { id: threadId, idempotency, claim } = thread;
-      const { token = null, leaseMs = null } = claim ?? {};
-      const { key = null, bodyHash = null, keepMs = null } = idempotency ?? {};
-      const values = { ...thread, organizationId, threadId, token, leaseMs, key, bodyHash, keepMs };
-      const [made] = await batchCreates(values);
-      if (made !== undefined) return { outcome: 'created', createdAt: made.at };
-      if (!(await read(() => mayCreate(organizationId, thread)))) return { outcome: 'revoked' };
-      const first =
-        idempotency && (await read(() => repeatedCreate(organizationId, thread.userId, idempotency)));
-      if (first === undefined) throw new Error(`The organization ${organizationId} does not exist.`);
-      return first.result;
-    },
+    createThread,
 
     async getThread(organizationId, threadId, reader) {
       const { userId = null, bytesMax = Number.MAX_SAFE_INTEGER } = reader ?? {};
