@@ -169,7 +169,8 @@ export interface Usages {
   /**
    * Counts a prompt of the console, or a mail, first for the person. One above the person's limit does not count for the
    * organization, so that one person cannot use up its limit. The counts are exact over all nodes. A new period starts
-   * at 0, and so does one after a period that a wrong clock started far in the future.
+   * at 0, and so does one after a period that a wrong clock started far in the future. Nothing is stored for a prompt of
+   * someone who is no longer a member: the write that it is counted for is rejected.
    */
   countPrompt: InOrganization<
     [userId: UserId, limit: PromptLimit],

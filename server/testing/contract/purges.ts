@@ -277,6 +277,22 @@ export function describePurges(world: () => World): void {
       assert.equal((await store.anonymizeAudit(organization, person, null)).changed, 0);
     });
 
+    it('of a person leaves nothing of a prompt that is counted afterwards', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization, ada);
+      const person = { userId, email: ada, mailCounters: countersOf(ada) };
+      const prompts = { period: 'day', startedAt: 1, personMax: 9, organizationMax: 9 } as const;
+      assert.equal(await store.countPrompt(organization, userId, prompts), 'counted');
+      assert.equal((await store.countPurge(organization, person)).prompt_use, 1);
+      await store.removeMember(organization, ada, false, note());
+      await purge(() => store.purgePerson(organization, person));
+      assert.equal(await store.countPrompt(organization, userId, prompts), 'counted');
+      assert.equal((await store.countPurge(organization, person)).prompt_use, undefined);
+      await purge(() => store.purgeOrganization(organization));
+      assert.equal(await store.countPrompt(organization, userId, prompts), 'counted');
+    });
+
     it('removes a person from a long audit log page by page', async () => {
       const { store } = world();
       const organization = await world().organization();

@@ -123,13 +123,13 @@ export function describeUsages(world: () => World): void {
     });
 
     describe('of prompts in the console', () => {
-      const ada = 'usr_ada' as UserId;
-      const ben = 'usr_ben' as UserId;
       const limit = { period: 'day', startedAt: 1000, personMax: 2, organizationMax: 3 } as const;
 
       it('is limited for a person and for the organization', async () => {
         const { store } = world();
-        const organization = await world().organization();
+        const [organization, other] = [await world().organization(), await world().organization()];
+        const ada = await world().member(organization, 'ada@example.org');
+        const ben = await world().member(organization);
         const count = (user: UserId) => store.countPrompt(organization, user, limit);
         assert.equal(await count(ada), 'counted');
         assert.equal(await count(ada), 'counted');
@@ -137,12 +137,14 @@ export function describeUsages(world: () => World): void {
         assert.equal(await count(ada), 'person-limit', 'which does not count for the organization');
         assert.equal(await count(ben), 'counted');
         assert.equal(await count(ben), 'organization-limit');
-        assert.equal(await store.countPrompt(await world().organization(), ada, limit), 'counted');
+        assert.equal(await world().member(other, 'ada@example.org'), ada);
+        assert.equal(await store.countPrompt(other, ada, limit), 'counted');
       });
 
       it('resets with each period and never returns to an earlier one', async () => {
         const { store } = world();
         const organization = await world().organization();
+        const ada = await world().member(organization);
         const count = (period: 'minute' | 'day', startedAt: number) =>
           store.countPrompt(organization, ada, { period, startedAt, personMax: 1, organizationMax: 9 });
         assert.equal(await count('minute', 1000), 'counted');
@@ -156,6 +158,7 @@ export function describeUsages(world: () => World): void {
       it('resets after a clock was far ahead for a while', async () => {
         const { store } = world();
         const organization = await world().organization();
+        const ada = await world().member(organization);
         const dayMs = 86_400_000;
         for (const period of ['minute', 'day', 'mail'] as const) {
           const count = (startedAt: number) =>
@@ -168,6 +171,7 @@ export function describeUsages(world: () => World): void {
 
       it('is exact when two nodes count at the same time', async () => {
         const organization = await world().organization();
+        const [ada, ben] = [await world().member(organization), await world().member(organization)];
         const nodes = [world().store, await world().node()];
         const outcomes = await Promise.all(
           Array.from({ length: 60 }, (_, index) =>

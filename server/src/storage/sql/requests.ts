@@ -12,6 +12,7 @@ import type {
   UsageCount,
   Usages,
 } from '../store.ts';
+import { isMember } from './api-keys.ts';
 import { newest, searchMax } from './audit.ts';
 import { identifier, jsonRows, type Sql, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
@@ -297,6 +298,7 @@ export const usages = ({ read, writeUnsynced }: Transactions): Usages => ({
     function* (organizationId, userId, { period, startedAt, personMax, organizationMax }) {
       const countFor = (user: string) => addUse({ organizationId, period, userId: user, startedAt });
       if (period === 'mail') yield* run(removeMailUses, { organizationId, startedAt });
+      else if (!(yield* isMember(organizationId, userId))) return 'counted';
       if ((yield* countFor(userId)) > personMax) return 'person-limit';
       return (yield* countFor(wholeOrganization)) > organizationMax ? 'organization-limit' : 'counted';
     },

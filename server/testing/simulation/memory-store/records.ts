@@ -64,7 +64,8 @@ export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
     },
 
     countPrompt(organizationId, userId, { period, startedAt, personMax, organizationMax }) {
-      const { promptUse } = organizations.get(organizationId)!;
+      const { promptUse, members } = organizations.get(organizationId)!;
+      if (period !== 'mail' && !members.has(userId)) return 'counted';
       const count = (user: string) => {
         const known = promptUse.get(`${period} ${user}`);
         const latestStart = startedAt + dayMs;
