@@ -40,8 +40,8 @@ export interface Documents {
    * Passages are written a few at a time, so that no other write waits long. One commit at the end makes the document
    * visible as a whole, with its note; until then readers see the previous state. After a crash nothing of the document is
    * visible, and `sweepDocuments` removes its passages. The budget is reserved before the first passage is written:
-   * documents that are being written count, the replaced one does not. `confirm` is called before the last commit: if it
-   * rejects, nothing changes.
+   * documents that are being written count, the replaced one does not. `confirm` is called before the last commit, and
+   * after a failure: if it rejects, nothing changes, and the call rejects with its error.
    */
   putDocument: InOrganization<
     [document: NewDocument, note: DocumentNote, budget: DocumentBudget, confirm?: () => Promise<void>],

@@ -54,6 +54,24 @@ export function describeDocuments(world: () => World): void {
       assert.equal(outcome, 'added', 'the refused ones take no room');
     });
 
+    it('that a purge removes while they are written leave nothing and are rejected by the confirmation', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const budget = { documentsMax: 2, bytesMax: 1_000_000 };
+      const added = { ...note(), replacedAction: 'document.replaced' } as const;
+      let isPurged = false;
+      const confirm = async () => {
+        if (isPurged) throw new Error('signed out');
+        while (!isPurged) isPurged = (await store.purgeOrganization(organization)).done;
+      };
+      await assert.rejects(
+        store.putDocument(organization, newDocument(), added, budget, confirm),
+        /signed out/,
+      );
+      assert.ok(isPurged);
+      assert.deepEqual(await store.countPurge(organization, null), {});
+    });
+
     it('are stored completely, listed by name, and found by their terms', async () => {
       const { store, clock } = world();
       const organization = await world().organization();

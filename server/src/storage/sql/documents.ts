@@ -171,9 +171,9 @@ export function documents(
     async putDocument(organizationId, { title, url, ...given }, note, budget, confirm) {
       const document = { ...given, title: storableTitle(title), url: storableUrl(url) };
       const { id, passages } = document;
-      const corpus = await write(() => start(organizationId, document, budget));
-      if (typeof corpus === 'string') return { outcome: corpus };
       try {
+        const corpus = await write(() => start(organizationId, document, budget));
+        if (typeof corpus === 'string') return { outcome: corpus };
         for (let from = 0; from < passages.length; from += passagesPerCommit) {
           const part = passages.slice(from, from + passagesPerCommit);
           if (!(await writePart(organizationId, id, corpus, part))) throw abandoned(id);
@@ -186,6 +186,8 @@ export function documents(
         return { outcome: 'replaced', id: replaced.knownId };
       } catch (error) {
         await giveUp(organizationId, id).catch(() => {});
+        // If the caller's access has ended, for example by a purge that also removed the document, that is the reason.
+        await confirm?.();
         throw error;
       }
     },
