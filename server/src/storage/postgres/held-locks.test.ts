@@ -223,6 +223,38 @@ describe('A lock that another session holds on rows of one organization', () => 
     assert.deepEqual((await purge()).removed, { message: 2, thread: 1 });
   });
 
+  it('that deadlocks with indexing leaves the other threads due', async () => {
+    const { store } = world;
+    const organization = await world.organization();
+    const userId = await world.member(organization);
+    const [indexed, added, kept] = [
+      await world.thread(organization, userId),
+      await world.thread(organization, userId),
+      await world.thread(organization, userId),
+    ];
+    const due = (await store.takeUnindexed(1000)).filter((each) => each.organizationId === organization);
+    const threads = await Promise.all(
+      [indexed, added, kept].map(async ({ id }) => {
+        const thread = (await store.findThread(organization, id))!;
+        const entry = { thread, version: 1, state: 'idle', line: '', terms: ['wool'] } as const;
+        return { due: due.find(({ threadId }) => threadId === id)!, entry };
+      }),
+    );
+    await store.indexThreads(threads.slice(0, 1));
+    await operator.query('BEGIN');
+    await operator.query('DELETE FROM message WHERE thread_id IN ($1, $2)', [indexed.id, added.id]);
+    await operator.query('DELETE FROM thread WHERE id = $1', [added.id]);
+    const indexing = store.indexThreads(threads);
+    await untilWaiting();
+    await operator.query('DELETE FROM thread WHERE id = $1', [indexed.id]);
+    await operator.query('COMMIT');
+    await indexing;
+    const { rows } = await operator.query('SELECT thread_id FROM search_due WHERE organization_id = $1', [
+      organization,
+    ]);
+    assert.deepEqual(rows, [{ thread_id: kept.id }]);
+  });
+
   it('makes a change of a role and creates of admins wait for it without a deadlock', async () => {
     const { store } = world;
     const organization = await world.organization();

@@ -1,4 +1,5 @@
 import type { Thread } from '../../domain/thread.ts';
+import { isConflict } from '../sql/purge.ts';
 import { opaque, type Sql, sql, statement } from '../sql/sql.ts';
 import { threadColumns, threadOf } from '../sql/thread-reads.ts';
 import {
@@ -133,16 +134,21 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
     async indexThreads(threads) {
       const gone = threads.flatMap(({ due, entry }) => (entry === undefined ? [due] : []));
       const present = threads.flatMap(({ due, entry }) => (entry === undefined ? [] : [indexed(due, entry)]));
-      if (gone.length > 0) await run(removeEntries, { threads: JSON.stringify(gone) });
-      if (present.length > 0) {
-        const values = { threads: JSON.stringify(present) };
-        await database.transaction(async (step) => {
-          await step(lockRanges, values);
-          await step(openRanges, values);
-          await step(index, values);
-        });
+      try {
+        if (gone.length > 0) await run(removeEntries, { threads: JSON.stringify(gone) });
+        if (present.length > 0) {
+          const values = { threads: JSON.stringify(present) };
+          await database.transaction(async (step) => {
+            await step(lockRanges, values);
+            await step(openRanges, values);
+            await step(index, values);
+          });
+        }
+        await run(removeDue, { threads: JSON.stringify(threads.map(({ due }) => due)) });
+      } catch (error) {
+        // A purge removes threads in another order. Those that it leaves stay due.
+        if (!isConflict(error)) throw error;
       }
-      await run(removeDue, { threads: JSON.stringify(threads.map(({ due }) => due)) });
     },
 
     async searchThreads(organizationId, query, limit, after) {

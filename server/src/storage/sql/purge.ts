@@ -136,8 +136,8 @@ const ownersOf: Partial<Record<TableName, Sql>> = {
   thread: sql`user_id AS "userId"`,
 };
 
-/** In PostgreSQL, a foreign key violation or a deadlock. */
-const isConflict = (error: unknown) => /^(23503|40P01)$/.test((error as { code?: string }).code ?? '');
+/** A conflict with another node. In PostgreSQL, a foreign key violation or a deadlock. */
+export const isConflict = (error: unknown) => /^(23503|40P01)$/.test((error as { code?: string }).code ?? '');
 
 /** The purges of a store, except for the remains that removed rows leave in its files. */
 export function purges({ read, write }: Transactions, removal: Removal): Omit<Purges, 'finishPurge'> {
