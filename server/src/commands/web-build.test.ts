@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -45,5 +46,34 @@ describe('A build of the console', () => {
     writeFileSync(lock, String(pid));
     assert.equal(takeLock(lock), true, 'the process that had it has ended');
     assert.equal(readFileSync(lock, 'utf8'), String(process.pid));
+  });
+
+  it('runs in one of two processes that find the lock of a killed one', ({ mock }) => {
+    const { pid } = spawnSync('true');
+    writeFileSync(lock, String(pid));
+    const module = JSON.stringify(join(import.meta.dirname, 'web-build.ts'));
+    const takeIt = `import { takeLock } from ${module}; process.stdout.write(String(takeLock(process.argv[1])));`;
+    let taken = '';
+    const read = mock.method(fs, 'readFileSync', (...args: Parameters<typeof readFileSync>) => {
+      read.mock.restore();
+      syncBuiltinESMExports();
+      const content = readFileSync(...args);
+      taken = execFileSync(process.execPath, ['--input-type=module', '--eval', takeIt, lock], {
+        encoding: 'utf8',
+      });
+      return content;
+    });
+    syncBuiltinESMExports();
+    assert.equal(takeLock(lock), false);
+    assert.equal(taken, 'true');
+    assert.deepEqual(readdirSync(folder).sort(), ['build.ts', 'dist.building']);
+  });
+
+  it('does not start while a process of another user builds', ({ mock }) => {
+    writeFileSync(lock, '1');
+    mock.method(process, 'kill', () => {
+      throw Object.assign(new Error(), { code: 'EPERM' });
+    });
+    assert.equal(takeLock(lock), false);
   });
 });

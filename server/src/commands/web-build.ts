@@ -4,6 +4,7 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { openLog } from '../compose.ts';
+import { isProcessRunning } from '../usecases/processes.ts';
 
 type Log = Awaited<ReturnType<typeof openLog>>;
 
@@ -134,28 +135,34 @@ function isOutdated(folder: string, dist: string): boolean {
 
 /** The lock contains the id of the process that builds: if several processes start together, one of them builds. */
 export function takeLock(lock: string): boolean {
-  const create = () => writeFileSync(lock, String(process.pid), { flag: 'wx' });
   try {
-    create();
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
     return true;
   } catch {
-    if (isHeld(lock)) return false;
-  }
-  try {
-    rmSync(lock, { recursive: true, force: true });
-    create();
-    return true;
-  } catch {
-    // Another process was faster. Or there is no write permission, without which there can be no build either.
-    return false;
+    // Another process builds. Or there is no write permission, without which there can be no build either.
+    return replaceLock(lock);
   }
 }
 
-function isHeld(lock: string): boolean {
+/** Replaces the lock of a process that was killed. Only one process at a time may do this for the same holder. */
+function replaceLock(lock: string): boolean {
+  const holder = holderOf(lock);
+  const turn = `${lock}.${holder}`;
+  if (holder === '' || isProcessRunning(Number(holder)) || !takeLock(turn)) return false;
   try {
-    process.kill(Number(readFileSync(lock, 'utf8')), 0);
+    if (holderOf(lock) !== holder) return false;
+    writeFileSync(lock, String(process.pid));
     return true;
+  } finally {
+    rmSync(turn);
+  }
+}
+
+/** Empty while another process writes or removes the lock. */
+function holderOf(lock: string): string {
+  try {
+    return readFileSync(lock, 'utf8');
   } catch {
-    return false;
+    return '';
   }
 }

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { invalid, rateLimited, type ServiceError } from '../../domain/errors.ts';
 import { formatBytes } from '../../domain/limits.ts';
 import { counted } from '../../domain/text.ts';
+import { isProcessRunning } from '../../usecases/processes.ts';
 
 const nameOf = (pid: number) => `.skein-upload-${pid}-${randomUUID()}`;
 const named = /^\.skein-upload-(\d+)-[0-9a-f-]{36}$/;
@@ -70,17 +71,8 @@ export async function removeLeftUploads(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, pid] = named.exec(name) ?? [];
     // This process has just started, so a file with its pid is from an earlier process.
-    if (pid === undefined || (Number(pid) !== process.pid && isRunning(Number(pid)))) continue;
+    if (pid === undefined || (Number(pid) !== process.pid && isProcessRunning(Number(pid)))) continue;
     await rm(join(folder, name), { force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
