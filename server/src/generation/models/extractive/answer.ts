@@ -3,7 +3,7 @@ import { contextWeights, coverageOf, largerWeights } from '../../retrieval/ranki
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
-import { compareUnits, keyUnitOf, type Quote, quoteAround } from './quote.ts';
+import { compareUnits, keyUnitOf, type Quote, quoteAround, shownWordsMin } from './quote.ts';
 import { comparerOf, confidenceWeights, type Features, scoreOf } from './score.ts';
 
 /** What the documents say about one question. */
@@ -30,7 +30,7 @@ export interface Candidate {
 export const passagesMax = 10;
 const closestMax = 3;
 /** Words per quote, by the number of questions in the prompt, so that a reply has at most 120. */
-const words = { alone: [84, 42, 28], pair: [70, 44], closest: [27, 27, 15] } as const;
+const words = { alone: [84, 42, shownWordsMin], pair: [70, 44], closest: [27, 27, 15] } as const;
 /**
  * A second quote is shown if its share is at least this part of the first one's. Another passage of the same document rarely
  * adds anything to a quote that covers the whole question.

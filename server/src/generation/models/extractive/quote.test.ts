@@ -22,9 +22,14 @@ it('a long sentence counts as repeated if an earlier reply quoted its beginning'
     sought: undefined,
     ranked: [],
   };
-  const wordsMax = 84;
-  const earlier = render(quoteAround(passage, 0, wordsMax), 1);
-  assert.match(earlier, /^\*\*Felting is an old craft.* …\*\* \[1\]$/);
-  const isRepeated = compareUnits(findings, passage, wordsMax, earlier).map((unit) => unit.isRepeated);
-  assert.deepEqual(isRepeated, [true, false]);
+  for (const [wordsBefore, wordsNow] of [
+    [84, 84],
+    [44, 84],
+    [84, 28],
+  ] as const) {
+    const earlier = render(quoteAround(passage, 0, wordsBefore), 1);
+    assert.match(earlier, /^\*\*Felting is an old craft.* …\*\* \[1\]$/);
+    const isRepeated = compareUnits(findings, passage, wordsNow, earlier).map((unit) => unit.isRepeated);
+    assert.deepEqual(isRepeated, [true, false], `${wordsBefore} words before, ${wordsNow} now`);
+  }
 });

@@ -35,6 +35,9 @@ export interface ComparedUnit {
   readonly isRepeated: boolean;
 }
 
+/** An answer shows at least this many words of a unit that is too long. */
+export const shownWordsMin = 28;
+
 /** A unit that is too long counts as its beginning, which is what a quote shows of it. */
 export function compareUnits(
   { concepts, sought }: SearchFindings,
@@ -50,10 +53,14 @@ export function compareUnits(
     const matched = matchedWeights(concepts, counts);
     const hasSought = sought?.test(unit.text) ?? false;
     const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || matched[at]! > 0);
-    const isRepeated =
-      quoted !== '' && !hasSought && !isAsked && quoted.includes(withoutBold(withoutFootnotes(unit.text)));
+    const beginning = withoutBold(withoutFootnotes(firstWords(unit, shownWordsMin)));
+    const isRepeated = quoted !== '' && !hasSought && !isAsked && quoted.includes(beginning);
     return { unit, matched, hasSought, isRepeated };
   });
+}
+
+function firstWords({ text }: Unit, count: number): string {
+  return text.split(' ').slice(0, count).join(' ');
 }
 
 function withoutBold(text: string): string {
@@ -103,7 +110,7 @@ function cutUnit(whole: Unit, wordsMax: number): Unit {
   if (wordsWithHeader(whole) <= wordsMax) return whole;
   const unit = withoutTable(whole);
   if (unit.words <= wordsMax) return unit;
-  return { ...unit, text: `${unit.text.split(' ').slice(0, wordsMax).join(' ')} …`, words: wordsMax };
+  return { ...unit, text: `${firstWords(unit, wordsMax)} …`, words: wordsMax };
 }
 
 function wordsWithHeader(unit: Unit): number {
