@@ -17,6 +17,15 @@ export function cutText(text: string, lengthMax: number): string {
     .trimEnd()}…`;
 }
 
+/** Created on first use: the first use of `Intl` takes 19 ms, which would delay the start. */
+let graphemes: Intl.Segmenter | undefined;
+
+/** What people see as the characters of a text: an emoji may have several code points. */
+export function graphemesOf(text: string): Iterable<Intl.SegmentData> {
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return graphemes.segment(text);
+}
+
 /** Each run of white space and control characters becomes one space. */
 export function inOneLine(text: string): string {
   return text.replace(/[\p{Cc}\s]+/gu, ' ').trim();

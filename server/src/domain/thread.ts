@@ -1,5 +1,5 @@
 import type { OrganizationId, ThreadId, UserId } from './id.ts';
-import { visibleCharacter, withoutInvisible } from './text.ts';
+import { graphemesOf, visibleCharacter, withoutInvisible } from './text.ts';
 
 export interface Thread {
   readonly organizationId: OrganizationId;
@@ -20,8 +20,6 @@ const generatedTitleUnitsMax = 500;
 /** How much of the line is read. This is more than the title's length, because some characters may be invisible. */
 const titleSourceUnitsMax = 600;
 const fallbackTitle = 'New thread';
-/** Created on first use: the first use of `Intl` takes 19 ms, which would delay the start. */
-let graphemes: Intl.Segmenter | undefined;
 
 /**
  * The first visible line of the prompt, without invisible characters. A long one is cut at a word within 80 graphemes and
@@ -40,10 +38,12 @@ function cutAtWord(line: string): string {
   let end = 0;
   let lastWordEnd = 0;
   let count = 0;
-  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
-  for (const { segment, index } of graphemes.segment(line)) {
+  for (const { segment, index } of graphemesOf(line)) {
     const isSpace = segment.trim() === '';
-    if (count === generatedTitleGraphemesMax || index + segment.length >= generatedTitleUnitsMax) {
+    const isLast = index + segment.length === line.length;
+    // Unless it is the last grapheme, an ellipsis must fit after it.
+    const unitsMax = isLast ? generatedTitleUnitsMax : generatedTitleUnitsMax - 1;
+    if (count === generatedTitleGraphemesMax || index + segment.length > unitsMax) {
       const cut = line.slice(0, isSpace || lastWordEnd === 0 ? end : lastWordEnd).trimEnd();
       return cut && `${cut}…`;
     }
