@@ -55,6 +55,11 @@ test('heading levels ignore headings in code', () => {
   assert.equal(headingLevels('#none'), '');
 });
 
+test('Inline code in three backticks starts no block of code', () => {
+  assert.equal(headingLevels('```a``` is code\n\n## Next'), '2');
+  assert.equal(headingLevels('```a\n## Code\n```b```\n## Code\n```\n# Next'), '1');
+});
+
 describe('A text that is too deep to be formatted', () => {
   test('opens many quotations, lists or emphases at once', () => {
     for (const mark of ['>', '> ', '1. ', '+ ', '> - '])

@@ -72,6 +72,7 @@ describe('Markdown as plain text', () => {
     const markdown =
       '## Refunds\n\n**Thirty days.** [1] See [the terms](https://example.org).\n\n- `a`\n- b\n```ts\ncode\n```';
     assert.equal(plainText(markdown), 'Refunds Thirty days. See the terms. a b code');
+    assert.equal(plainText('```a``` is inline code'), 'a is inline code');
   });
 
   it('takes no longer for hostile text', () => {

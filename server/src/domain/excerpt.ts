@@ -149,7 +149,7 @@ function wordStartBefore(text: string, place: number): number {
 /** Markdown as one line of plain text, without citations. Each expression is bounded: the text may be anything. */
 export function plainText(markdown: string): string {
   const plain = markdown
-    .replace(/^ {0,3}(?:```|~~~).*$/gm, ' ')
+    .replace(/^ {0,3}(?:```(?!.*`)|~~~).*$/gm, ' ')
     .replace(/^[ \t]{0,12}(?:#{1,6}|>|[-*+]|\d{1,3}\.)[ \t]/gm, ' ')
     .replace(/!?\[([^[\]\n]{0,300})\]\([^()\s]{0,2000}\)/g, '$1')
     .replace(/ ?\[\d{1,3}\]/g, '')
