@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jsonLine, render } from './output.ts';
+import { jsonLine, render, widthOf } from './output.ts';
 
 describe('A line of JSON', () => {
   it('has the same value, and no control character for the terminal', () => {
@@ -23,5 +23,10 @@ describe('A table', () => {
       .split('\n')
       .map((line) => [...line].indexOf('t'));
     assert.deepEqual(lines, Array(titles.length).fill(12));
+  });
+
+  it('counts a flag and an emoji of several code points like any other emoji', () => {
+    for (const emoji of ['🧶', '🇳🇱', '👩‍👩‍👧‍👦', '👍🏽', '❤️‍🔥', '🏴󠁧󠁢󠁳󠁣󠁴󠁿'])
+      assert.equal(widthOf(`a${emoji}b`), 4, emoji);
   });
 });

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { printable, printableLines } from '../domain/text.ts';
+import { graphemesOf, printable, printableLines } from '../domain/text.ts';
 
 export { printable, printableLines };
 
@@ -71,14 +71,34 @@ function renderTable({ rows: [first, ...others], whenEmpty }: Table, stream: Wri
   return lines.join('\n');
 }
 
-/** Characters that take two columns: those of East Asian scripts, and pictographs. */
+/** Characters of East Asian scripts, which take two columns. */
 const wide =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/gu;
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{20000}-\u{3fffd}]/gu;
 const combining = /[\p{Mn}\p{Me}\p{Cf}]/gu;
 
-/** The columns that a line takes on a terminal. */
+/** The columns that a line takes on a terminal. A flag, or an emoji of several code points, is as wide as any emoji. */
 export function widthOf(line: string): number {
-  return [...line].length + (line.match(wide)?.length ?? 0) - (line.match(combining)?.length ?? 0);
+  if (/^[\x20-\x7e]*$/.test(line)) return line.length;
+  let width = 0;
+  for (const { segment } of graphemesOf(line)) {
+    const points = segment.replace(combining, '').replace(wide, '  ');
+    width += /\p{Emoji_Presentation}/u.test(segment) ? 2 : [...points].length;
+  }
+  return width;
+}
+
+const eraseRest = '\u001b[K';
+const noWrap = '\u001b[?7l';
+const wrap = '\u001b[?7h';
+
+/** Replaces the current line of a terminal, which cuts a text that is too long, because it does not wrap it. */
+export function showStatus(stream: WriteStream, text: string): void {
+  stream.write(`\r${noWrap}${text}${eraseRest}${wrap}`);
+}
+
+/** Clears the line of `showStatus`. */
+export function clearStatus(stream: WriteStream): void {
+  stream.write(`\r${eraseRest}`);
 }
 
 const barWidth = 30;
@@ -89,11 +109,10 @@ export function showProgress(done: number, total: number, doing: string): void {
   if (!stderr.isTTY || total <= 1) return;
   const filled = Math.floor((done / total) * barWidth);
   const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`;
-  const text = `${bar} ${done}/${total} ${doing}`;
-  stderr.write(`\r${text.slice(0, (stderr.columns || 80) - 1)}\u001b[K`);
+  showStatus(stderr, `${bar} ${done}/${total} ${doing}`);
 }
 
 /** Clears the line of the progress bar. */
 export function clearProgress(): void {
-  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+  if (process.stderr.isTTY) clearStatus(process.stderr);
 }

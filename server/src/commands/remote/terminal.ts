@@ -1,6 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Source, Thread, ThreadMessage, ThreadWithMessages } from '../../../../client/src/index.ts';
-import { paint, printable, widthOf } from '../output.ts';
+import { clearStatus, paint, printable, showStatus, widthOf } from '../output.ts';
 
 /** The input and output of a command, a terminal or a pipe. `process` implements it. */
 export interface Terminal {
@@ -62,11 +62,6 @@ export function viewReply(terminal: Terminal, { verbose = false, text = false } 
   };
 }
 
-const eraseRest = '\u001b[K';
-/** Some characters are two columns wide: without wrapping, the terminal cuts the line at its edge. */
-const noWrap = '\u001b[?7l';
-const wrap = '\u001b[?7h';
-
 /** A text that is written as it grows. If it changes in another way, it is written again in its place. */
 export class LiveText {
   readonly #stream: WriteStream;
@@ -114,11 +109,7 @@ export function liveLine(stream: WriteStream, doing: string, now: () => number =
   const startedAt = now();
   let current = doing;
   let ended = false;
-  const draw = () => {
-    const text = `${elapsed(now() - startedAt)}  ${printable(current)}`;
-    const fitting = text.slice(0, (stream.columns || 80) - 1);
-    stream.write(`\r${noWrap}${fitting}${eraseRest}${wrap}`);
-  };
+  const draw = () => showStatus(stream, `${elapsed(now() - startedAt)}  ${printable(current)}`);
   const timer = setInterval(draw, 1000);
   draw();
   return {
@@ -131,7 +122,7 @@ export function liveLine(stream: WriteStream, doing: string, now: () => number =
       if (ended) return;
       ended = true;
       clearInterval(timer);
-      stream.write(`\r${eraseRest}`);
+      clearStatus(stream);
     },
   };
 }
