@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -132,6 +133,10 @@ describe('skein backup', () => {
     assert.match(storeless.stderr, /^skein: There is no store .*SKEIN_DATABASE_URL.*\n$/);
     assert.ok(!existsSync(join(folder, 'data')));
     assert.deepEqual(readdirSync(folder), []);
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const piped = await runSkein(folder, ['backup', 'copy.db'], { SKEIN_DATABASE_URL: 'sqlite:./pipe' });
+    assert.match(piped.stderr, /^skein: There is no store .*pipe: .*SKEIN_DATABASE_URL.*\n$/);
+    assert.deepEqual([piped.exitCode, readdirSync(folder)], [1, ['pipe']]);
   });
 
   it('says that the copy is complete if only its folder could not be synced', async () => {

@@ -106,11 +106,12 @@ const backup: BareCommand = {
     if (store.engine === 'postgres') {
       throw invalid('The store is PostgreSQL: use pg_dump, which copies a running database.');
     }
-    if (!existsSync(store.file)) {
-      throw invalid(`There is no store ${store.file} yet: set SKEIN_DATABASE_URL to the service's store.`);
+    if (!existsSync(store.file) || !statSync(store.file).isFile()) {
+      throw invalid(`There is no store ${store.file}: set SKEIN_DATABASE_URL to the service's store.`);
     }
     rejectExisting(file, store, options.force === true);
     const bytes = await writeWhole(file, (partial) => copyAndCheck(store, partial));
+    syncFolder(file);
     return { json: { file, bytes }, text: `${file} contains the store: ${megabytes(bytes)}, checked.` };
   },
 };
@@ -155,7 +156,6 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
     process.kill(process.pid, signal);
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
-  let isInPlace = false;
   try {
     // Created here to set its mode: it will contain every prompt and reply.
     closeSync(openSync(partial, 'wx', 0o600));
@@ -163,16 +163,9 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
     sync(partial);
     const { size } = statSync(partial);
     renameSync(partial, file);
-    isInPlace = true;
-    sync(dirname(file));
     return size;
   } catch (error) {
-    const { message } = error as Error;
-    throw invalid(
-      isInPlace
-        ? `${file} is complete, but its folder could not be synced (${message}): a power cut may undo the backup.`
-        : `${file} could not be written (${message}): nothing was changed.`,
-    );
+    throw invalid(`${file} could not be written (${(error as Error).message}): nothing was changed.`);
   } finally {
     remove();
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
@@ -187,6 +180,15 @@ async function copyAndCheck(store: StoreChoice & { engine: 'sqlite' }, partial: 
     });
   } finally {
     clearProgress();
+  }
+}
+
+function syncFolder(file: string): void {
+  try {
+    sync(dirname(file));
+  } catch (error) {
+    const fault = `its folder could not be synced (${(error as Error).message})`;
+    throw invalid(`${file} is complete, but ${fault}: a power cut may undo the backup.`);
   }
 }
 
