@@ -54,13 +54,11 @@ export class ObjectCache extends KeptObjects {
 
   /** The triggers belong to this connection and are not part of the file. They take 2 µs per changed row. */
   #watch(database: Database): void {
-    const define = (name: string, forget: (id: string) => void) =>
-      database.function(name, (id) => void forget(id as string));
-    define('forget_object', (id) => this.remove(id));
-    define('forget_listings', (id) => {
-      this.#listingChanges.set(id, (this.#listingChanges.get(id) ?? 0) + 1);
+    database.function('forget_object', (id) => this.remove(id as string));
+    database.function('forget_listings', (id) => {
+      this.#listingChanges.set(id as string, (this.#listingChanges.get(id as string) ?? 0) + 1);
     });
-    define('forget_everything', () => this.clear());
+    database.function('forget_everything', () => this.clear());
     const listed = 'UPDATE OF user_id, account_id, title, updated_at, activity_at, published, deleted ON';
     database.exec(
       [
@@ -75,8 +73,8 @@ export class ObjectCache extends KeptObjects {
         ['key_removed', 'DELETE ON', 'api_key', 'forget_object(old.hash)'],
         ['application_changed', 'UPDATE ON', 'application', 'forget_object(old.id)'],
         ['application_removed', 'DELETE ON', 'application', 'forget_object(old.id)'],
-        ['organization_changed', 'UPDATE ON', 'organization', 'forget_everything(old.id)'],
-        ['organization_removed', 'DELETE ON', 'organization', 'forget_everything(old.id)'],
+        ['organization_changed', 'UPDATE ON', 'organization', 'forget_everything()'],
+        ['organization_removed', 'DELETE ON', 'organization', 'forget_everything()'],
       ]
         .map(
           ([name, event, table, forget]) =>
