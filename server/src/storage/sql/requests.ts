@@ -45,13 +45,10 @@ const fields = 'at traceId method operation status latencyUs credentialId code m
 const valuesOf = (request: LoggedRequest) => fields.map((field) => request[field as keyof LoggedRequest]);
 
 function parse(organizationId: OrganizationId, { requests }: Pick<Block, 'requests'>): LoggedRequest[] {
-  const entries = JSON.parse(requests) as (unknown[] | object)[];
-  return entries.map((entry) => {
-    // Older blocks contain objects.
-    const named = Array.isArray(entry)
-      ? fields.map((field, at) => [field, entry[at]])
-      : Object.entries(entry);
-    return { ...Object.fromEntries(named), organizationId };
+  const entries = JSON.parse(requests) as unknown[][];
+  return entries.map((values) => {
+    const named = Object.fromEntries(fields.map((field, at) => [field, values[at]]));
+    return { ...named, organizationId } as LoggedRequest;
   });
 }
 
