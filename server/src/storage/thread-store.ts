@@ -152,7 +152,8 @@ export interface Threads extends ThreadReads, Walks {
    * Adds a prompt and its reply, or another reply to the last prompt, under the same conditions as `renameThread`. A
    * prompt is activity, like a rename; another reply is not. Earlier versions stay, but a reply that was superseded is no
    * longer listed as unanswered. `running`: one reply at a time. `outdated`: the prompt to replace is not the last one.
-   * `full`: it would exceed the budget, also with concurrent calls. A deleted thread is `missing`.
+   * `full`: it would exceed the budget, also with concurrent calls. A deleted thread is `missing`, and so is one whose
+   * creator is no longer a member.
    */
   addReply: InOrganization<
     [threadId: ThreadId, userId: UserId, reply: NewReply],

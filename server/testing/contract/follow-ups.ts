@@ -329,6 +329,20 @@ export function describeFollowUps(world: () => World): void {
       assert.deepEqual(await read(made), deleted);
     });
 
+    it('are not accepted from a creator who has left the organization', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization, 'ada@example.org');
+      const made = { organization, thread: await world().thread(organization, userId) };
+      await store.cancelReplies(organization, made.thread.id);
+      const before = await read(made);
+      await store.removeMember(organization, 'ada@example.org', false, note());
+      for (const reply of [newFollowUp(), newRetry()]) assert.equal(await add(made, reply), 'missing');
+      assert.deepEqual(await read(made), before);
+      await world().member(organization, 'ada@example.org');
+      assert.equal(await add(made, newRetry()), 'added');
+    });
+
     it('return the verdict of each reply from the commit that ends it', async () => {
       const { store } = world();
       const made = await conversation();

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { hashOf, newThread, note, strangers, type World } from '../../../testing/contract/fixture.ts';
+import {
+  hashOf,
+  newFollowUp,
+  newThread,
+  note,
+  strangers,
+  type World,
+} from '../../../testing/contract/fixture.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 
@@ -63,5 +70,20 @@ describe('A write that waits for its organization’s row', () => {
       await operator.query('COMMIT');
       assert.equal((await created).outcome, 'created');
     }
+  });
+
+  it('sees that its member was removed while it waited: follow-up', async () => {
+    const organization = await world.organization();
+    const userId = await world.member(organization);
+    const { id: thread } = await world.thread(organization, userId);
+    await world.store.cancelReplies(organization, thread);
+    await operator.query('BEGIN');
+    await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
+    const written = world.store.addReply(organization, thread, userId, newFollowUp());
+    await untilWaiting();
+    await operator.query('DELETE FROM member WHERE organization_id = $1', [organization]);
+    await operator.query('COMMIT');
+    assert.deepEqual(await written, { outcome: 'missing' });
+    assert.equal((await world.store.getThread(organization, thread))?.messages.length, 2);
   });
 });

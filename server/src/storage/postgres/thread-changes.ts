@@ -60,7 +60,8 @@ const addReply = statement('add-reply')`WITH seen AS (
         WHERE asked.organization_id = :organizationId AND asked.thread_id = :threadId AND asked.role = 'user'
         ORDER BY asked.created_at DESC, asked.id DESC LIMIT 1) AS outdated
     FROM seen JOIN message ON ${ofThread} AND role = 'assistant'
-    WHERE seen.user_id = :userId AND seen.deleted_at IS NULL
+    WHERE seen.user_id = :userId AND seen.deleted_at IS NULL AND EXISTS (
+      SELECT FROM member WHERE member.organization_id = :organizationId AND member.user_id = :userId)
     ORDER BY message.created_at DESC, message.id DESC LIMIT 1
   ), size AS (
     SELECT ${exceeded} AS exceeded FROM latest JOIN message ON ${ofThread}
@@ -69,10 +70,11 @@ const addReply = statement('add-reply')`WITH seen AS (
       move_sequence = move_sequence + CASE WHEN :messageId::text IS NULL THEN 0 ELSE 1 END
     WHERE id = :organizationId AND ${setLockTimeout} <> ''
       AND EXISTS (SELECT FROM latest, size WHERE NOT running AND NOT outdated AND exceeded IS NULL)
-    RETURNING latest_at AS tick_at, move_sequence AS tick_sequence
+    RETURNING id AS gate_id, latest_at AS tick_at, move_sequence AS tick_sequence
   ), held_thread AS (
     SELECT version, activity_at, tick.* FROM tick JOIN thread ON organization_id = :organizationId
-      AND thread.id = :threadId AND ${opaque(sql`user_id = :userId AND deleted_at IS NULL`)} FOR UPDATE OF thread
+      AND thread.id = :threadId AND ${opaque(sql`user_id = :userId AND deleted_at IS NULL`)}
+      AND ${isStillMember(sql`tick.gate_id`, sql`:userId`)} FOR UPDATE OF thread
   ), same AS (
     SELECT held_thread.* FROM held_thread JOIN seen USING (version)
   ), moved AS (

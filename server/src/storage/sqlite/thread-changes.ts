@@ -123,6 +123,7 @@ export function sqliteThreadChanges({
         const thread = yield* findThread(organizationId, threadId);
         if (thread === undefined || thread.deletedAt !== null) return { outcome: 'missing' };
         if (thread.userId !== userId) return { outcome: 'refused', thread };
+        if (!(yield* isMember(organizationId, userId))) return { outcome: 'missing' };
         const latest = yield* row<LatestReply>(findLatest, ids);
         // A purge of the organization has removed the messages.
         if (latest === undefined) return { outcome: 'missing' };

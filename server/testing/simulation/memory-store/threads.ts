@@ -164,6 +164,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
       const thread = tables.thread(organizationId, threadId);
       if (thread === undefined || thread.deletedAt !== null) return { outcome: 'missing' };
       if (thread.userId !== userId) return { outcome: 'refused', thread: toThread(thread) };
+      if (!tables.organizations.get(organizationId)!.members.has(userId)) return { outcome: 'missing' };
       const { status, createdAt } = latestReply(thread);
       if (isRunning(status)) return { outcome: 'running' };
       const asked = thread.messages.findLast(({ role }) => role === 'user')!.id;
