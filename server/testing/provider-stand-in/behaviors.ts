@@ -36,6 +36,11 @@ export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | v
     begin(exchange);
     exchange.response.end();
   },
+  /** Sends a whole answer and keeps the connection open. */
+  linger: ({ asked, encoder, response }) => {
+    const frames = [...encoder.begin(), ...encoder.text([goodAnswer(asked)]), ...encoder.end('stop')];
+    stream(response).write(frames.join(''));
+  },
   /** Ends the stream without sending anything. */
   empty: ({ response }) => void stream(response).end(),
   /** `!drip 50`: a word every 50 ms. */

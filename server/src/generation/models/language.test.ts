@@ -73,6 +73,13 @@ describeDrafts('drafts', (trial) => {
       assert.deepEqual(steps(own), ['The model reached its length limit']);
     });
 
+    it('is complete with its last event, also if the connection stays open', async () => {
+      const { text, error } = await draft('!linger');
+      assert.equal(error, undefined);
+      assert.equal(text, goodText);
+      await until(() => trial.standIn.requests.at(-1)?.closedEarly === true);
+    });
+
     it('arrives once, however slowly', async () => {
       const { text, error } = await draft('!drip 5');
       assert.equal(error, undefined);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { ModelError } from '../../model.ts';
 import { cutOff, modelErrorOf, ProviderRefusal, retryAfterMsOf } from './errors.ts';
 
@@ -12,6 +13,11 @@ export interface FetchBounds {
 }
 
 const refusalBytesMax = 65_536;
+/** The last event of an OpenAI-compatible stream. Within JSON no line starts like this. */
+const lastEvent = /\ndata: ?\[DONE\]\r?\n/;
+const lastEventBytesMax = 32;
+/** How long the end of a stream may take after its last event. Some servers and proxies keep the connection open. */
+const endMs = 500;
 
 /**
  * `fetch` for a provider's streams. It returns a stream of events or throws a `ModelError`. Its time and size are limited,
@@ -88,11 +94,22 @@ function boundedBody(
   const reader = body.getReader();
   let answerBytes = 0;
   let lineBytes = 0;
+  let latest = '';
+  const read = () => {
+    const next = reader.read();
+    const end = { done: true, value: undefined } as const;
+    return lastEvent.test(latest) ? Promise.race([next, pause(endMs, end)]) : during(next);
+  };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        const { done, value } = await during(reader.read());
-        if (done) return controller.close();
+        const { done, value } = await read();
+        if (done) {
+          controller.close();
+          return await reader.cancel();
+        }
+        const end = Buffer.from(value.subarray(-lastEventBytesMax)).toString('latin1');
+        latest = (latest + end).slice(-lastEventBytesMax);
         const newline = value.lastIndexOf(10);
         answerBytes += value.length;
         lineBytes = newline === -1 ? lineBytes + value.length : value.length - newline - 1;
