@@ -146,6 +146,13 @@ export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | v
     const call = encoder.toolCall(JSON.stringify({ query: words }));
     send(response, [...encoder.begin(), ...encoder.reasoning(['Fees?']), ...call, ...encoder.end('tool')]);
   },
+  /** `!tools 40`: that many searches in one answer. */
+  tools: (exchange) => {
+    const { asked, encoder, response, words } = exchange;
+    if (asked.found !== undefined) return answerWell(exchange);
+    const calls = Array.from({ length: Number(words) }, () => encoder.toolCall('{"query":"fees"}'));
+    send(response, [...encoder.begin(), ...calls.flat(), ...encoder.end('tool')]);
+  },
   /** Searches as often as allowed. */
   'tool-forever': (exchange) => {
     const { asked, encoder, response, words } = exchange;

@@ -76,6 +76,8 @@ function textOf(content: string | Block[] | null): string {
 
 /** For OpenAI-compatible APIs. */
 export class ChatCompletionEncoder implements AnswerEncoder {
+  #calls = 0;
+
   begin(): string[] {
     return [this.#chunk({ role: 'assistant', content: '' })];
   }
@@ -91,11 +93,12 @@ export class ChatCompletionEncoder implements AnswerEncoder {
   toolCall(input: string): string[] {
     const half = Math.floor(input.length / 2);
     const signed = { extra_content: { google: { thought_signature: 'signed' } } };
-    const call = { index: 0, id: 'call_1', type: 'function', ...signed };
+    const index = this.#calls++;
+    const call = { index, id: `call_${index}`, type: 'function', ...signed };
     return [
       this.#chunk({ tool_calls: [{ ...call, function: { name: 'searchDocuments', arguments: '' } }] }),
       ...[input.slice(0, half), input.slice(half)].map((piece) =>
-        this.#chunk({ tool_calls: [{ index: 0, function: { arguments: piece } }] }),
+        this.#chunk({ tool_calls: [{ index, function: { arguments: piece } }] }),
       ),
     ];
   }

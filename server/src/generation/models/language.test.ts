@@ -203,6 +203,13 @@ describeDrafts('drafts', (trial) => {
       assert.equal(text, 'Cards cost two percent abroad [3].');
     });
 
+    it('are limited in number and length', async () => {
+      const failure = 'The model searched too much at once.';
+      assertModelError((await draft('!tools 33')).error, true, failure);
+      assertModelError((await draft(`!tool ${'fees '.repeat(5_000)}`)).error, true, failure);
+      assert.equal((await draft('!tools 32')).text, 'Cards cost two percent abroad [3].');
+    });
+
     it('need a query', async () => {
       const { own, text, error } = await draft('!bad-tool');
       assert.equal(error, undefined);

@@ -16,6 +16,9 @@ import { type ModelText, ReasoningSteps, StorableText, TaggedReasoning } from '.
 
 /** Requests per draft. Each search leads to another request, and the last one must be an answer. */
 const requestsMax = 5;
+/** Tool calls per answer and characters of each: all of them are sent back with the next request. */
+const callsMax = 32;
+const callLengthMax = 20_000;
 /** Every progress update stores all steps, so their number is limited. */
 const reasoningStepsMax = 50;
 /** How long a burst of small pieces may block the event loop. */
@@ -149,7 +152,9 @@ class Answer {
       case 'reasoning-end':
         return yield { type: 'reasoning-end' };
       case 'tool-call':
-        this.calls.push(part);
+        if (this.calls.push(part) > callsMax || part.input.length > callLengthMax) {
+          throw new ModelError('The model searched too much at once.', { transient: true });
+        }
         return;
       case 'finish':
         // If the provider gave no reason, the stream was cut off.
