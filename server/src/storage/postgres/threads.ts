@@ -8,6 +8,7 @@ import {
   mayCreate,
   nextVersion,
   outcomeOfNoWrite,
+  readWhole,
   repeatedCreate,
   threadColumns,
   threadOf,
@@ -76,7 +77,7 @@ const create = statement('create-thread')`WITH asked AS (
       token IS NOT NULL, coalesce(token, 0), at + coalesce(lease_ms, 0), 0, at + reply_deadline_ms, trace_id FROM due
   ), sizes AS (${adjustSizes(sql`made`)})
   SELECT place, at FROM due`;
-/** A thread with more messages or bytes is read in a batch of its own, so that others do not wait for its texts. */
+/** A thread with more messages or bytes is read by a statement of its own, so that others do not wait for its texts. */
 const batchedMessagesMax = 32;
 const batchedBytesMax = 65_536;
 const getColumns = callColumns({ text: 'organizationId threadId userId', bigint: 'knownVersion' });
@@ -94,8 +95,8 @@ const get = statement('get-thread')`SELECT place, version, CASE WHEN fits THEN (
   JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
     AND (:anyReader::boolean OR deleted_at IS NULL AND (published OR thread.user_id = asked.user_id))
   CROSS JOIN LATERAL (
-    SELECT sum(${messageBytes}) <= :bytesMax::bigint AND (:whole::boolean
-      OR count(*) <= ${batchedMessagesMax} AND sum(${messageBytes}) <= ${batchedBytesMax}) AS fits
+    SELECT count(*) <= ${batchedMessagesMax}
+      AND sum(${messageBytes}) <= least(:bytesMax::bigint, ${batchedBytesMax}) AS fits
     FROM message WHERE ${isOfThread} AND version <> known_version
   ) AS size`;
 /** Without a thread that a call may change, the organization's row is not locked. */
@@ -173,7 +174,6 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
   /** Without `rows` if the version is the known one or the thread does not fit. */
   type GetRow = { readonly version: number; readonly rows: readonly WholeThreadRow[] | null };
   const batchGets = database.batched<GetRow>(get, getColumns, { batchesMax: 2 });
-  const getWhole = database.batched<GetRow>(get, getColumns, { batchesMax: 4, callsMax: 1 });
   const batchRenames = database.batched<Thread>(rename, renameColumns, { batchesMax: 1, key: 'threadId' });
   type Deletion = { deleted: boolean; cancelled: MessageId[] };
   const batchLimits = { batchesMax: 1, key: 'threadId' };
@@ -211,11 +211,15 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
       const knownVersion = known?.version ?? 0;
       const anyReader = reader === undefined;
       const values = { organizationId, threadId, userId, anyReader, bytesMax, knownVersion };
-      let [row] = await batchGets({ ...values, whole: false });
-      if (known && row === undefined) kept.remove(threadId);
-      if (row?.version === known?.version) return known;
-      if (row?.rows === null) [row] = await getWhole({ ...values, whole: true });
-      const thread = wholeThread(row?.rows ?? []);
+      const [row] = await batchGets(values);
+      if (row === undefined) {
+        if (known) kept.remove(threadId);
+        return undefined;
+      }
+      if (row.version === known?.version) return known;
+      const thread = row.rows
+        ? wholeThread(row.rows)
+        : await read(() => readWhole(organizationId, threadId, reader));
       return thread && !anyReader ? kept.keep(threadId, thread, memoryOf(thread)) : thread;
     },
 

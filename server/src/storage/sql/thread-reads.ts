@@ -2,7 +2,7 @@ import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/i
 import type { AssistantMessage } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
-import type { NewThread, ReplyDetails, ThreadReads, Threads, WholeThread, Writer } from '../store.ts';
+import type { NewThread, Reader, ReplyDetails, ThreadReads, Threads, WholeThread, Writer } from '../store.ts';
 import { isMember, keyIsLive } from './api-keys.ts';
 import {
   inOrderOfCreation,
@@ -37,6 +37,20 @@ export const nextVersion = sql`version = greatest(thread.version + 1, :now)`;
 
 const find = statement('find-thread')`
   SELECT ${threadColumns} FROM thread WHERE ${isThread}`;
+/**
+ * One statement, so that the thread and its messages are consistent even if another process writes. CROSS JOIN makes
+ * SQLite check the thread first: if it does not meet the condition, no message is read.
+ */
+const selectWithMessages = (condition: Sql) => sql`SELECT ${threadColumns}, version, ${messageColumns}
+  FROM thread CROSS JOIN message
+  WHERE ${isThread} AND message.organization_id = thread.organization_id AND thread_id = thread.id AND ${condition}
+  ORDER BY ${inOrderOfCreation}`;
+/** Depends on the row of the thread, so that no message of a thread that fails another condition is read. */
+const isSmall = sql`(SELECT sum(${messageBytes}) FROM message AS sized
+    WHERE sized.organization_id = thread.organization_id AND sized.thread_id = thread.id) <= :bytesMax`;
+const getAny = statement('get-any-thread')`${selectWithMessages(sql`true`)}`;
+const getReadable = statement('get-readable-thread')`
+  ${selectWithMessages(sql`${opaque(isReadable)} AND ${isSmall}`)}`;
 const readerColumns = callColumns({ text: 'organizationId threadId userId' });
 const readVersion = statement('thread-version')`
   SELECT version FROM thread WHERE ${isThread} AND ${opaque(isReadable)}`;
@@ -166,6 +180,15 @@ export function wholeThread(rows: readonly WholeThreadRow[]): WholeThread | unde
   if (first === undefined) return undefined;
   const messages = rows.map((each) => toMessage(first.id, each));
   return { thread: threadOf(first), version: first.version, messages };
+}
+
+export function* readWhole(
+  organizationId: OrganizationId,
+  threadId: ThreadId,
+  reader?: Reader & { readonly bytesMax?: number },
+): Work<WholeThread | undefined> {
+  const values = { bytesMax: Number.MAX_SAFE_INTEGER, ...reader, organizationId, threadId };
+  return wholeThread(yield* rows<WholeThreadRow>(reader ? getReadable : getAny, values));
 }
 
 export function threadReads({ read, readMany }: Transactions): ThreadReads {

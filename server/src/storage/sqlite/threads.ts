@@ -4,25 +4,22 @@ import { canBeReadBy } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { memoryOf } from '../kept-objects.ts';
 import { writeNote } from '../sql/audit.ts';
-import { inOrderOfCreation, messageBytes, messageColumns } from '../sql/replies.ts';
-import { type Sql, sql, statement } from '../sql/sql.ts';
+import { statement } from '../sql/sql.ts';
 import {
   type Created,
   findThread,
-  isReadable,
   isRevoked,
   isThread,
   mayCreate,
   type NoWrite,
   nextVersion,
   outcomeOfNoWrite,
+  readWhole,
   repeatedCreate,
   threadColumns,
   threadReads,
-  type WholeThreadRow,
-  wholeThread,
 } from '../sql/thread-reads.ts';
-import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
+import { row, run, type Transactions, type Work } from '../sql/work.ts';
 import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread, Writer } from '../store.ts';
 import type { ObjectCache } from './object-cache.ts';
 import {
@@ -47,21 +44,6 @@ const rename = statement('rename-thread')`
   RETURNING ${threadColumns}`;
 const softDelete = statement('delete-thread')`
   UPDATE thread SET deleted_at = :now, deleted = 1, ${nextVersion} WHERE ${isThread}`;
-
-/**
- * One statement, so that the thread and its messages are consistent even if another process writes. CROSS JOIN makes
- * SQLite check the thread first: if it does not meet the condition, no message is read.
- */
-const selectWithMessages = (condition: Sql) => sql`SELECT ${threadColumns}, version, ${messageColumns}
-  FROM thread CROSS JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
-  WHERE thread.organization_id = :organizationId AND thread.id = :threadId AND ${condition}
-  ORDER BY ${inOrderOfCreation}`;
-/** Depends on the row of the thread, so that no message of a thread that fails another condition is read. */
-const isSmall = sql`(SELECT sum(${messageBytes}) FROM message AS sized
-    WHERE sized.organization_id = thread.organization_id AND sized.thread_id = thread.id) <= :bytesMax`;
-const getAny = statement('get-thread')`${selectWithMessages(sql`true`)}`;
-const getReadable = statement('get-readable-thread')`
-  ${selectWithMessages(sql`${isReadable} AND ${isSmall}`)}`;
 
 /** Whether the key is known to be valid. One that is still kept has not changed since it was read. */
 function isKept(cache: ObjectCache, organizationId: OrganizationId, { userId, keyHash }: Writer): boolean {
@@ -122,9 +104,7 @@ export function sqliteThreads(
     async getThread(organizationId, threadId, reader) {
       const kept = findKept(organizationId, threadId, reader);
       if (kept !== undefined) return kept;
-      const values = { bytesMax: Number.MAX_SAFE_INTEGER, ...reader, organizationId, threadId };
-      const found = await read(() => rows<WholeThreadRow>(reader ? getReadable : getAny, values));
-      const thread = wholeThread(found);
+      const thread = await read(() => readWhole(organizationId, threadId, reader));
       // Workers read threads of any size. What is kept is also returned to readers, who ask for small ones.
       return thread && reader !== undefined ? cache.keep(threadId, thread, memoryOf(thread)) : thread;
     },
