@@ -529,7 +529,9 @@ CREATE TABLE passage (
 );
 -- A document is read page by page, in the order of its passages.
 CREATE INDEX passage_document ON passage (organization_id, document_id, number);
-CREATE INDEX passage_terms ON passage USING gin (terms);
+-- Not updated later: each search for a term would read all pending updates, of every organization. After 1,200 passages were
+-- added, a question with an unknown word took 94 ms of the server's processor time, and 5 ms without pending updates.
+CREATE INDEX passage_terms ON passage USING gin (terms) WITH (fastupdate = off);
 
 -- What one search covers: an organization's general documents, or those of one account.
 CREATE SEQUENCE corpus_number AS bigint;
