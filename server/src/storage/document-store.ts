@@ -92,6 +92,7 @@ export interface Documents {
    * The passages that contain each term, at most `limit` per term, of the general documents and those of the account, and
    * how many passages there are. The cost grows with `limit` and the terms, not with the documents. Several terms
    * separated by spaces find the passages that contain all of them; at worst, that reads every passage with the rarest one.
+   * Terms separated by `|` find the passages that contain any of them.
    */
   findPassages: InOrganization<
     [accountId: string | null, terms: readonly string[], limit: number],

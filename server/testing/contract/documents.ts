@@ -115,6 +115,8 @@ export function describeDocuments(world: () => World): void {
       const { passageCount, holders } = await store.findPassages(organization, 'acc', ['day', 'none'], 10);
       assert.equal(passageCount, 2);
       assert.deepEqual(holders[1], []);
+      const groups = await store.findPassages(organization, 'acc', ['none|day', 'none|day none'], 10);
+      assert.deepEqual(groups.holders, holders);
       const read = await store.readPassages(organization, holders[0]!);
       assert.deepEqual(
         read

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
+import type { Store } from '../../storage/store.ts';
 import { listing } from './ranking.ts';
+import { searchPassages } from './search.ts';
 
 const documents = [
   {
@@ -74,6 +76,19 @@ describe('a search', () => {
 
   it('finds words that are misspelled by one letter', async () => {
     assert.equal((await titlesFor('Where do bicicles stand?'))[0], 'Office');
+  });
+
+  it('looks for the spellings of an unknown word with few queries', async () => {
+    let queries = 0;
+    const counted: Store = {
+      ...fixture.store,
+      findPassages(organizationId, accountId, terms, limit) {
+        queries += terms.length;
+        return fixture.store.findPassages(organizationId, accountId, terms, limit);
+      },
+    };
+    await searchPassages(counted, fixture.organizationId, null, 'quantum', 5);
+    assert.ok(queries > 1 && queries < 10, `${queries} queries`);
   });
 
   it('finds synonyms of a word that is misspelled by one letter', async () => {

@@ -19,8 +19,8 @@ export interface SearchFindings extends Findings {
 const candidatesMax = 24;
 /** How many passages per term are read: 1,000 take about 0.2 ms. */
 const holdersMax = 500;
-/** Terms per call of the store, which takes about 2 ms. */
-const termsPerCall = 40;
+/** How many spellings of a word one query looks for, because most of them occur nowhere. */
+const spellingsPerQuery = 12;
 /** The weight of a synonym or another spelling relative to the word in the question. */
 const otherCertainty = 0.8;
 /** The weight of a word in the context of a question relative to one in the question. */
@@ -90,14 +90,20 @@ class TermIndex {
 
   async lookUp(terms: readonly string[]): Promise<void> {
     const unknown = [...new Set(terms)].filter((term) => !this.#holders.has(term));
-    for (let from = 0; from === 0 || from < unknown.length; from += termsPerCall) {
-      const part = unknown.slice(from, from + termsPerCall);
-      // Without a term, the answer still contains the number of passages.
-      if (part.length === 0 && this.passageCount > 0) return;
-      const { passageCount, holders } = await this.#find(part);
-      this.passageCount = passageCount;
-      for (const [at, term] of part.entries()) this.#holders.set(term, holders[at] ?? []);
-    }
+    // Without a term, the answer still contains the number of passages.
+    if (unknown.length === 0 && this.passageCount > 0) return;
+    const { passageCount, holders } = await this.#find(unknown);
+    this.passageCount = passageCount;
+    for (const [at, term] of unknown.entries()) this.#holders.set(term, holders[at] ?? []);
+  }
+
+  /** Looks for groups of terms first, and then for each term of the groups that were found. */
+  async lookUpRare(terms: readonly string[]): Promise<void> {
+    const groupOf = (_: string, at: number) => Math.floor(at / spellingsPerQuery);
+    const groups = [...Map.groupBy(terms, groupOf).values()];
+    if (groups.length === 0) return;
+    const { holders } = await this.#find(groups.map((group) => group.join('|')));
+    await this.lookUp(groups.filter((_, at) => holders[at]!.length > 0).flat());
   }
 
   /** For words of which only the first passages were read, finds passages that contain other words of the question too. */
@@ -157,7 +163,7 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
 /** The most frequent correct spelling of a word, or one whose synonym occurs, and its synonyms. */
 async function respelledTerms(word: string, index: TermIndex): Promise<readonly string[]> {
   const spellings = respellings(word).map((term) => [term, ...synonymsOf(term)]);
-  await index.lookUp(spellings.flat());
+  await index.lookUpRare(spellings.flat());
   const held = ([term = '']: readonly string[]) => index.held(term);
   const best = spellings.toSorted((a, b) => held(b) - held(a)).find((terms) => held(terms) > 0);
   return best ?? spellings.find((terms) => terms.some((term) => index.held(term) > 0)) ?? [];

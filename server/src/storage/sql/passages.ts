@@ -49,15 +49,20 @@ export const corporaOf = (organizationId: OrganizationId, accountId: string | nu
 export const passageCountOf = (corpora: readonly Corpus[]): number =>
   corpora.reduce((sum, { passages }) => sum + passages, 0);
 
-/** The text of a query for the passages of any of the corpora with all of the terms, which are separated by spaces. */
+/** The text of a query for the passages of any of the corpora with the terms, as in `findPassages`. */
 export function passageQuery(
   corpora: readonly Corpus[],
   terms: string,
   { and, or, term }: QueryDialect,
 ): string {
-  const each = terms.split(' ');
-  return corpora
-    .map(({ number }) => `(${each.map((word) => term(scoped(number, word))).join(and)})`)
+  const allOf = (words: string, corpus: number) =>
+    `(${words
+      .split(' ')
+      .map((word) => term(scoped(corpus, word)))
+      .join(and)})`;
+  return terms
+    .split('|')
+    .flatMap((words) => corpora.map(({ number }) => allOf(words, number)))
     .join(or);
 }
 
