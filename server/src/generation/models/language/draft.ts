@@ -16,9 +16,9 @@ import { type ModelText, ReasoningSteps, StorableText, TaggedReasoning } from '.
 
 /** Requests per draft. Each search leads to another request, and the last one must be an answer. */
 const requestsMax = 5;
-/** Tool calls per answer and characters of each: all of them are sent back with the next request. */
+/** Tool calls per answer, and their characters together: all of them are sent back with the next request. */
 const callsMax = 32;
-const callLengthMax = 20_000;
+const callsLengthMax = 20_000;
 /** Every progress update stores all steps, so their number is limited. */
 const reasoningStepsMax = 50;
 /** How long a burst of small pieces may block the event loop. */
@@ -93,6 +93,8 @@ function parsed(json: string): { query?: unknown } | null {
 class Answer {
   readonly calls: LanguageModelV4ToolCall[] = [];
   finishReason = '';
+  #callsStarted = 0;
+  #callsLength = 0;
   readonly #text: DraftText;
   readonly #tagged = new TaggedReasoning();
   readonly #blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
@@ -151,10 +153,15 @@ class Answer {
         return yield { type: 'reasoning', text: part.delta };
       case 'reasoning-end':
         return yield { type: 'reasoning-end' };
+      // The calls themselves may follow only at the end of the answer.
+      case 'tool-input-start':
+        this.#callsStarted += 1;
+        return this.#boundCalls();
+      case 'tool-input-delta':
+        this.#callsLength += part.delta.length;
+        return this.#boundCalls();
       case 'tool-call':
-        if (this.calls.push(part) > callsMax || part.input.length > callLengthMax) {
-          throw new ModelError('The model searched too much at once.', { transient: true });
-        }
+        this.calls.push(part);
         return;
       case 'finish':
         // If the provider gave no reason, the stream was cut off.
@@ -164,6 +171,11 @@ class Answer {
       case 'error':
         throw part.error;
     }
+  }
+
+  #boundCalls(): void {
+    if (this.#callsStarted <= callsMax && this.#callsLength <= callsLengthMax) return;
+    throw new ModelError('The model searched too much at once.', { transient: true });
   }
 }
 
