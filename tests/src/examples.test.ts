@@ -10,7 +10,8 @@ import { promisify } from 'node:util';
 import { Api } from './api.ts';
 import { type Block, blocksOf, sectionOf } from './markdown.ts';
 import { type CommandOutcome, cleanEnvironment, root, Service } from './service.ts';
-import { makeMember } from './tenants.ts';
+import { startWithoutDemo } from './shared-service.ts';
+import { hire, makeMember } from './tenants.ts';
 
 const examples = readdirSync(join(root, 'examples'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -61,8 +62,8 @@ describe('An example', { concurrency: 3 }, () => {
       encoding: 'utf8',
     });
     assert.equal(status, 0, stderr);
-    service = await Service.start({ environment: { SKEIN_MODEL: 'scripted' } });
-    const { key } = await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example');
+    service = await startWithoutDemo();
+    const { key } = await hire(service, 'First', 'ada@first.example');
     environment = { SKEIN_API_KEY: key, SKEIN_BASE_URL: service.baseUrl };
     api = new Api(service.baseUrl, key);
   });
@@ -138,12 +139,12 @@ describe('An example', { concurrency: 3 }, () => {
   });
 
   it('the nightly report contains recent published threads, whatever their titles', async () => {
-    const { clientId, clientSecret } = await service.skein('app', 'create', 'Demo', '--name', 'Report');
+    const { clientId, clientSecret } = await service.skein('app', 'create', 'First', '--name', 'Report');
     const application = { SKEIN_CLIENT_ID: clientId, SKEIN_CLIENT_SECRET: clientSecret };
     const publish = async (body: object) => {
       const { thread } = (await api.create(body)).body;
       await api.untilDone(thread.id);
-      await service.skein('thread', 'publish', 'Demo', thread.id);
+      await service.skein('thread', 'publish', 'First', thread.id);
       return thread.id as string;
     };
     const id = await publish({

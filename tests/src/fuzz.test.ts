@@ -5,7 +5,8 @@ import { Api } from './api.ts';
 import type { Fixture } from './fuzz-part.ts';
 import { type FuzzRequest, fuzzRequests } from './fuzz-requests.ts';
 import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
-import { Service } from './service.ts';
+import type { Service } from './service.ts';
+import { startWithoutDemo } from './shared-service.ts';
 import { makeMember, makeOrganization, makeOrgWideKey } from './tenants.ts';
 
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_115);
@@ -17,7 +18,7 @@ describe('A service that is sent 20,000 malformed requests', () => {
   let service: Service;
   let fixture: Fixture;
   before(async () => {
-    service = await Service.start();
+    service = await startWithoutDemo({ SKEIN_MODEL: 'extractive' });
     fixture = await prepare(service);
   });
   after(() => service?.end());

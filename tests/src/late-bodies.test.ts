@@ -5,12 +5,13 @@ import { ConsoleClient, testPassword } from './console/console-client.ts';
 import { assertDone, Visitor } from './console/visitor.ts';
 import { describeOnEachEngine } from './engines.ts';
 import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
-import { Service } from './service.ts';
+import type { Service } from './service.ts';
+import { startWithoutDemo } from './shared-service.ts';
 import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
 
 const email = 'ada@example.com';
 /** Commands that run while a body is being sent take seconds each on a busy machine. */
-const settings = { SKEIN_MODEL: 'scripted', SKEIN_REQUEST_TIMEOUT_MS: '300000' };
+const settings = { SKEIN_REQUEST_TIMEOUT_MS: '300000' };
 
 /** A request whose headers and part of the body have arrived. */
 interface Begun {
@@ -25,7 +26,7 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
   let wide: IssuedKey;
   let thread: string;
   before(async () => {
-    service = await Service.start({ environment: { ...(await freshStore()), ...settings } });
+    service = await startWithoutDemo({ ...(await freshStore()), ...settings });
     acme = await makeOrganization(service, 'Acme');
     ada = await makeMember(service, acme, email);
     wide = await makeOrgWideKey(service, acme);

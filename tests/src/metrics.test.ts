@@ -13,7 +13,7 @@ import { startPostgres } from './postgres/server.ts';
 import { RawConnection } from './raw-http.ts';
 import { metricsUrlOf, type Scrape, scrape, untilScraped } from './scrape.ts';
 import { root, Service, temporaryFolder } from './service.ts';
-import { sharedService } from './shared-service.ts';
+import { sharedService, startWithoutDemo } from './shared-service.ts';
 import { createThread, prepareStore, startWorld, type World } from './world.ts';
 
 const onFreePort = { SKEIN_METRICS_PORT: '0' };
@@ -270,7 +270,7 @@ describe('Metrics of a service on either store', () => {
   before(async () => {
     database = await startPostgres();
     service = await Service.start({ environment: { SKEIN_DATABASE_URL: database.url, ...onFreePort } });
-    embedded = await Service.start({ environment: onFreePort });
+    embedded = await startWithoutDemo(onFreePort);
     for (const { baseUrl } of [service, embedded])
       assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200);
   });

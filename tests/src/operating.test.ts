@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { blocksOf, sectionOf, tableRows } from './markdown.ts';
 import { cleanEnvironment, root, runCommand, runSkein, Service } from './service.ts';
+import { startWithoutDemo } from './shared-service.ts';
 
 const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
 const firstCells = (heading: string) =>
@@ -80,8 +81,8 @@ describe('docs/operating.md', () => {
   });
 
   it('names every field of a request log line, and the exit code 0 of a clean stop', async () => {
-    const other = await Service.start();
-    const { key: otherKey } = await other.skein('key', 'create', 'Demo', '--org-wide');
+    const other = await startWithoutDemo();
+    const { key: otherKey } = await other.skein('key', 'create', 'First', '--org-wide');
     await (
       await fetch(`${other.baseUrl}/api/v1/threads`, { headers: { authorization: `Bearer ${otherKey}` } })
     ).text();

@@ -4,6 +4,7 @@ import { Api } from './api.ts';
 import type { Answer } from './conformance.ts';
 import { sendMany } from './load.ts';
 import { operate, Service, temporaryFolder } from './service.ts';
+import { startWithoutDemo } from './shared-service.ts';
 import { clockAtNoon } from './shifted-clock.ts';
 import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey } from './tenants.ts';
 
@@ -12,7 +13,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
   let second: Service;
 
   before(async () => {
-    first = await Service.start({ environment: clockAtNoon() });
+    first = await startWithoutDemo(clockAtNoon());
     second = await Service.start({ folder: first.folder, environment: clockAtNoon() });
   });
   after(() => Promise.all([first.end(), second.end()]));

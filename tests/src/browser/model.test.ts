@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { signedInMember } from '../console/console-client.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
-import { Service } from '../service.ts';
+import type { Service } from '../service.ts';
+import { startWithoutDemo } from '../shared-service.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { heading, openAs, shown, untilAnnounced } from './people.ts';
 
@@ -21,9 +22,9 @@ describe('The page about the model', () => {
       SKEIN_MODEL_BASE_URL: provider.url,
       SKEIN_MODEL_API_KEY: apiKey,
     };
-    service = await Service.start({ environment });
+    service = await startWithoutDemo(environment);
     browser = await sharedBrowser();
-    window = await openAs(browser, await signedInMember(service, 'Demo', 'ada@demo.example', 'admin'));
+    window = await openAs(browser, await signedInMember(service, 'First', 'ada@first.example', 'admin'));
   });
   after(async () => {
     await window?.close();
@@ -71,7 +72,7 @@ describe('The page about the model', () => {
   });
 
   it('tells members that the page is for admins', async () => {
-    const ben = await openAs(browser, await signedInMember(service, 'Demo', 'ben@demo.example'));
+    const ben = await openAs(browser, await signedInMember(service, 'First', 'ben@first.example'));
     await ben.page.goto('/settings/model');
     await shown(ben.page.getByText('This page is for admins'));
     assert.equal(await ben.page.getByRole('link', { name: 'Model', exact: true }).count(), 0);

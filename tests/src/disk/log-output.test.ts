@@ -8,7 +8,7 @@ import { eventually } from '../eventually.ts';
 import { freePort } from '../machine.ts';
 import { RawConnection } from '../raw-http.ts';
 import { Scrape } from '../scrape.ts';
-import { cleanEnvironment, launcher, temporaryFolder } from '../service.ts';
+import { cleanEnvironment, launcher, operate, temporaryFolder } from '../service.ts';
 import { SmallDisk, skipWithoutMounts } from './small-disk.ts';
 
 /** More lines than the service buffers while its output is blocked: 1 MiB, at 200 bytes or more per line. */
@@ -20,11 +20,13 @@ after(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** A service on an empty store whose standard output is the file `output`, a descriptor. */
+/** A service whose standard output is the file `output`, a descriptor. It has an organization, so it prints no greeting. */
 async function startLoggingTo(output: number) {
   const [port, metricsPort] = [await freePort(), await freePort()];
+  const folder = temporaryFolder();
+  await operate(folder, ['org', 'create', 'First']);
   const child = spawn(launcher, ['serve'], {
-    cwd: temporaryFolder(),
+    cwd: folder,
     env: cleanEnvironment({ SKEIN_PORT: String(port), SKEIN_METRICS_PORT: String(metricsPort) }),
     stdio: ['ignore', output, 'inherit'],
   });
@@ -74,7 +76,7 @@ describe('A log that cannot be written', () => {
     const disk = new SmallDisk(512);
     const file = join(disk.folder, 'log');
     const service = await startLoggingTo(openSync(file, 'a'));
-    // It answers requests before it has printed its greeting, which must not be printed onto the full disk.
+    // It answers requests before it is ready, and that line must not be written onto the full disk.
     await eventually(() => readFileSync(file, 'utf8').includes('"ready"'));
     disk.fill();
     await service.request(tooManyRequests);
@@ -129,8 +131,8 @@ describe('A log that cannot be written', () => {
   });
 });
 
-/** Each line is whole JSON, except for the greeting of the demo, which is plain text. */
+/** Each line is whole JSON. */
 function logLines(file: string): { msg: string; lines?: number }[] {
   const lines = readFileSync(file, 'utf8').split('\n');
-  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
 }

@@ -5,6 +5,8 @@ import { Api } from '../api.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
 import { root, runCommand, Service, temporaryFolder } from '../service.ts';
+import { startWithoutDemo } from '../shared-service.ts';
+import { hire } from '../tenants.ts';
 import { exempt, pages, toRun } from './samples.ts';
 
 type Environment = Record<string, string>;
@@ -41,9 +43,9 @@ describe('The settings in the documentation', () => {
       const provider = await startModelServer();
       t.after(() => provider.close());
       const filledIn = { ...environment, SKEIN_MODEL_BASE_URL: provider.url };
-      const service = await Service.start({ environment: filledIn });
+      const service = await startWithoutDemo(filledIn);
       t.after(() => service.end());
-      const { key } = await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example');
+      const { key } = await hire(service, 'First', 'ada@first.example');
       const api = new Api(service.baseUrl, key);
       const { body } = await api.create({ prompt: 'What is a skein?' });
       const { messages } = await api.untilDone(body.thread.id);

@@ -4,7 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { root, Service } from '../service.ts';
+import { root, type Service } from '../service.ts';
+import { startWithoutDemo } from '../shared-service.ts';
 import { buildSite } from './build-site.ts';
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
@@ -15,7 +16,7 @@ describe('The documentation at /docs', () => {
   const pages = new Map<string, string>();
   before(async () => {
     buildSite();
-    service = await Service.start();
+    service = await startWithoutDemo();
     await visit('/docs/');
   });
   after(() => service?.end());

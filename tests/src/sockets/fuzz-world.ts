@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { metricsUrlOf } from '../scrape.ts';
-import { root, Service } from '../service.ts';
+import { root, type Service } from '../service.ts';
+import { startWithoutDemo } from '../shared-service.ts';
+import { hire } from '../tenants.ts';
 import type { FuzzTarget } from './fuzz-run.ts';
 
 /** An HTTP and an HTTPS service, with three ports in total to send anything to. */
@@ -14,17 +16,17 @@ export class FuzzWorld {
   }
 
   static async start(): Promise<FuzzWorld> {
-    const environment = { SKEIN_MODEL: 'scripted', SKEIN_METRICS_PORT: '0', SKEIN_DAILY_QUOTA: '1000000000' };
+    const environment = { SKEIN_METRICS_PORT: '0', SKEIN_DAILY_QUOTA: '1000000000' };
     const tls = {
       SKEIN_TLS_CERT: join(root, 'tests/stand-ins/localhost-certificate.pem'),
       SKEIN_TLS_KEY: join(root, 'tests/stand-ins/localhost-key.pem'),
     };
     const [plain, secure] = await Promise.all([
-      Service.start({ environment }),
-      Service.start({ environment: { ...environment, ...tls } }),
+      startWithoutDemo(environment),
+      startWithoutDemo({ ...environment, ...tls }),
     ]);
     const keyOf = async (service: Service): Promise<string> =>
-      (await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example')).key;
+      (await hire(service, 'First', 'ada@first.example')).key;
     const [key, secureKey] = await Promise.all([keyOf(plain), keyOf(secure)]);
     const metricsUrl = metricsUrlOf(plain) as string;
     return new FuzzWorld(
