@@ -67,6 +67,8 @@ function reportFailures(onFailure: (error: unknown) => void): void {
   const report = (error: unknown) => {
     if (performance.now() - reportedMs < reportEveryMs) return;
     reportedMs = performance.now();
+    // The receiver's whole answer, of up to 4 MB. Log lines of more than 1 MB are dropped.
+    Reflect.deleteProperty(Object(error), 'data');
     onFailure(error);
   };
   setGlobalErrorHandler(report);
