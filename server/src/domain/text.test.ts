@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isStorable, nameFault, shortened } from './text.ts';
+import { isStorable, nameFault, printableLines, shortened } from './text.ts';
 
 describe('A text from outside', () => {
   it('can be stored unless it contains a NUL or a lone surrogate', () => {
@@ -8,6 +8,10 @@ describe('A text from outside', () => {
       assert.ok(isStorable(text), JSON.stringify(text));
     for (const text of ['\0', 'a\0b', '\uD800', 'a\uDC00', '\uDC00\uD800'])
       assert.ok(!isStorable(text), JSON.stringify(text));
+  });
+
+  it('keeps its lines and tabs on a terminal, and no other control character', () => {
+    assert.equal(printableLines('a\r\n\tb\u001b[2J\rc'), 'a\n\tb\uFFFD[2J\uFFFDc');
   });
 
   it('is measured in code points', () => {

@@ -90,9 +90,9 @@ export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '\uFFFD');
 }
 
-/** The same for a text of several lines. */
+/** The same for a text of several lines, which may have tabs. */
 export function printableLines(text: string): string {
-  return text.replace(/[^\P{Cc}\n]/gu, '\uFFFD');
+  return text.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
 }
 
 /** The number of characters to insert, remove or replace to turn one text into the other. */

@@ -1,6 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Source, Thread, ThreadMessage, ThreadWithMessages } from '../../../../client/src/index.ts';
-import { clearStatus, paint, printable, showStatus, widthOf } from '../output.ts';
+import { clearStatus, paint, printable, printableLines, showStatus, widthOf } from '../output.ts';
 
 /** The input and output of a command, a terminal or a pipe. `process` implements it. */
 export interface Terminal {
@@ -13,11 +13,6 @@ export interface Terminal {
 /** Whether a status line can be shown and removed. */
 function isLive({ stdout, stderr, env }: Terminal): boolean {
   return stdout.isTTY === true && stderr.isTTY === true && env.TERM !== 'dumb';
-}
-
-/** Replaces control characters, which a terminal would obey, except newlines and tabs. */
-function shown(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
 }
 
 /** Shows `**bold**` in bold, except in code. */
@@ -73,7 +68,7 @@ export class LiveText {
   }
 
   show(textSoFar: string): void {
-    this.#text = withBold(shown(textSoFar).replaceAll('\t', '    '), this.#stream);
+    this.#text = withBold(printableLines(textSoFar).replaceAll('\t', '    '), this.#stream);
     // A bold phrase is written when it is complete, so that nothing has to be written again.
     this.#write(this.#text.replace(/(?:\*\*.*|\*)$/, ''));
   }
@@ -135,7 +130,7 @@ function elapsed(ms: number): string {
 
 /** The text of a reply, its numbered sources, and the id and URL of its thread. */
 export function replyText(reply: ThreadMessage, thread: Thread, stream: WriteStream): string {
-  return `${withBold(shown(reply.content), stream)}\n\n${replyNotes(reply, thread)}`;
+  return `${withBold(printableLines(reply.content), stream)}\n\n${replyNotes(reply, thread)}`;
 }
 
 /** What follows the text of a reply. */
@@ -157,7 +152,7 @@ export function threadText({ thread, messages, status }: ThreadWithMessages): st
 
 function messageText({ role, status, content, sources }: ThreadMessage): string {
   const head = status === null || status === 'completed' ? `${role}:` : `${role}, ${status}:`;
-  const lines = [printable(head), ...(content === '' ? [] : [shown(content)])].join('\n');
+  const lines = [printable(head), ...(content === '' ? [] : [printableLines(content)])].join('\n');
   return [lines, sourceLines(sources)].filter((part) => part !== '').join('\n\n');
 }
 
