@@ -58,11 +58,8 @@ export function buildServedFiles(log: Log): ServedFiles {
 async function untilServed(log: Log, page: string, build: Build): Promise<void> {
   if (build === noBuild || existsSync(page)) return;
   log.info('building the console; this can take half a minute at the first start');
-  let building = true;
-  void build.ended.then(() => {
-    building = false;
-  });
-  while (building && !existsSync(page)) await pause(lookEveryMs);
+  const ended = build.ended.then(() => true);
+  while (!existsSync(page)) if (await Promise.race([ended, pause(lookEveryMs, false)])) return;
 }
 
 /** A failed build does not stop the service. */
