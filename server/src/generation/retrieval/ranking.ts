@@ -105,7 +105,7 @@ export function contextWeights(concepts: readonly WeighedConcept[], passage: Fou
 }
 
 /** The weight of a synonym or another spelling relative to the word in the question. */
-const otherWording = 0.8;
+export const otherWording = 0.8;
 
 /** The share of the question that is covered: 0 to 1. */
 export function coverageOf(concepts: readonly WeighedConcept[], matched: readonly number[]): number {

@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
 import { respellings, synonymsOf } from './other-wordings.ts';
 import { type Concept, conceptsOf, type Sought, soughtBy } from './question.ts';
-import { type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
+import { otherWording, type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
 
 export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
@@ -21,8 +21,6 @@ const candidatesMax = 24;
 const holdersMax = 500;
 /** How many spellings of a word one query looks for, because most of them occur nowhere. */
 const spellingsPerQuery = 12;
-/** The weight of a synonym or another spelling relative to the word in the question. */
-const otherCertainty = 0.8;
 /** The weight of a word in the context of a question relative to one in the question. */
 const contextWeight = 0.8;
 const respelledMax = 2;
@@ -94,7 +92,7 @@ class TermIndex {
     if (unknown.length === 0 && this.passageCount > 0) return;
     const { passageCount, holders } = await this.#find(unknown);
     this.passageCount = passageCount;
-    for (const [at, term] of unknown.entries()) this.#holders.set(term, holders[at] ?? []);
+    for (const [at, term] of unknown.entries()) this.#holders.set(term, holders[at]!);
   }
 
   /** Looks for groups of terms first, and then for each term of the groups that were found. */
@@ -114,12 +112,11 @@ class TermIndex {
       .sort((a, b) => this.held(a) - this.held(b))
       .slice(0, combinedMax);
     if (rarestFirst.length < 2 || !rarestFirst.some(isPartial)) return;
-    for (const together of combinations(rarestFirst)) {
-      const { holders } = await this.#find([together.join(' ')]);
-      for (const term of together.filter(isPartial)) {
-        this.#holders.set(term, [...new Set([...this.holders(term), ...(holders[0] ?? [])])]);
-      }
-    }
+    const groups = combinations(rarestFirst);
+    const { holders } = await this.#find(groups.map((group) => group.join(' ')));
+    for (const [at, group] of groups.entries())
+      for (const term of group.filter(isPartial))
+        this.#holders.set(term, [...new Set([...this.holders(term), ...holders[at]!])]);
   }
 }
 
@@ -144,7 +141,7 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
     const terms = isUnknown ? (await respelledTerms(concept.word, index)).filter(isHeld) : known;
     const wordings = terms
       .map((term) => {
-        const certainty = term === concept.term ? 1 : otherCertainty;
+        const certainty = term === concept.term ? 1 : otherWording;
         // A synonym never weighs more than the word in the question, however rare it is.
         return { term, weight: certainty * Math.min(weight, factor * index.rarity(index.held(term))) };
       })
