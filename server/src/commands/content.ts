@@ -21,7 +21,7 @@ import {
   UsageError,
   whole,
 } from './command.ts';
-import { clearProgress, printable, showProgress } from './output.ts';
+import { clearStatus, printable, showProgress } from './output.ts';
 
 interface Added extends AddedDocument {
   readonly name: string;
@@ -62,11 +62,11 @@ export const commands: readonly StoreCommand[] = [
           if (!(error instanceof UnreadableDocument)) throw error;
           const reason = reasonFor(name, error.message);
           failed.push({ name, reason });
-          clearProgress();
+          clearStatus();
           process.stderr.write(`${printable(name)}: ${reason}\n`);
         }
       }
-      clearProgress();
+      clearStatus();
       return {
         json: { ...(added[0] && { id: added[0].id }), documents: added, failed },
         text: describeAdded(added, failed),

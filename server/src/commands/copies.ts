@@ -15,7 +15,7 @@ import { invalid } from '../domain/errors.ts';
 import { counted } from '../domain/text.ts';
 import type { CopiedTable } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, optionText, UsageError } from './command.ts';
-import { clearProgress, showProgress } from './output.ts';
+import { clearStatus, showProgress } from './output.ts';
 
 const copy: BareCommand = {
   name: 'copy',
@@ -46,7 +46,7 @@ async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTa
     try {
       return await copyStore(source, target, { ...copyTools, onProgress: showProgress });
     } finally {
-      clearProgress();
+      clearStatus();
       await target.close();
     }
   } finally {
@@ -179,7 +179,7 @@ async function copyAndCheck(store: StoreChoice & { engine: 'sqlite' }, partial: 
       showProgress(done, all, done < all ? 'pages' : 'pages, checking the copy');
     });
   } finally {
-    clearProgress();
+    clearStatus();
   }
 }
 

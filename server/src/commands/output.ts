@@ -97,22 +97,17 @@ export function showStatus(stream: WriteStream, text: string): void {
 }
 
 /** Clears the line of `showStatus`. */
-export function clearStatus(stream: WriteStream): void {
-  stream.write(`\r${eraseRest}`);
+export function clearStatus(stream: WriteStream = process.stderr): void {
+  if (stream.isTTY) stream.write(`\r${eraseRest}`);
 }
 
 const barWidth = 30;
 
-/** Shows a progress bar on standard error; prints nothing unless that is a terminal. */
+/** Shows a progress bar on standard error, until `clearStatus`; prints nothing unless that is a terminal. */
 export function showProgress(done: number, total: number, doing: string): void {
   const { stderr } = process;
   if (!stderr.isTTY || total <= 1) return;
   const filled = Math.floor((done / total) * barWidth);
   const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`;
   showStatus(stderr, `${bar} ${done}/${total} ${doing}`);
-}
-
-/** Clears the line of the progress bar. */
-export function clearProgress(): void {
-  if (process.stderr.isTTY) clearStatus(process.stderr);
 }
