@@ -11,6 +11,8 @@ const columns = sql`id, name, api_enabled AS "apiEnabled", daily_quota AS "daily
 const insertOrganization = statement('insert-organization')`
   INSERT INTO organization (id, name, api_enabled, daily_quota, created_at)
   VALUES (:id, :name, :apiEnabled, :dailyQuota, :now)`;
+// New members wait for each other, so that each counts those that were committed before it. Removals and changes of roles
+// wait for creates of threads, which hold this row while they lock memberships.
 const lock = statement('lock-organization')`
   SELECT ${columns} FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
 const update = statement('update-organization')`
@@ -57,10 +59,6 @@ const findByEmail = statement('find-member')`${selectMember} AND email = :email`
 const findById = statement('find-member-by-id')`${selectMember} AND member.user_id = :userId`;
 export const listMembers = statement('list-members')`${selectMember} ORDER BY joined_at, member.user_id`;
 
-// New members wait for each other, so that each counts those that were committed before it. Removals and changes of roles
-// wait for creates of threads, which hold this row while they lock memberships.
-const lockForMember = statement('lock-organization-for-member')`
-  SELECT 1 FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
 const selectCount = statement('count-members')`
   SELECT count(*) AS members FROM member WHERE organization_id = :organizationId`;
 // The update of a known address changes nothing, but makes RETURNING return the user.
@@ -94,7 +92,7 @@ function* countMembers(organizationId: OrganizationId): Work<number> {
 
 function* lockWithOtherAdmins(organizationId: OrganizationId, userId: UserId | undefined) {
   if (userId === undefined) return undefined;
-  yield* run(lockForMember, { organizationId });
+  yield* run(lock, { organizationId });
   type Locked = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
   const locked = yield* rows<Locked>(lockMemberAndAdmins, { organizationId, userId });
   const member = locked.find((each) => each.userId === userId);
@@ -105,7 +103,7 @@ export const members = ({ read, write }: Transactions): Members => ({
   addMember: method(
     write,
     function* (organizationId, { candidateUserId, email, role, service, membersMax, withoutThreads }, note) {
-      if ((yield* count(lockForMember, { organizationId })) === 0) return { outcome: 'organization-missing' };
+      if ((yield* count(lock, { organizationId })) === 0) return { outcome: 'organization-missing' };
       if ((yield* count(findByEmail, { organizationId, email })) === 1) return { outcome: 'already-member' };
       if ((yield* countMembers(organizationId)) >= membersMax) return { outcome: 'too-many' };
       const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
