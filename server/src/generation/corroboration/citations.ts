@@ -1,3 +1,5 @@
+import { words } from '../reading/passage-parts.ts';
+
 /** A citation in a draft, or several in a row: `[1]`, `[2][3]`, `[1] and [2]`. */
 export interface Citation {
   /** Includes the spaces before it, unless the sentence needs the citation. */
@@ -143,8 +145,4 @@ function isPartOfSentence(line: string, { from, to }: { from: number; to: number
   if (leadsOn.has(word) || (isFollowed && leadsOnWithWords.has(word))) return true;
   if (/^$|[.!?…:][)"”’*_]*$/.test(before)) return /^\s+\p{Ll}/u.test(after);
   return /[,;–—-]$/.test(before) && says.test(after);
-}
-
-function words(...lines: string[]): ReadonlySet<string> {
-  return new Set(lines.join(' ').split(' '));
 }

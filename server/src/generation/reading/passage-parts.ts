@@ -225,6 +225,6 @@ function isAbbreviation(before: string, following: string): boolean {
   return (isInitial || sometimesLast.has(word)) && following !== '' && !starters.has(following.toLowerCase());
 }
 
-function words(...lines: string[]): ReadonlySet<string> {
+export function words(...lines: string[]): ReadonlySet<string> {
   return new Set(lines.join(' ').split(' '));
 }
