@@ -2,16 +2,11 @@ import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../../doma
 import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import { forbidden, notFound, type ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/time.ts';
-import type { AuditNote } from '../../storage/store.ts';
+import type { AuditNote, AuditQuery } from '../../storage/store.ts';
 import type { Context, OrganizationCall, PersonCall } from '../context.ts';
 import { nextTurn } from '../turns.ts';
 
-export interface AuditSearch {
-  /** Only what this request or command did. Actor and action are then ignored. */
-  readonly traceId?: string | undefined;
-  /** A user's id, `operator` or `skein`. */
-  readonly actor?: string | undefined;
-  readonly action?: string | undefined;
+export interface AuditSearch extends Pick<AuditQuery, 'actor' | 'action' | 'traceId'> {
   /** In milliseconds, both included. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;

@@ -1,21 +1,17 @@
 import { invalid } from '../../domain/errors.ts';
 import { HitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
 import { SearchQueue } from '../../domain/fair-queue.ts';
-import type { ThreadState } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { ThreadSummary } from '../../storage/store.ts';
+import type { ThreadQuery, ThreadSummary } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { nextTurn } from '../turns.ts';
 import { messageParts } from './get-thread.ts';
 import type { ThreadSelection } from './list-threads.ts';
 
-export interface SearchThreadsInput extends ThreadSelection {
+export interface SearchThreadsInput extends ThreadSelection, Pick<ThreadQuery, 'state' | 'since'> {
   /** Words that must all occur in the title or the messages. Empty: only the filters count. */
   readonly search: string;
-  readonly state?: ThreadState | undefined;
-  /** The earliest activity. */
-  readonly since?: number | undefined;
   readonly limit: number;
   readonly cursor?: string;
 }
