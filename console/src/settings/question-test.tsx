@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/core';
+import { Alert, Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
@@ -68,20 +68,16 @@ function Findings({ searched, passages }: FoundPassagesJson) {
   }
   return (
     <Stack component="ol" gap="xs" mt="md" p={0} style={{ listStyle: 'none' }} aria-label="Passages found">
-      {passages.map(({ documentId, title, heading, text, score }, place) => (
+      {passages.map(({ documentId, title, heading, text }, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a passage is identified by its position.
         <Paper component="li" withBorder p="sm" key={place}>
-          <Group justify="space-between" wrap="nowrap" align="flex-start" gap="sm" mb={4}>
-            <Text size="sm" fw={500} className={classes.breaksAnywhere}>
-              <Link to="/documents/$documentId" params={{ documentId }}>
-                {title}
-              </Link>
-              {heading !== '' && ` › ${heading}`}
-            </Text>
-            <Badge variant="light" color="gray" miw="max-content" title="Relevance: higher is better">
-              Score {score.toFixed(2)}
-            </Badge>
-          </Group>
+          <Text size="sm" fw={500} mb={4} className={classes.breaksAnywhere}>
+            {place + 1}.{' '}
+            <Link to="/documents/$documentId" params={{ documentId }}>
+              {title}
+            </Link>
+            {heading !== '' && ` › ${heading}`}
+          </Text>
           <Text size="sm" c="dimmed" lineClamp={4} className={classes.breaksAnywhere}>
             {text}
           </Text>

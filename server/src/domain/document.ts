@@ -130,8 +130,6 @@ export interface Findings {
   /** The number of passages that were searched. */
   readonly searched: number;
   readonly passages: readonly FoundPassage[];
-  /** By passage, from 0: how much of the question it contains. Missing if it was not requested. */
-  readonly scores?: readonly number[];
 }
 
 /** Reads files into passages and searches them. */

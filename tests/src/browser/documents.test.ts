@@ -196,7 +196,6 @@ describe('The documents page', () => {
     await page.getByLabel('Question to test').fill('When does the shop open?');
     await button('Test').click();
     await shown(page.getByRole('list', { name: 'Passages found' }).getByText('The shop opens at ten.'));
-    await shown(page.getByText(/^Score \d\.\d\d$/));
     await untilAnnounced(page, '1 passage found');
     await lookAt(page, 'documents-tested');
 

@@ -49,8 +49,7 @@ const tasks: Tasks = {
   corroborate: async (draft, passages) => [...corroborate(draft, passages)],
   async search(organizationId, accountId, question, limit) {
     const found = await searchPassages(store, organizationId, accountId, question, limit);
-    const { searched, passages, ranked } = found;
-    return { searched, passages, scores: ranked.map(({ score }) => score) };
+    return { searched: found.searched, passages: found.passages };
   },
 };
 

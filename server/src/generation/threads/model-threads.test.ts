@@ -99,7 +99,7 @@ describe('Model threads', () => {
     const search = () => searchRefunds(threads, library.organizationId);
     assert.equal((await search()).passages[0]?.text, 'Refunds take 30 days.');
     await library.store.removeDocument(library.organizationId, 'doc_Returns' as DocumentId, removedNote);
-    assert.deepEqual(await search(), { searched: 0, passages: [], scores: [] });
+    assert.deepEqual(await search(), { searched: 0, passages: [] });
     await threads.close();
     await library.store.close();
     assert.equal(existsSync(`${file}-wal`), false, 'the last connection to a file removes its journal');

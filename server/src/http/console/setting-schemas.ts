@@ -187,8 +187,6 @@ export const foundPassagesSchema = object({
       url: nullable(string),
       heading: string,
       text: string,
-      /** From 0: how much of the question the passage has. */
-      score: number,
     }),
   ),
 });

@@ -170,14 +170,7 @@ export async function testQuestion(
   tested: { question: string; accountId?: string; asked?: boolean },
 ) {
   if (!tested.asked) await limitPrompts(call);
-  const { organizationId } = call.principal;
-  const found = await search(organizationId, tested.accountId ?? null, tested.question, passagesMax);
-  return {
-    searched: found.searched,
-    passages: found.passages.map(({ documentId, title, url, heading, text }, place) => {
-      return { documentId, title, url, heading, text, score: found.scores?.[place] ?? 0 };
-    }),
-  };
+  return search(call.principal.organizationId, tested.accountId ?? null, tested.question, passagesMax);
 }
 
 /** Limits what is sent: real documents have fewer. */
