@@ -18,12 +18,12 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
       void router.invalidate();
     };
     return (
-      <Page title="We couldn’t load this page">
+      <Page title="Couldn’t load this page">
         <Failure error={error} onRetry={retry} />
       </Page>
     );
   }
-  return <ReloadPage outdated={isOutdated(error)} />;
+  return <ReloadPage isPartMissing={isPartMissing(error)} />;
 }
 
 /** The same without the sidebar and menus around it. */
@@ -35,21 +35,25 @@ export function FailedWithoutShell(props: ErrorComponentProps) {
   );
 }
 
-/** Whether a part of the application is missing: a newer version was installed since this window was opened. */
-function isOutdated(error: unknown): boolean {
+/**
+ * Whether a part of the application could not be loaded: a newer version was installed since this window was opened, or
+ * the service cannot be reached.
+ */
+function isPartMissing(error: unknown): boolean {
   return (
     error instanceof Error &&
     /dynamically imported module|importing a module script|preload CSS/i.test(error.message)
   );
 }
 
-function ReloadPage({ outdated }: { outdated: boolean }) {
+function ReloadPage({ isPartMissing }: { isPartMissing: boolean }) {
   return (
-    <Page title={outdated ? 'A new version is available' : 'Something went wrong'}>
+    <Page title="Couldn’t load this page">
       <Text mb="md">
-        {outdated
-          ? 'Skein was updated since you opened this page. Reload to continue. Your drafts are saved.'
-          : 'Something unexpected happened. Reload to continue. Your drafts are saved.'}
+        {isPartMissing
+          ? 'You may be offline, or Skein was updated since you opened this window.'
+          : 'Something unexpected happened.'}{' '}
+        Reload to continue. Your drafts are saved.
       </Text>
       <Button onClick={() => location.reload()}>Reload</Button>
     </Page>
@@ -57,13 +61,21 @@ function ReloadPage({ outdated }: { outdated: boolean }) {
 }
 
 export function NotFoundPage() {
-  return <NotFound what="Page" />;
+  return <NotFound what="Page" why="There is nothing at this address. Check it for typos." />;
 }
 
-export function NotFound({ what }: { what: 'Page' | 'Thread' | 'Document' }) {
+interface NotFoundProps {
+  readonly what: 'Page' | 'Thread' | 'Document';
+  readonly why?: string;
+}
+
+export function NotFound({
+  what,
+  why = 'It may have been deleted, or you may not have access.',
+}: NotFoundProps) {
   return (
     <Page title={`${what} not found`}>
-      <Text mb="md">It may have been deleted, or you may not have access.</Text>
+      <Text mb="md">{why}</Text>
       <Button component={Link} to="/" variant="default">
         Go to my threads
       </Button>

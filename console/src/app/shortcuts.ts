@@ -1,6 +1,6 @@
 import { useLocalStorage, useWindowEvent } from '@mantine/hooks';
 import { useRouter } from '@tanstack/react-router';
-import { openOverlay } from './overlay.ts';
+import { openOverlay, useOverlay } from './overlay.ts';
 
 export const searchFieldId = 'thread-search';
 
@@ -26,6 +26,8 @@ export function useSingleKeys() {
 export function useShortcuts(): void {
   const router = useRouter();
   const [singleKeys] = useSingleKeys();
+  // A dialog may still be loading when the person types into it.
+  const isOverlaid = useOverlay() !== null;
   const single: Record<string, () => void> = {
     '/': () => void searchThreads(router.navigate),
     n: () => void router.navigate({ to: '/new' }),
@@ -38,7 +40,7 @@ export function useShortcuts(): void {
     if (withControl && event.key.toLowerCase() === 'k') {
       event.preventDefault();
       openOverlay('palette');
-    } else if (!withControl && singleKeys && !takesKeys(event.target)) {
+    } else if (!withControl && singleKeys && !isOverlaid && !takesKeys(event.target)) {
       const act = single[event.key];
       if (act === undefined) return;
       event.preventDefault();

@@ -206,6 +206,41 @@ describe('Threads in the console', () => {
     window.assertFaultless();
   });
 
+  it('stay open when the palette is still loading and its first letter is a shortcut', async () => {
+    const fresh = await openAs(browser, world.ada.client);
+    const { page } = fresh;
+    const requested = page.waitForRequest('**/palette-*.js');
+    let load = () => {};
+    const allowed = new Promise<void>((resolve) => {
+      load = resolve;
+    });
+    await page.route('**/palette-*.js', (route) => allowed.then(() => route.continue()));
+    await page.goto('/');
+    await shown(heading(page, 'My threads'));
+    await page.keyboard.press('Control+k');
+    await requested;
+    await page.keyboard.press('n');
+    load();
+    await shown(page.getByRole('dialog', { name: 'Find' }));
+    assert.equal(new URL(page.url()).pathname, '/');
+    await fresh.close();
+  });
+
+  it('say that a page cannot be loaded without blaming an update', async () => {
+    const fresh = await openAs(browser, world.ada.client);
+    const { page } = fresh;
+    await page.goto('/');
+    await shown(heading(page, 'My threads'));
+    await page.route('**/audit-page-*.js', (route) => route.abort());
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await shown(heading(page, 'Couldn’t load this page'));
+    await shown(page.getByText('You may be offline, or Skein was updated'));
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await shown(heading(page, 'Audit log'));
+    await page.context().close();
+  });
+
   it('start with a question and an optional account, and go to the top of the list', async () => {
     const { page } = window;
     await page.goto('/');
