@@ -30,7 +30,9 @@ export function Confirm(props: ConfirmProps) {
     <Modal opened={opened} onClose={close} title={title} centered>
       <Stack gap="md">
         <div>{children}</div>
-        {confirming.isError && <Failure error={confirming.error} />}
+        {confirming.isError && (
+          <Failure error={confirming.error} title={`Couldn’t ${confirmLabel.toLowerCase()}`} />
+        )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={close} disabled={confirming.isPending} data-autofocus>
             Cancel

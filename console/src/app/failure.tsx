@@ -17,13 +17,7 @@ export function Failure({ error, title = 'Something went wrong', onRetry }: Fail
     <Alert role="alert" color="red" variant="light" title={title} icon={<IconAlertTriangle aria-hidden />}>
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{failureText(error)}</Text>
-        {traceId !== null && (
-          <Group gap={6}>
-            <Text size="xs">Trace ID</Text>
-            <Code>{traceId}</Code>
-            <CopyButton compact value={traceId} label="Copy trace ID" />
-          </Group>
-        )}
+        {traceId !== null && <TraceId id={traceId} />}
         {onRetry !== undefined && (
           <Button
             size="xs"
@@ -36,6 +30,19 @@ export function Failure({ error, title = 'Something went wrong', onRetry }: Fail
         )}
       </Stack>
     </Alert>
+  );
+}
+
+/** A trace ID to quote. */
+export function TraceId({ id }: { id: string }) {
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Text size="xs" flex="none">
+        Trace ID
+      </Text>
+      <Code style={{ overflowWrap: 'anywhere' }}>{id}</Code>
+      <CopyButton compact value={id} label="Copy trace ID" />
+    </Group>
   );
 }
 

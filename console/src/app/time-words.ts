@@ -9,6 +9,8 @@ export const exactTime = new Intl.DateTimeFormat('en', { dateStyle: 'full', time
 
 export const dayOf = new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format;
 
+export const timeOf = new Intl.DateTimeFormat('en', { timeStyle: 'medium' }).format;
+
 /** Day and time, for tables and sentences. */
 export const momentOf = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' }).format;
 

@@ -12,7 +12,7 @@ import { useOrganization } from '../app/session.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { NameForm } from './name-form.tsx';
-import { RowButton, When } from './table-cells.tsx';
+import { Name, RowButton, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
 
 const title = 'Applications';
@@ -67,7 +67,7 @@ export function ApplicationsPage() {
             path="/applications"
             description="The program that uses this application."
             submitLabel="Create application"
-            failure="Application not created"
+            failure="Couldn’t create the application"
             onCreated={created}
             onCancel={() => setCreating(false)}
           />
@@ -97,8 +97,8 @@ export function ApplicationsPage() {
         }
       >
         <Text size="sm">
-          The old secret and all live tokens stop working immediately. The application can’t get tokens until
-          it has the new secret.
+          The old secret and all tokens stop working immediately. The application can’t get tokens until it
+          has the new secret.
         </Text>
       </Confirm>
       <Confirm
@@ -109,7 +109,7 @@ export function ApplicationsPage() {
         destructive
         onConfirm={() => change.mutateAsync({ method: 'DELETE', path: `/applications/${deleting?.id}` })}
       >
-        <Text size="sm">Its secret and all live tokens stop working immediately. This cannot be undone.</Text>
+        <Text size="sm">Its secret and all tokens stop working immediately. You can’t undo this.</Text>
       </Confirm>
     </Page>
   );
@@ -139,7 +139,7 @@ function columns(
   remove: (application: ApplicationJson) => void,
 ): Column<ApplicationJson>[] {
   return [
-    { heading: 'Name', cell: ({ name }) => name },
+    { heading: 'Name', cell: ({ name }) => <Name name={name} /> },
     {
       heading: 'Client ID',
       cell: ({ id, name }) => (

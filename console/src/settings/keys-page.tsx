@@ -16,7 +16,7 @@ import { EmptyState } from './empty-state.tsx';
 import { NewKey, RotateKey } from './key-forms.tsx';
 import { KeyRequests } from './key-requests.tsx';
 import { NameForm } from './name-form.tsx';
-import { Email, RowButton, StateBadge, When } from './table-cells.tsx';
+import { Email, Name, RowButton, StateBadge, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
 
 export function KeysPage() {
@@ -35,7 +35,7 @@ export function KeysPage() {
       description={
         <>
           {isAdmin
-            ? 'Live API keys and the latest 200 revoked ones. A key is shown in full only once, when you create it. '
+            ? 'Active API keys and the latest 200 revoked ones. A key is shown in full only once, when you create it. '
             : 'Your personal keys. Request one from an admin. Only you will see it. '}
           <a href="/docs/api-guide/" target="_blank" rel="noreferrer">
             API guide
@@ -100,7 +100,7 @@ function RequestKey({ onClose }: { onClose: () => void }) {
       path="/key-requests"
       description="What the key is for. Admins can see this."
       submitLabel="Request key"
-      failure="Key not requested"
+      failure="Couldn’t request the key"
       onCreated={() => {
         announce('Key requested');
         onClose();
@@ -120,10 +120,12 @@ function columns(revoke: (key: KeyJson) => void, rotate: (key: KeyJson) => void)
     {
       heading: 'Name',
       cell: ({ name }) =>
-        name || (
+        name === '' ? (
           <Text span inherit c="dimmed">
             Unnamed
           </Text>
+        ) : (
+          <Name name={name} />
         ),
     },
     { heading: 'Key', cell: ({ hint }) => <Code>{hint}</Code> },
@@ -176,17 +178,16 @@ function isLive({ revokedAt }: KeyJson): boolean {
 }
 
 function State(key: KeyJson) {
-  if (key.revokedAt === null) return <StateBadge color="teal">Live</StateBadge>;
-  const at = momentOf(new Date(key.revokedAt));
+  if (key.revokedAt === null) return <StateBadge color="teal">Active</StateBadge>;
   if (isLive(key)) {
     return (
-      <Text span size="sm">
-        Works until {at}
-      </Text>
+      <div>
+        Works until <When iso={key.revokedAt} exact />
+      </div>
     );
   }
   return (
-    <StateBadge color="gray" title={`Revoked ${at}`}>
+    <StateBadge color="gray" title={`Revoked ${momentOf(new Date(key.revokedAt))}`}>
       Revoked
     </StateBadge>
   );

@@ -23,7 +23,7 @@ export function RequestFilters({ search }: { search: RequestSearch }) {
   const set = (change: RequestSearch) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   return (
-    <search className={classes.filters}>
+    <search className={classes.filters} data-many>
       <TraceField trace={search.trace ?? ''} onChange={(trace) => set({ trace })} />
       <FilterSelect
         label="Status"

@@ -16,7 +16,7 @@ import { RequestDetails } from './request-details.tsx';
 import { RequestFilters } from './request-filters.tsx';
 import { latencyText, operationName, shortTraceId, statusColor } from './request-words.ts';
 import classes from './requests-page.module.css';
-import { When } from './table-cells.tsx';
+import { Name, When } from './table-cells.tsx';
 
 export function RequestsPage() {
   const { id } = useOrganization();
@@ -83,7 +83,7 @@ function columns(open: (request: RequestJson) => void): Column<RequestJson>[] {
       ),
     },
     { heading: 'Latency', cell: ({ ms }) => <span className={classes.number}>{latencyText(ms)}</span> },
-    { heading: 'Credential', cell: ({ credential }) => credential.name },
+    { heading: 'Credential', cell: ({ credential }) => <Name {...credential} /> },
     {
       heading: 'Trace ID',
       cell: ({ id }) => (

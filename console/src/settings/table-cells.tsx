@@ -1,10 +1,20 @@
 import { Badge, type BadgeProps, Button, type ButtonProps, Text } from '@mantine/core';
 import { type ComponentProps, Fragment } from 'react';
-import { dayOf, momentOf } from '../app/time-words.ts';
+import { dayOf, momentOf, timeOf } from '../app/time-words.ts';
+import classes from './data-table.module.css';
 
 /** An address with a line break allowed after its @. */
 export function Email({ address }: { address: string }) {
   return breakable(address, /(?<=@)/);
+}
+
+/** A name that a person chose, which may be one long word. */
+export function Name({ name }: { name: string }) {
+  return (
+    <Text component="div" inherit lineClamp={3} title={name} className={classes.name}>
+      {name}
+    </Text>
+  );
 }
 
 /** A name such as INVALID_PARAMS, with line breaks allowed between its words. */
@@ -34,7 +44,14 @@ export function When({ iso, exact = false }: { iso: string | null; exact?: boole
   const time = new Date(iso);
   return (
     <time dateTime={iso} title={momentOf(time)}>
-      {exact ? momentOf(time) : dayOf(time)}
+      {exact ? (
+        <>
+          <span className={classes.whole}>{dayOf(time)},</span>{' '}
+          <span className={classes.whole}>{timeOf(time)}</span>
+        </>
+      ) : (
+        dayOf(time)
+      )}
     </time>
   );
 }

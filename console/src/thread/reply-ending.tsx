@@ -1,9 +1,8 @@
-import { Alert, Button, Code, Group, Text } from '@mantine/core';
+import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconAlertTriangle, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import type { ReplyJson } from '../api/contract.ts';
-import { CopyButton } from '../app/copy-button.tsx';
-import { Failure } from '../app/failure.tsx';
+import { Failure, TraceId } from '../app/failure.tsx';
 import classes from './reply.module.css';
 
 interface ReplyEndingProps {
@@ -36,13 +35,7 @@ function FailedReply({ reply, onRetry }: ReplyEndingProps) {
           Reason: {reply.failure}
         </Text>
       )}
-      {reply.traceId !== null && (
-        <Group gap={6} mt="xs">
-          <Text size="xs">Trace ID</Text>
-          <Code className={classes.anywhere}>{reply.traceId}</Code>
-          <CopyButton compact value={reply.traceId} label="Copy trace ID" />
-        </Group>
-      )}
+      {reply.traceId !== null && <TraceId id={reply.traceId} />}
       {onRetry !== undefined && (
         <Group mt="xs">
           <Retry onRetry={onRetry} />
@@ -65,7 +58,7 @@ function Retry({ onRetry }: { onRetry: () => Promise<unknown> }) {
       >
         Retry
       </Button>
-      {retrying.isError && <Failure error={retrying.error} title="Couldn’t retry" />}
+      {retrying.isError && <Failure error={retrying.error} title="Couldn’t retry the reply" />}
     </>
   );
 }

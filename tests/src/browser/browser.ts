@@ -110,11 +110,12 @@ export async function lookAt(page: Page, name: string, size = 'wide'): Promise<v
 /** A page that gets another width lays itself out again within this time. */
 const layoutMsMax = 5000;
 
-/** Fails if the page or a table keeps scrolling sideways, or the content of a table's cell stays wider than the cell. */
+/** Fails if the page, a dialog or a table keeps scrolling sideways, or the content of a table's cell stays wider than the cell. */
 async function assertFits(page: Page, name: string): Promise<void> {
   const excess = (): Promise<number> =>
     page.evaluate(
-      `Math.max(...[document.documentElement, ...document.querySelectorAll('main, main div:has(> table), main td')]
+      `Math.max(...[document.documentElement, ...document.querySelectorAll(
+        'main, main div:has(> table), main td, [role=dialog]')]
         .map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))`,
     );
   await eventually(excess, (px) => px <= 0, layoutMsMax).catch((error: Error) =>

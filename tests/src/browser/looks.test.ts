@@ -27,6 +27,9 @@ const titled = (name: string, path: string, title: string | RegExp, more?: Place
   },
 });
 
+/** A name without spaces, which must not make a page wider. */
+const longWord = 'Warehouse'.repeat(20);
+
 const sizes: Record<string, BrowserContextOptions> = {
   phone: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
   tablet: { viewport: { width: 768, height: 1024 }, hasTouch: true },
@@ -67,8 +70,8 @@ describe('The pages of the console', () => {
     const { thread } = await post('/threads', { prompt: 'Until when can unused yarn be returned, and how?' });
     await post('/threads', { prompt: 'Which yarn is best for socks? '.repeat(6), accountId: 'acme-eu' });
     assertDone(await ada.call('PUT', `/threads/${thread.id}/published`, { body: { published: true } }));
-    await post('/keys', { name: 'Nightly report', scope: 'org-wide' });
-    await post('/applications', { name: 'Warehouse' });
+    await post('/keys', { name: longWord, scope: 'org-wide' });
+    await post('/applications', { name: longWord });
     await post('/members', {
       email: 'a.person.with.quite.a.long.address@subsidiary.demo.example',
       role: 'member',
@@ -100,7 +103,9 @@ describe('The pages of the console', () => {
       titled('thread', `/threads/${thread.id}`, /^Until when/, (page) =>
         shown(page.getByRole('heading', { name: /source/ })),
       ),
-      titled('nothing-here', '/nowhere', 'Page not found'),
+      titled('nothing-here', '/nowhere', 'Page not found', (page) =>
+        shown(page.getByText('There is nothing at this address.')),
+      ),
       titled('keys', '/settings/keys', 'API keys', rows),
       titled('applications', '/settings/applications', 'Applications', rows),
       titled('members', '/settings/members', 'Members', rows),
@@ -143,6 +148,11 @@ describe('The pages of the console', () => {
       await page.getByRole('button', { name: 'Create key' }).click();
       await shown(page.getByRole('dialog').getByLabel('Name'));
       await look(page, 'new-key');
+      await page.keyboard.press('Escape');
+      await gone(page.getByRole('dialog'));
+      await page.getByRole('button', { name: `Revoke ${longWord}` }).click();
+      await shown(page.getByRole('dialog').getByText('rejected immediately'));
+      await look(page, 'revoke-long-name');
       await page.keyboard.press('Escape');
       await gone(page.getByRole('dialog'));
       await page.keyboard.press('Control+k');
