@@ -157,7 +157,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
       revokedAt: null,
     });
     const line = (await text('key', 'list', org)).split('\n').find((one) => one.includes(hint));
-    assert.match(line as string, /org-wide +operator +(never|2\S+Z) +live +Dashboards$/);
+    assert.match(line as string, /org-wide +operator +(never|2\S+Z) +active +Dashboards$/);
   });
 
   it('key revoke takes effect with the next request', async () => {

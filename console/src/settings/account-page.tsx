@@ -86,7 +86,7 @@ function PasswordForm({ email }: { email: string }) {
             autoComplete="new-password"
             {...form.getInputProps('again')}
           />
-          {change.isError && <Failure error={change.error} title="Password not changed" />}
+          {change.isError && <Failure error={change.error} title="Couldn’t change the password" />}
           {changed && (
             <Alert color="teal" variant="light">
               Password changed. You have been signed out everywhere else.

@@ -5,7 +5,7 @@ interface FormActionsProps {
   readonly submitLabel: string;
   /** The request that the form sends. */
   readonly change: { readonly isPending: boolean; readonly error: Error | null };
-  /** The title of an error: "Key not created". */
+  /** The title of an error: "Couldn’t create the key". */
   readonly failure: string;
   readonly onCancel: () => void;
 }

@@ -62,7 +62,12 @@ export function NewKey({ onClose }: { onClose: () => void }) {
             {...form.getInputProps('ownerId')}
           />
         )}
-        <FormActions submitLabel="Create key" change={change} failure="Key not created" onCancel={onClose} />
+        <FormActions
+          submitLabel="Create key"
+          change={change}
+          failure="Couldn’t create the key"
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );
@@ -112,7 +117,12 @@ export function RotateKey({ rotated, onClose }: { rotated: KeyJson; onClose: () 
           value={oldValidFor}
           onChange={(value) => setOldValidFor(value as Grace)}
         />
-        <FormActions submitLabel="Rotate key" change={change} failure="Key not rotated" onCancel={onClose} />
+        <FormActions
+          submitLabel="Rotate key"
+          change={change}
+          failure="Couldn’t rotate the key"
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

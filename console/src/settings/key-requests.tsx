@@ -93,7 +93,7 @@ function Request({ request, onRevealed }: RequestProps) {
           )}
         </Group>
       </Group>
-      {change.isError && <Failure error={change.error} title="Request not updated" />}
+      {change.isError && <Failure error={change.error} title="Couldn’t update the request" />}
     </Stack>
   );
 }

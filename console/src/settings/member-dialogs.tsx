@@ -61,7 +61,7 @@ export function InviteForm({ sendsMail, onClose, onInvited }: InviteFormProps) {
                 : 'Add and create link'
           }
           change={change}
-          failure="Member not added"
+          failure="Couldn’t add the member"
           onCancel={onClose}
         />
       </Stack>
@@ -125,7 +125,7 @@ export function RemoveMemberDialog({ member, onClose }: { member: MemberJson | n
       <Stack gap="sm">
         <Text size="sm">
           {isSelf ? 'You lose' : 'They lose'} access immediately. Published threads stay. Revoked keys don’t
-          come back if they rejoin.
+          come back if {isSelf ? 'you' : 'they'} rejoin.
         </Text>
         {member !== null && <RevokedKeys keys={member.keys} />}
       </Stack>

@@ -50,9 +50,12 @@ export function MembersPage() {
         </Button>
       }
     >
-      {roleChange.isError && <Failure error={roleChange.error} title="Member not changed" />}
+      {roleChange.isError && <Failure error={roleChange.error} title="Couldn’t change the role" />}
       {renewal.isError && (
-        <Failure error={renewal.error} title={sendsMail ? 'Invitation not sent' : 'Member not changed'} />
+        <Failure
+          error={renewal.error}
+          title={sendsMail ? 'Couldn’t send the invitation' : 'Couldn’t create a link'}
+        />
       )}
       <DataTable
         caption="Members"

@@ -20,7 +20,7 @@ export function ModelPage() {
       description="The model that writes the replies. The operator of the service configures it."
     >
       {error !== null && (
-        <Failure error={error} title="The model could not be loaded" onRetry={() => refetch()} />
+        <Failure error={error} title="Couldn’t load the model settings" onRetry={() => refetch()} />
       )}
       {error === null && data === undefined && <Skeleton height={220} aria-busy="true" />}
       {data !== undefined && (
@@ -72,7 +72,7 @@ function ModelTest() {
         >
           Test the model
         </Button>
-        {test.isError && <Failure error={test.error} title="The model could not be tested" />}
+        {test.isError && <Failure error={test.error} title="Couldn’t test the model" />}
         {test.data?.result != null && <Result result={test.data.result} />}
       </Stack>
     </Section>

@@ -38,7 +38,7 @@ function Details(request: RequestJson) {
     ),
     Method: method,
     Latency: latencyText(ms),
-    Answered: <time dateTime={at}>{momentOf(new Date(at))}</time>,
+    When: <time dateTime={at}>{momentOf(new Date(at))}</time>,
     Credential: (
       <Anchor component={Link} to={credential.kind === 'key' ? '/settings/keys' : '/settings/applications'}>
         {credential.name}

@@ -30,7 +30,7 @@ export function useDeleteThread(organizationId: string, { id, title }: ThreadJso
   return useMutation({
     mutationFn: () => request<DeletedJson>('DELETE', path),
     onError: (error) =>
-      notifications.show({ color: 'red', title: 'Thread not deleted', message: failureText(error) }),
+      notifications.show({ color: 'red', title: 'Couldn’t delete the thread', message: failureText(error) }),
     onSuccess: async ({ undoSeconds }) => {
       void refreshLists();
       await router.navigate({ to: '/' });

@@ -127,7 +127,7 @@ function PromptEditor({ text, onCancel, onSend }: PromptEditorProps) {
         onChange={(event) => setDraft(event.currentTarget.value)}
         onKeyDown={pressed}
       />
-      {sending.isError && <Failure error={sending.error} title="Prompt not sent" />}
+      {sending.isError && <Failure error={sending.error} title="Couldn’t send the prompt" />}
       <Group gap="xs" justify="flex-end" mt="xs">
         <Button size="xs" variant="default" onClick={onCancel} disabled={sending.isPending}>
           Cancel

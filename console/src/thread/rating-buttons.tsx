@@ -72,7 +72,7 @@ export function RatingButtons({ messageId }: { messageId: string }) {
           />
         </Popover.Dropdown>
       </Popover>
-      {rate.isError && !isAsking && <Failure error={rate.error} title="Rating not saved" />}
+      {rate.isError && !isAsking && <Failure error={rate.error} title="Couldn’t save the rating" />}
     </>
   );
 }
@@ -109,7 +109,7 @@ function CommentForm({ comment, onSend, onClose }: CommentFormProps) {
       <Text size="xs" c="dimmed" mt={6}>
         Admins see it if they can read this thread.
       </Text>
-      {sending.isError && <Failure error={sending.error} title="Comment not sent" />}
+      {sending.isError && <Failure error={sending.error} title="Couldn’t send the comment" />}
       <Group gap="xs" justify="flex-end" mt="sm">
         <Button size="xs" variant="default" onClick={onClose}>
           Skip

@@ -54,7 +54,7 @@ export function ThreadDock({ draftName, view, changes, isRunning, isLive, end, f
       </div>
       {draftName !== null && (
         <>
-          <DockFailure error={changes.send.error} title="Message not sent" />
+          <DockFailure error={changes.send.error} title="Couldn’t send the prompt" />
           <DockFailure error={changes.stop.error} title="Couldn’t stop the reply" />
           <Composer
             key={`${draftName} ${forgotten}`}

@@ -182,10 +182,14 @@ describe('the response to a request', () => {
   });
 });
 
-test('a reply says that it quotes documents only if it does', () => {
+test('a reply says that it quotes documents only if it does, and only once', () => {
   const source = { id: 'doc_1', title: 'Returns', url: null, snippet: 'Within 30 days.' };
-  assert.equal(originOf({ model: 'extractive', sources: [source] }), 'Quoted from documents');
-  assert.equal(originOf({ model: 'extractive', sources: null }), null);
-  assert.equal(originOf({ model: 'extractive', sources: [] }), null);
-  assert.equal(originOf({ model: 'anthropic/x', sources: null }), 'anthropic/x');
+  const verdict = { summary: 'Quoted from 1 source', statements: 1, found: 1, checked: [] };
+  const origin = (model: string, sources: ReplyJson['sources'], known: ReplyJson['verdict'] = null) =>
+    originOf({ model, sources, verdict: known });
+  assert.equal(origin('extractive', [source]), 'Quoted from documents');
+  assert.equal(origin('extractive', [source], verdict), null);
+  assert.equal(origin('extractive', null), null);
+  assert.equal(origin('extractive', []), null);
+  assert.equal(origin('anthropic/x', null), 'anthropic/x');
 });

@@ -24,10 +24,14 @@ type ThreadChange =
   /** The response to another request. It may be older than what the stream has sent since. */
   | { readonly type: 'answer'; readonly view: ThreadViewJson; readonly isLive: boolean };
 
-/** Where the text of a reply comes from. Null for small talk of the default model, which quotes nothing. */
-export function originOf({ model, sources }: Pick<ReplyJson, 'model' | 'sources'>): string | null {
+/** Where the text of a reply comes from. Null if its verdict says it, and for small talk, which quotes nothing. */
+export function originOf({
+  model,
+  sources,
+  verdict,
+}: Pick<ReplyJson, 'model' | 'sources' | 'verdict'>): string | null {
   if (model !== 'extractive') return model;
-  return sources === null || sources.length === 0 ? null : 'Quoted from documents';
+  return verdict === null && sources !== null && sources.length > 0 ? 'Quoted from documents' : null;
 }
 
 export const nothingKnown: ThreadState = { view: null, clockAheadMs: null, misfits: 0 };

@@ -55,7 +55,7 @@ function NewThread({ organizationId, draftName }: { organizationId: string; draf
         autoFocus
         onSend={send}
       />
-      {creating.isError && <Failure error={creating.error} title="Thread not created" />}
+      {creating.isError && <Failure error={creating.error} title="Couldn’t create the thread" />}
       <AccountField
         label="Account (optional)"
         description="Also uses this account’s documents."

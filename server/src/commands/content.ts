@@ -89,7 +89,8 @@ export const commands: readonly StoreCommand[] = [
       }));
       const { documents: count, documentsMax, bytes, bytesMax } = storage;
       const stored = `${count} of ${documentsMax} documents, ${formatBytes(bytes)} of ${formatBytes(bytesMax)} of text`;
-      return { json: documents, text: [{ rows, whenEmpty: 'No documents yet.' }, `\n${stored}`] };
+      const whenEmpty = "No documents yet: 'skein doc add ORG FILE' adds one.";
+      return { json: documents, text: [{ rows, whenEmpty }, `\n${stored}`] };
     },
   }),
   onOrganization({
@@ -99,7 +100,7 @@ export const commands: readonly StoreCommand[] = [
     examples: ['doc remove Acme doc_01…'],
     async run(call, id = '') {
       await removeDocument(call, id);
-      return { json: { id, removed: true }, text: `${id} was removed.` };
+      return { json: { id, removed: true }, text: `Removed ${id}.` };
     },
   }),
   onOrganization({

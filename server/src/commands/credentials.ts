@@ -164,6 +164,6 @@ function showSecret({ id, clientSecret }: { id: string; clientSecret: string }):
 }
 
 function stateOf(revokedAt: number | null, now: number): string {
-  if (revokedAt === null) return 'live';
+  if (revokedAt === null) return 'active';
   return revokedAt > now ? `ends ${iso(revokedAt)}` : 'revoked';
 }

@@ -47,7 +47,7 @@ export function jsonLine(value: unknown): string {
 const meanings: Readonly<Record<string, Style>> = {
   ok: 'green',
   FAIL: ['red', 'bold'],
-  live: 'green',
+  active: 'green',
   revoked: 'red',
   'API off': 'yellow',
   published: 'cyan',

@@ -114,7 +114,7 @@ describe('Feedback on replies', () => {
   it('is listed for admins only', async () => {
     await member.page.goto('/settings/unanswered');
     await shown(member.page.getByText('This page is for admins'));
-    assert.equal(await member.page.getByRole('link', { name: 'Unanswered' }).count(), 0);
+    assert.equal(await member.page.getByRole('link', { name: 'Unanswered questions' }).count(), 0);
     member.assertFaultless();
   });
 });

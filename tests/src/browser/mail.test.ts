@@ -70,7 +70,7 @@ describe('Members, with a mail server', () => {
     await row(nobody)
       .getByRole('button', { name: `Send again to ${nobody}` })
       .click();
-    await shown(page.getByRole('alert').filter({ hasText: 'Invitation not sent' }));
+    await shown(page.getByRole('alert').filter({ hasText: 'Couldn’t send the invitation' }));
     await window.close();
   });
 

@@ -57,7 +57,7 @@ describe('Settings in the console', () => {
     await gone(dialog());
     assert.ok(!(await page.content()).includes(key), 'it is not shown again');
     const nightly = row('Nightly report');
-    await shown(nightly.getByText('Live'));
+    await shown(nightly.getByText('Active'));
     for (const text of ['Personal', world.email('ada'), `${key.slice(0, 8)}…${key.slice(-4)}`])
       await shown(nightly.getByText(text));
 
@@ -136,7 +136,7 @@ describe('Settings in the console', () => {
     await lookAt(page, 'revealed-key');
     assert.equal((await as(key).list()).status, 200);
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
-    await shown(page.getByRole('row').filter({ hasText: 'Bens laptop' }).getByText('Live'));
+    await shown(page.getByRole('row').filter({ hasText: 'Bens laptop' }).getByText('Active'));
     assert.ok(!(await page.content()).includes(key), 'it is not shown again');
     ben.assertFaultless();
     window.assertFaultless();
@@ -156,7 +156,7 @@ describe('Settings in the console', () => {
     await button('Done', dialog()).click();
 
     await button('Rotate secret for Warehouse').click();
-    await shown(dialog().getByText('all live tokens stop working immediately'));
+    await shown(dialog().getByText('all tokens stop working immediately'));
     await button('Rotate secret', dialog()).click();
     await shown(dialog().getByText('Client credentials'));
     await lookAt(page, 'client-credentials');
@@ -216,6 +216,13 @@ describe('Settings in the console', () => {
     await button('Remove', dialog()).click();
     await gone(dora);
     assert.equal((await as(key).list()).status, 401);
+    await button('Leave Acme').click();
+    await shown(dialog().getByText('if you rejoin'));
+    await button('Leave', dialog()).click();
+    const refusal = dialog().getByRole('alert').filter({ hasText: 'Couldn’t leave' });
+    await shown(refusal.getByText('make another member an admin first'));
+    await button('Cancel', dialog()).click();
+    await gone(dialog());
     await guest.page.reload();
     await shown(heading(guest.page, 'Sign in'));
     await guest.close();

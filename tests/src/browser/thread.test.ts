@@ -181,7 +181,7 @@ describe('A thread in the console', () => {
     await followUp().press('Enter');
     await shown(page.getByText('You asked: And what is hemp?'));
     await page.waitForFunction(`document.querySelector('[aria-label="Follow-up prompt"]').value === ''`);
-    await gone(page.getByText('Message not sent'));
+    await gone(page.getByText('Couldn’t send the prompt'));
     await page.unroute('**/messages');
     assert.equal((await untilEnded(world.ada, threadId)).messages.length, 4, 'one follow-up');
     window.assertFaultless();

@@ -153,7 +153,7 @@ function noSuchMember({ organizationId, initiator }: Change, email: string): Ser
 }
 
 function lastAdmin(): ServiceError {
-  return invalid('This is the only person who is an admin: make another member an admin first.');
+  return invalid('An organization needs an admin: make another member an admin first.');
 }
 
 export interface IssuedInvitation {
