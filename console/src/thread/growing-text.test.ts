@@ -28,3 +28,10 @@ for (const [what, text, shown] of [
     assert.equal(closeOpenMarks(text), shown);
   });
 }
+
+test('while a reply is being written, brackets are read once, however many there are', () => {
+  // Reading the rest of the line again for every bracket would take hours.
+  const repeated = (mark: string) => mark.repeat(1_000_000);
+  for (const text of [`${repeated('[')}\nx`, `${repeated('![')}]x`, `${repeated('[](')})x`])
+    assert.ok(closeOpenMarks(text) === text);
+});

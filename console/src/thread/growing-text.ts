@@ -37,7 +37,8 @@ function withoutLoneMarks(block: string): string {
 function closeInline(block: string): string {
   const open = block.replace(/`[^`]*`/g, (code) => 'x'.repeat(code.length));
   if (open.includes('`')) return block.endsWith('`') ? block.slice(0, -1) : `${block}\``;
-  const link = /!?\[([^\]\n]*)(?:\](?:\([^)\n]*)?)?$/.exec(open);
+  // Takes linear time, because each part ends before the next opening bracket.
+  const link = /!?\[[^[\]\n]*(?:\](?:\([^()\n]*)?)?$/.exec(open);
   const closed = link && !/^\[[\d,; ]+\]$/.test(link[0]) ? block.slice(0, link.index) : block;
   return closeEmphasis(closed);
 }
