@@ -223,6 +223,33 @@ describe('A lock that another session holds on rows of one organization', () => 
     assert.deepEqual((await purge()).removed, { message: 2, thread: 1 });
   });
 
+  it('on a person who joins does not deadlock with a purge of the organization', async () => {
+    const { store } = world;
+    for (const table of ['api_key', 'member']) {
+      const organization = await world.organization();
+      const [userId, owner] = [await world.member(organization), await world.member(organization)];
+      const key = {
+        id: strangers.key(),
+        name: '',
+        userId: owner,
+        hash: hashOf(207),
+        hint: '',
+        createdBy: userId,
+      };
+      if (table === 'api_key') assert.equal(await store.createApiKey(organization, key, note()), 'created');
+      await operator.query('BEGIN');
+      // In the order of `acceptInvitation`.
+      await operator.query('SELECT FROM "user" WHERE id = $1 FOR UPDATE', [userId]);
+      const step = store.purgeOrganization(organization);
+      await untilWaiting();
+      await operator.query(`SELECT FROM ${table} WHERE organization_id = $1 FOR NO KEY UPDATE`, [
+        organization,
+      ]);
+      await operator.query('COMMIT');
+      assert.ok((await step).removed[table]! > 0);
+    }
+  });
+
   it('that deadlocks with indexing leaves the other threads due', async () => {
     const { store } = world;
     const organization = await world.organization();

@@ -7,7 +7,7 @@ import type { AuditRow } from './audit.ts';
 import { findUserId } from './organizations.ts';
 import { isRunning } from './replies.ts';
 import { batchRows, deadline, type Removal, threadRemoval } from './retention.ts';
-import { identifier, type Sql, sql, statement, type Values } from './sql.ts';
+import { identifier, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 const inOrganization = sql`organization_id = :organizationId`;
@@ -136,6 +136,20 @@ const ownersOf: Partial<Record<TableName, Sql>> = {
   thread: sql`user_id AS "userId"`,
 };
 
+const nextRows = (table: TableName) =>
+  sql`(SELECT * FROM ${identifier(table)} WHERE ${inOrganization} LIMIT :limit) AS batch`;
+const lockUsers = (ids: Sql) => sql`SELECT id FROM "user" WHERE id IN (${ids}) ORDER BY id FOR UPDATE`;
+/**
+ * People are locked before their rows: a person who accepts an invitation also locks the user first, and then the
+ * membership and its keys.
+ */
+const locks: Partial<Record<TableName, Statement>> = {
+  api_key: statement('purge-lock-people-of-keys')`${lockUsers(
+    sql`SELECT user_id FROM ${nextRows('api_key')} UNION SELECT created_by FROM ${nextRows('api_key')}`,
+  )}`,
+  member: statement('purge-lock-members')`${lockUsers(sql`SELECT user_id FROM ${nextRows('member')}`)}`,
+};
+
 /** A conflict with another node. In PostgreSQL, a foreign key violation or a deadlock. */
 export const isConflict = (error: unknown) => /^(23503|40P01)$/.test((error as { code?: string }).code ?? '');
 
@@ -166,6 +180,8 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
     const isLate = deadline(removal);
     for (let left = batchRows; left > 0; left -= removal.rowsAtOnce) {
       const values = { organizationId, limit: removal.rowsAtOnce };
+      const lock = locks[table];
+      if (lock !== undefined) yield* run(lock, values);
       const gone = yield* rows<Owners>(removeOf.get(table)!, values);
       add(removed, table, gone.length);
       const owners = new Set(gone.flatMap(({ userId, createdBy = null }) => [userId, createdBy]));
