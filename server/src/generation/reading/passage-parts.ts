@@ -1,3 +1,4 @@
+import { stopWords } from '../retrieval/terms.ts';
 import { evenSpaces } from './blocks.ts';
 
 /** The smallest part of a passage that can be quoted: a sentence, a list item, a table row, or a line of code. */
@@ -207,13 +208,6 @@ const beforeNumber = words(
 /** These may end a sentence, as initials may. */
 const sometimesLast = words('inc ltd co corp llc plc gmbh bros dept univ assn ave blvd rd jr sr ph.d m.d al');
 
-/** Words that often start a sentence, and rarely follow an abbreviation within one. */
-const starters = words(
-  'the this that these those there then they their it its if in on at as an and but or for from to by with when where while',
-  'who what why how we our you your he she his her i is are was do does did not no yes once after before all any both each',
-  'every some most please see use only also however therefore here under since until because although such',
-);
-
 /** Whether the full stop between two words belongs to the first. */
 function isAbbreviation(before: string, following: string): boolean {
   const word = before.toLowerCase();
@@ -222,7 +216,9 @@ function isAbbreviation(before: string, following: string): boolean {
   // `J`, `U.S`, `z.B`: single letters with full stops between them. `I` alone is a word.
   const isInitial =
     before !== 'I' && !/^[ap]\.m$/.test(word) && /^(?:\p{Lu}|\p{L}(?:\.\p{L})+)$/u.test(before);
-  return (isInitial || sometimesLast.has(word)) && following !== '' && !starters.has(following.toLowerCase());
+  const canBeLast = isInitial || sometimesLast.has(word);
+  // A stop word after it more often starts a sentence than continues a name.
+  return canBeLast && following !== '' && !stopWords.has(following.toLowerCase());
 }
 
 export function words(...lines: string[]): ReadonlySet<string> {
