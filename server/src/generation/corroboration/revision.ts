@@ -24,17 +24,22 @@ export function revise(
   passages: readonly FoundPassage[],
   evidence: readonly Evidence[],
 ): Revision {
-  const cited = pieces.flatMap((piece) => piece.cited);
-  const sources = new Sources(passages, evidence, cited);
+  const documentOf = (passage: number) => passages[passage]?.documentId;
+  const supports = pieces.flatMap((piece) => piece.cited);
+  const supportsOf = Map.groupBy(supports, ({ passage }) => documentOf(passage));
+  const cited = new Set(pieces.flatMap(passagesCitedIn).map(documentOf));
+  const documents = [...cited].filter((id) => supportsOf.has(id));
+  /** 0 if the document is not a source. */
+  const numberOf = (passage: number) => documents.indexOf(documentOf(passage)) + 1;
   const statements: CheckedStatement[] = [];
   const texts: string[] = [];
   let start = 0;
   for (const piece of pieces) {
     const shown = new Set<number>();
     const wording = replaceCitations(piece.text, piece.citations, (citation) =>
-      citation.isWord || piece.isRow ? markText(citation, piece.cited, sources, shown) : '',
+      citation.isWord || piece.isRow ? markText(citation, piece.cited, passages, numberOf, shown) : '',
     );
-    const numbers = new Set(piece.cited.map(({ passage }) => sources.numberOf(passage)!));
+    const numbers = new Set(piece.cited.map(({ passage }) => numberOf(passage)));
     const inOrder = [...numbers].sort((a, b) => a - b);
     const following = inOrder.filter((number) => !shown.has(number));
     const text = (piece.isRow ? withMarksInRow : withMarks)(wording, following);
@@ -43,7 +48,18 @@ export function revise(
     texts.push(text);
     start = end;
   }
-  return { text: texts.join(''), sources: sources.numbered, statements };
+  const sources = documents.map((document): Source => {
+    const own = supportsOf.get(document)!;
+    const { documentId: id, title, url } = passages[own[0]!.passage]!;
+    return { id, title, url, snippet: snippetOf(own, evidence) };
+  });
+  return { text: texts.join(''), sources, statements };
+}
+
+/** The passages that a sentence names, and those that support it, counted from 0. */
+function passagesCitedIn({ citations, cited }: CheckedPiece): number[] {
+  const named = citations.filter(({ isWord }) => isWord).flatMap(({ passages }) => passages);
+  return [...named.map((number) => number - 1), ...cited.map(({ passage }) => passage)];
 }
 
 /**
@@ -53,16 +69,17 @@ export function revise(
 function markText(
   { isWord, passages }: Citation,
   cited: readonly Support[],
-  sources: Sources,
+  found: readonly FoundPassage[],
+  numberOf: (passage: number) => number,
   shown: Set<number>,
 ): string {
   const words = new Set<string>();
   for (const passage of passages.map((number) => number - 1)) {
     const isCited = isWord || cited.some((one) => one.passage === passage);
-    const number = isCited ? sources.numberOf(passage) : undefined;
-    if (number !== undefined) shown.add(number);
-    if (number !== undefined) words.add(`[${number}]`);
-    else if (isWord) words.add(sources.nameOf(passage));
+    const number = isCited ? numberOf(passage) : 0;
+    if (number > 0) shown.add(number);
+    if (number > 0) words.add(`[${number}]`);
+    else if (isWord) words.add(nameOf(found[passage]));
   }
   const isNumbersOnly = [...words].every((word) => word.startsWith('['));
   const text = [...words].join(isNumbersOnly ? '' : ' and ');
@@ -71,35 +88,8 @@ function markText(
 
 const titleLengthMax = 120;
 
-/** The documents in which statements were found. Each gets its number when it is first cited. */
-class Sources {
-  readonly numbered: Source[] = [];
-  readonly #passages: readonly FoundPassage[];
-  readonly #evidence: readonly Evidence[];
-  readonly #cited: ReadonlyMap<string, readonly Support[]>;
-
-  constructor(passages: readonly FoundPassage[], evidence: readonly Evidence[], cited: readonly Support[]) {
-    this.#passages = passages;
-    this.#evidence = evidence;
-    this.#cited = Map.groupBy(cited, ({ passage }) => passages[passage]!.documentId);
-  }
-
-  /** Undefined if the document is not a source. */
-  numberOf(passage: number): number | undefined {
-    const document = this.#passages[passage];
-    const cited = this.#cited.get(document?.documentId ?? '');
-    if (document === undefined || cited === undefined) return undefined;
-    const { documentId: id, title, url } = document;
-    const known = this.numbered.findIndex((source) => source.id === id);
-    return known < 0
-      ? this.numbered.push({ id, title, url, snippet: snippetOf(cited, this.#evidence) })
-      : known + 1;
-  }
-
-  nameOf(passage: number): string {
-    const document = this.#passages[passage];
-    return document === undefined ? 'an unknown source' : `“${shortened(document.title, titleLengthMax)}”`;
-  }
+function nameOf(passage: FoundPassage | undefined): string {
+  return passage === undefined ? 'an unknown source' : `“${shortened(passage.title, titleLengthMax)}”`;
 }
 
 const snippetLengthMax = 300;
