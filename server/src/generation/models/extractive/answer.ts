@@ -40,9 +40,7 @@ const coverageMin = { closest: 0.3, answer: 0.5 };
 export function answerTo(question: Question, findings: SearchFindings, parts: number): Answer {
   const candidates = candidatesFor(question, findings, words.alone[parts - 1]!);
   const [best] = candidates;
-  // A number alone is not a subject: 'What is 2+2?'
-  const hasSubject = findings.concepts.some(({ word }) => /\p{L}/u.test(word));
-  if (!hasSubject || best === undefined || best.features.quote < coverageMin.closest) {
+  if (best === undefined || best.features.quote < coverageMin.closest) {
     return { question, level: 'nothing', quotes: [] };
   }
   const unknownName = unknownNameIn(question, findings);
