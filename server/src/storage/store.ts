@@ -219,9 +219,10 @@ export interface Purges {
   purgeOrganization: InOrganization<[], PurgeStep>;
   /**
    * Removes the next rows of a person who is no longer a member: their deleted threads with messages, then keys and the
-   * rest. If no other organization knows the person, they are forgotten as above.
+   * rest. If no other organization knows the person, they are forgotten as above. `isActive`: the person is a member, or
+   * has threads that are not deleted, and nothing was removed.
    */
-  purgePerson: InOrganization<[person: PurgedPerson], PurgeStep>;
+  purgePerson: InOrganization<[person: PurgedPerson], PurgeStep & { readonly isActive?: true }>;
   /**
    * Removes the person from the next 500 entries of the organization's audit log, oldest first, and keeps the entries.
    * `next` is null at the end of the log.

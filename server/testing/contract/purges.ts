@@ -277,6 +277,27 @@ export function describePurges(world: () => World): void {
       assert.equal((await store.anonymizeAudit(organization, person, null)).changed, 0);
     });
 
+    it('removes nothing of a person who is a member or has threads', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization, ada);
+      const person = { userId, email: ada, mailCounters: countersOf(ada) };
+      const { id } = await world().thread(organization, userId);
+      const assertActive = async () => {
+        const before = await store.countPurge(organization, person);
+        const step = await store.purgePerson(organization, person);
+        assert.deepEqual(step, { removed: {}, done: false, isActive: true });
+        assert.deepEqual(await store.countPurge(organization, person), before);
+        assert.equal((await store.beginWalk(organization, { userId }, 1)).size, 1);
+      };
+      await assertActive();
+      await store.removeMember(organization, ada, false, note());
+      await assertActive();
+      await store.deleteThread(organization, id, by(userId), note());
+      const removed = await purge(() => store.purgePerson(organization, person));
+      assert.deepEqual([removed.thread, removed.listing_size, removed.user], [1, 1, 1]);
+    });
+
     it('of a person leaves nothing of a prompt that is counted afterwards', async () => {
       const { store } = world();
       const organization = await world().organization();

@@ -212,6 +212,7 @@ describe('A lock that another session holds on rows of one organization', () => 
     const userId = await world.member(organization, email);
     const { id } = await world.thread(organization, userId);
     await store.deleteThread(organization, id, by(userId), note());
+    await store.removeMember(organization, email, false, note());
     const counters = { invitations: userId, passwordLinks: userId };
     const purge = () => store.purgePerson(organization, { userId, email, mailCounters: counters });
     await whileLocked('message', organization, async () => {
@@ -221,6 +222,26 @@ describe('A lock that another session holds on rows of one organization', () => 
       assert.deepEqual(await step, { removed: {}, done: false });
     });
     assert.deepEqual((await purge()).removed, { message: 2, thread: 1 });
+  });
+
+  it('on an organization keeps the last step of a purge of a person waiting until it sees who has joined', async () => {
+    const { store } = world;
+    const organization = await world.organization();
+    const email = 'returning@example.org';
+    const userId = await world.member(organization, email);
+    await store.removeMember(organization, email, false, note());
+    const person = { userId, email, mailCounters: { invitations: userId, passwordLinks: userId } };
+    await operator.query('BEGIN');
+    await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
+    const step = store.purgePerson(organization, person);
+    await untilWaiting();
+    await operator.query(
+      "INSERT INTO member (organization_id, user_id, role, service, joined_at) VALUES ($1, $2, 'member', false, 1)",
+      [organization, userId],
+    );
+    await operator.query('COMMIT');
+    assert.deepEqual(await step, { removed: {}, done: false, isActive: true });
+    assert.equal(await store.findUser(email), userId);
   });
 
   it('on a person who joins does not deadlock with a purge of the organization', async () => {

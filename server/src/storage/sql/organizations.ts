@@ -13,7 +13,7 @@ const insertOrganization = statement('insert-organization')`
   VALUES (:id, :name, :apiEnabled, :dailyQuota, :now)`;
 // New members wait for each other, so that each counts those that were committed before it. Removals and changes of roles
 // wait for creates of threads, which hold this row while they lock memberships.
-const lock = statement('lock-organization')`
+export const lockOrganization = statement('lock-organization')`
   SELECT ${columns} FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
 const update = statement('update-organization')`
   UPDATE organization SET api_enabled = :apiEnabled, daily_quota = :dailyQuota WHERE id = :organizationId`;
@@ -29,7 +29,7 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
   }),
 
   updateOrganization: method(write, function* (organizationId, change, note) {
-    const known = yield* row<Organization>(lock, { organizationId });
+    const known = yield* row<Organization>(lockOrganization, { organizationId });
     if (known === undefined) return undefined;
     const { apiEnabled = known.apiEnabled, dailyQuota = known.dailyQuota } = change;
     if (apiEnabled === known.apiEnabled && dailyQuota === known.dailyQuota) return known;
@@ -66,7 +66,7 @@ const upsertUser = statement('upsert-user')`
   INSERT INTO "user" (id, email, created_at) VALUES (:candidateUserId, :email, :now)
   ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id`;
 const findUser = statement('find-user')`SELECT id FROM "user" WHERE email = :email`;
-const hasThreads = statement('has-threads')`SELECT 1 FROM listing_size
+export const hasThreads = statement('has-threads')`SELECT 1 FROM listing_size
   WHERE organization_id = :organizationId AND user_id = :userId AND account_key = '' AND threads > 0`;
 const insert = statement('insert-member')`
   INSERT INTO member (organization_id, user_id, role, service, joined_at)
@@ -92,7 +92,7 @@ function* countMembers(organizationId: OrganizationId): Work<number> {
 
 function* lockWithOtherAdmins(organizationId: OrganizationId, userId: UserId | undefined) {
   if (userId === undefined) return undefined;
-  yield* run(lock, { organizationId });
+  yield* run(lockOrganization, { organizationId });
   type Locked = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
   const locked = yield* rows<Locked>(lockMemberAndAdmins, { organizationId, userId });
   const member = locked.find((each) => each.userId === userId);
@@ -103,7 +103,8 @@ export const members = ({ read, write }: Transactions): Members => ({
   addMember: method(
     write,
     function* (organizationId, { candidateUserId, email, role, service, membersMax, withoutThreads }, note) {
-      if ((yield* count(lock, { organizationId })) === 0) return { outcome: 'organization-missing' };
+      if ((yield* count(lockOrganization, { organizationId })) === 0)
+        return { outcome: 'organization-missing' };
       if ((yield* count(findByEmail, { organizationId, email })) === 1) return { outcome: 'already-member' };
       if ((yield* countMembers(organizationId)) >= membersMax) return { outcome: 'too-many' };
       const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;

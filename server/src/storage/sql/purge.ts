@@ -3,8 +3,9 @@ import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { archiveTable, type TableName } from '../archive.ts';
 import type { PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../store.ts';
 import { lockUser } from './accounts.ts';
+import { isMember } from './api-keys.ts';
 import type { AuditRow } from './audit.ts';
-import { findUserId } from './organizations.ts';
+import { findUserId, hasThreads, lockOrganization } from './organizations.ts';
 import { isRunning } from './replies.ts';
 import { batchRows, deadline, type Removal, threadRemoval } from './retention.ts';
 import { identifier, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
@@ -170,7 +171,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
     WHERE ${ofPerson} AND ${removal.isDeleted} LIMIT :limit FOR UPDATE`;
 
   /** After a conflict with another node, the next step removes what that node has written. */
-  const writeStep = (work: () => Work<PurgeStep>): Promise<PurgeStep> =>
+  const writeStep = <Step extends PurgeStep>(work: () => Work<Step>): Promise<Step | PurgeStep> =>
     write(work).catch((error) => {
       if (isConflict(error)) return { removed: {}, done: false };
       throw error;
@@ -212,8 +213,13 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
 
     purgePerson: method(writeStep, function* (organizationId, person) {
       const removed: Counts = {};
-      const values = { organizationId, userId: person.userId, limit: removal.rowsAtOnce };
+      const { userId } = person;
+      const values = { organizationId, userId, limit: removal.rowsAtOnce };
       const threads = yield* rows<{ id: string }>(findDeletedThreads, values);
+      // In the last step, nobody joins and no thread is created until the commit.
+      if (threads.length === 0) yield* run(lockOrganization, { organizationId });
+      if ((yield* isMember(organizationId, userId)) || (yield* count(hasThreads, values)) > 0)
+        return { removed, done: false, isActive: true };
       if (threads.length === 0) {
         yield* removeTraces(organizationId, person, removed);
         return { removed, done: true };

@@ -42,17 +42,31 @@ export async function purgeOrganization(
 
 /**
  * Removes one person's data from one organization: threads, keys, membership, and what identifies them in the audit log.
- * Membership and keys end first, so that no new data is created. Run it again after an interruption to finish.
+ * Membership and keys end first, so that no new data is created, and again if the person joins again meanwhile. Run it
+ * again after an interruption to finish.
  */
 export async function purgePerson(change: Change, person: PurgedPerson, proceed: Proceed): Promise<Purged> {
+  const { store } = change.context;
+  const removed: Record<string, number> = {};
+  for (let isActive: boolean | undefined = true, isDone = false; !isDone; ) {
+    if (isActive) addAll(removed, await endAccess(change, person, proceed));
+    const step = await store.purgePerson(change.organizationId, person);
+    addAll(removed, step.removed);
+    ({ isActive, done: isDone } = step);
+    if (!isDone) await proceed();
+  }
+  return { rows: removed, journalEmptied: await store.finishPurge(journalWaitMs) };
+}
+
+/** Ends the membership, deletes the threads, and removes the person from the audit log. */
+async function endAccess(change: Change, person: PurgedPerson, proceed: Proceed): Promise<PurgeCounts> {
   const { context, organizationId } = change;
   const { store } = context;
-  const { userId, email } = person;
   const removed: Record<string, number> = {};
-  const note = auditNote(change, 'member.removed', userId);
-  const ended = await store.removeMember(organizationId, email, false, note);
-  if (ended.outcome === 'removed') removed.member = 1;
-  await deleteThreads(change, userId);
+  const note = auditNote(change, 'member.removed', person.userId);
+  const ended = await store.removeMember(organizationId, person.email, false, note);
+  if (ended.outcome === 'removed') addAll(removed, { member: 1 });
+  await deleteThreads(change, person.userId);
   let after: LogPosition | null = null;
   do {
     const { changed, next }: AnonymizedPage = await store.anonymizeAudit(organizationId, person, after);
@@ -60,8 +74,7 @@ export async function purgePerson(change: Change, person: PurgedPerson, proceed:
     await proceed();
     after = next;
   } while (after !== null);
-  addAll(removed, await untilDone(() => store.purgePerson(organizationId, person), proceed));
-  return { rows: removed, journalEmptied: await store.finishPurge(journalWaitMs) };
+  return removed;
 }
 
 /** The rows that a purge would remove or rewrite, by table. Changes nothing. */
