@@ -12,8 +12,6 @@ const thresholds = {
   pairGain: 0.15,
   /** Among sentences with the same words, the one with the figures is preferred. */
   figure: 0.02,
-  /** How much less closely a passage may match than one that contradicts the statement. */
-  margin: 0.05,
 };
 
 /** The sentences of a passage that are closest to a statement. */
@@ -47,7 +45,7 @@ export function supportsOf(statement: Sentence, evidence: readonly Evidence[]): 
     return contradicts(statement, sentences.slice(from, to + 1), context) ? 'denials' : 'supports';
   });
   const denial = Math.max(0, ...denials.map(({ coverage }) => coverage));
-  return supports.filter(({ coverage }) => coverage >= denial - thresholds.margin);
+  return supports.filter(({ coverage }) => coverage >= denial);
 }
 
 /** Whether the sentence is the statement, word for word and in the same units. */
