@@ -161,7 +161,10 @@ export interface Threads extends ThreadReads, Walks {
     | { outcome: 'full'; exceeded: 'messages' | 'bytes' }
     | { outcome: 'refused'; thread: Thread }
   >;
-  /** Deleted threads are `missing`. Changes neither activity nor `updatedAt`. */
+  /**
+   * Changes neither activity nor `updatedAt`. A deleted thread is `missing`, and so is any thread if the note names a
+   * user who is no longer a member.
+   */
   setThreadPublished: AuditedMethod<[threadId: ThreadId, published: boolean], 'done' | 'missing'>;
 }
 

@@ -141,6 +141,25 @@ export function describeWriteGrants(world: () => World): void {
       assert.deepEqual(await writeBoth(), ['created', 'restored']);
     });
 
+    it('publish nothing for a person after the member is removed', async () => {
+      const { store } = world();
+      const { organization, userId, thread } = await makeAcme();
+      const actor = { kind: 'user', userId } as const;
+      const publish = (published: boolean) =>
+        store.setThreadPublished(
+          organization,
+          thread,
+          published,
+          note('thread.published', thread, { actor }),
+        );
+      await store.removeMember(organization, email, false, note());
+      assert.deepEqual([await publish(true), await publish(false)], ['missing', 'missing']);
+      assert.equal((await store.findThread(organization, thread))?.published, false);
+      await world().member(organization, email);
+      assert.equal(await publish(true), 'done');
+      assert.equal((await store.findThread(organization, thread))?.published, true);
+    });
+
     it('require no key in the console', async () => {
       const acme = await makeAcme();
       await world().store.updateOrganization(acme.organization, { apiEnabled: false }, note());

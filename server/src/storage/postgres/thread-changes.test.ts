@@ -72,6 +72,21 @@ describe('A write that waits for its organization’s row', () => {
     }
   });
 
+  it('sees that its member was removed while it waited: publish', async () => {
+    const organization = await world.organization();
+    const userId = await world.member(organization);
+    const { id: thread } = await world.thread(organization, userId);
+    await operator.query('BEGIN');
+    await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
+    const published = note('thread.published', thread, { actor: { kind: 'user', userId } });
+    const written = world.store.setThreadPublished(organization, thread, true, published);
+    await untilWaiting();
+    await operator.query('DELETE FROM member WHERE organization_id = $1', [organization]);
+    await operator.query('COMMIT');
+    assert.equal(await written, 'missing');
+    assert.equal((await world.store.findThread(organization, thread))?.published, false);
+  });
+
   it('sees that its member was removed while it waited: follow-up', async () => {
     const organization = await world.organization();
     const userId = await world.member(organization);

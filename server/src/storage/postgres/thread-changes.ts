@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../domain/id.ts';
-import { keyIsLive } from '../sql/api-keys.ts';
+import { keyIsLive, mayAct } from '../sql/api-keys.ts';
 import { insertNote, noteValues } from '../sql/audit.ts';
 import { exceeded, isRunning, roomValues } from '../sql/replies.ts';
 import { opaque, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
@@ -136,6 +136,7 @@ const publish = statement('publish-thread')`${relist(
   sql`deleted_at IS NULL AND published <> :published`,
   sql`published = :published`,
   sql`0 AS threads, CASE WHEN published THEN 1 ELSE -1 END AS published`,
+  sql`(:noteActorUserId::text IS NULL OR ${isStillMember(sql`gate.id`, sql`:noteActorUserId`)})`,
 )}`;
 
 /** One statement each: no lock of the organization's row, for which its creates wait, is held for a round trip. */
@@ -180,6 +181,7 @@ export function postgresThreadChanges(
     async setThreadPublished(organizationId, threadId, published, note) {
       const values = { organizationId, threadId, published, ...noteValues(note) };
       if ((await change(publish, values)).length === 1) return 'done';
+      if (!(await read(() => mayAct(organizationId, note.actor)))) return 'missing';
       const thread = await read(() => findThread(organizationId, threadId));
       return thread?.deletedAt === null ? 'done' : 'missing';
     },

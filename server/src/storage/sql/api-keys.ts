@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/audit.ts';
 import type { ApiKey, KeyRequest } from '../../domain/credential.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
@@ -68,6 +69,11 @@ const insertKey = (organizationId: OrganizationId, key: NewApiKey): Work<void> =
 /** Until the commit, a removal of the member waits. */
 export function* isMember(organizationId: OrganizationId, userId: UserId): Work<boolean> {
   return (yield* count(keepMember, { organizationId, userId })) === 1;
+}
+
+/** A person acts in an organization only as a member. */
+export function* mayAct(organizationId: OrganizationId, actor: Actor): Work<boolean> {
+  return actor.kind !== 'user' || (yield* isMember(organizationId, actor.userId));
 }
 
 /** To be called with the organization locked. */

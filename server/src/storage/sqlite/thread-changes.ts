@@ -3,7 +3,7 @@ import type { MessageStatus } from '../../domain/message.ts';
 import { isRunning as isRunningStatus } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey } from '../listings.ts';
-import { isMember } from '../sql/api-keys.ts';
+import { isMember, mayAct } from '../sql/api-keys.ts';
 import { writeNote } from '../sql/audit.ts';
 import { endCancelled, exceeded, isRunning, roomValues } from '../sql/replies.ts';
 import { sql, statement } from '../sql/sql.ts';
@@ -158,6 +158,7 @@ export function sqliteThreadChanges({
 
     setThreadPublished: (organizationId, threadId, published, note) =>
       write(function* () {
+        if (!(yield* mayAct(organizationId, note.actor))) return 'missing';
         const changed = yield* row<Thread>(publish, { organizationId, threadId, published });
         if (changed === undefined) {
           const thread = yield* findThread(organizationId, threadId);

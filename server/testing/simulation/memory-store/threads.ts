@@ -194,6 +194,9 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
     },
 
     setThreadPublished(organizationId, threadId, published, note) {
+      const { actor } = note;
+      if (actor.kind === 'user' && !tables.organizations.get(organizationId)?.members.has(actor.userId))
+        return 'missing';
       const thread = tables.thread(organizationId, threadId);
       if (thread === undefined || thread.deletedAt !== null) return 'missing';
       if (thread.published === published) return 'done';
