@@ -102,6 +102,18 @@ describe('The launcher', () => {
     assert.equal(bounded(chosen), '8 --max-semi-space-size=16 --max-semi-space-size=32\n');
   });
 
+  it('lets Node.js name an option in the environment that it does not accept', () => {
+    const environment = { NODE_OPTIONS: '--no-such-option' };
+    const { status, stderr } = launchWith(
+      environment,
+      join(root, 'server/bin/skein'),
+      pathWithNode(undefined),
+      'help',
+    );
+    assert.notEqual(status, 0);
+    assert.match(stderr, /--no-such-option is not allowed in NODE_OPTIONS/);
+  });
+
   for (const version of [undefined, 'v20.20.2', 'v22.17.9', 'v8.0.0', 'nonsense']) {
     it(`says what to install if there is only ${version ?? 'no Node.js'}`, () => {
       const { status, stdout, stderr } = launch(launcherAlone(), pathWithNode(version), 'help');
