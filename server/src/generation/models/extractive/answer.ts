@@ -40,11 +40,15 @@ const wholeCoverage = 0.95;
 /** The share of the question that a quote must cover to be shown, and to be an answer. */
 const coverageMin = { closest: 0.3, answer: 0.5 };
 
+/** 'What is 2+2?' is not about the documents, unlike 'What does 429 mean?' */
+const sum = /\d\s*[-+*/×^]\s*\d/;
+
 /** Answers a question that is one of `parts` in a prompt. */
 export function answerTo(question: Question, findings: SearchFindings, parts: number): Answer {
   const candidates = candidatesFor(question, findings, words.alone[parts - 1]!);
   const [best] = candidates;
-  if (best === undefined || best.features.quote < coverageMin.closest) {
+  const isSum = sum.test(question.text) && !findings.concepts.some(({ word }) => /\p{L}/u.test(word));
+  if (isSum || best === undefined || best.features.quote < coverageMin.closest) {
     return { question, level: 'nothing', quotes: [] };
   }
   const unknownName = unknownNameIn(question, findings);

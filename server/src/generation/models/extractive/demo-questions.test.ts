@@ -50,6 +50,7 @@ describe('an answer from the documents of the demo', () => {
     ['how much does express shipping cost', /\| Express \| €9\.90 \|/],
     ['What needle size for bulky yarn?', /\| Bulky \| 110 metres \| 7 millimetres \|/],
     ['how many people per workshop', /at most 8 participants/],
+    ['What does 429 mean?', /A request above the quota is answered with status 429\./],
     ['Who founded the shop, and when?', /^\*\*Marit Quayle founded The Loose Coil in 2011/],
   ] as const) {
     it(`to “${question}” is right`, async () => assert.match(await ask(question), decisive));
