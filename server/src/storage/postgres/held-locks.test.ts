@@ -271,6 +271,25 @@ describe('A lock that another session holds on rows of one organization', () => 
     }
   });
 
+  it('on a member who creates or rates does not deadlock with a purge of the organization', async () => {
+    const { store } = world;
+    for (const table of ['api_key', 'member']) {
+      const organization = await world.organization();
+      const userId = await world.member(organization);
+      const hash = hashOf(208);
+      const key = { id: strangers.key(), name: '', userId, hash, hint: '', createdBy: userId };
+      if (table === 'api_key') assert.equal(await store.createApiKey(organization, key, note()), 'created');
+      await operator.query('BEGIN');
+      await operator.query(`SELECT FROM ${table} WHERE organization_id = $1 FOR SHARE`, [organization]);
+      const step = store.purgeOrganization(organization);
+      await untilWaiting();
+      // As a foreign key does.
+      await operator.query('SELECT FROM "user" WHERE id = $1 FOR KEY SHARE', [userId]);
+      await operator.query('COMMIT');
+      assert.equal((await step).removed[table], 1);
+    }
+  });
+
   it('that deadlocks with indexing leaves the other threads due', async () => {
     const { store } = world;
     const organization = await world.organization();

@@ -139,10 +139,11 @@ const ownersOf: Partial<Record<TableName, Sql>> = {
 
 const nextRows = (table: TableName) =>
   sql`(SELECT * FROM ${identifier(table)} WHERE ${inOrganization} LIMIT :limit) AS batch`;
-const lockUsers = (ids: Sql) => sql`SELECT id FROM "user" WHERE id IN (${ids}) ORDER BY id FOR UPDATE`;
+const lockUsers = (ids: Sql) => sql`SELECT id FROM "user" WHERE id IN (${ids}) ORDER BY id FOR NO KEY UPDATE`;
 /**
  * People are locked before their rows: a person who accepts an invitation also locks the user first, and then the
- * membership and its keys.
+ * membership and its keys. Creates and ratings lock the membership or the key first, and then refer to the user, which
+ * this lock allows.
  */
 const locks: Partial<Record<TableName, Statement>> = {
   api_key: statement('purge-lock-people-of-keys')`${lockUsers(
