@@ -104,6 +104,21 @@ describe('skein backup', () => {
     assert.equal(statSync(file).size, bytes);
   });
 
+  it('replaces no file that another backup wrote at the same time', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'same.db');
+    const outcomes = await Promise.all(
+      Array.from({ length: 3 }, () => runSkein(service.folder, ['backup', file, '--json'])),
+    );
+    const refused = outcomes.filter(({ exitCode }) => exitCode === 1);
+    const [written] = outcomes.filter(({ exitCode }) => exitCode === 0);
+    assert.equal(refused.length, 2);
+    for (const { stderr } of refused)
+      assert.match(stderr, /^skein: .*same\.db already exists: .*--force.*\n$/);
+    assert.deepEqual(readdirSync(folder), ['same.db']);
+    assert.equal(statSync(file).size, JSON.parse(written!.stdout).bytes);
+  });
+
   it('never overwrites a file of the store, under any of its names', async () => {
     const id = await create('Kept');
     const folder = temporaryFolder();

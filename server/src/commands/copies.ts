@@ -11,7 +11,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { Option } from 'commander';
 import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
-import { invalid } from '../domain/errors.ts';
+import { invalid, ServiceError } from '../domain/errors.ts';
 import { counted } from '../domain/text.ts';
 import type { CopiedTable } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, optionText, UsageError } from './command.ts';
@@ -109,8 +109,9 @@ const backup: BareCommand = {
     if (!existsSync(store.file) || !statSync(store.file).isFile()) {
       throw invalid(`There is no store ${store.file}: set SKEIN_DATABASE_URL to the service's store.`);
     }
-    rejectExisting(file, store, options.force === true);
-    const bytes = await writeWhole(file, (partial) => copyAndCheck(store, partial));
+    const force = options.force === true;
+    rejectExisting(file, store, force);
+    const bytes = await writeWhole(file, force, (partial) => copyAndCheck(store, partial));
     syncFolder(file);
     return { json: { file, bytes }, text: `${file} contains the store: ${megabytes(bytes)}, checked.` };
   },
@@ -123,7 +124,11 @@ function rejectExisting(file: string, store: { file: string }, force: boolean): 
   const there = statSync(file, { throwIfNoEntry: false });
   if (there === undefined) return;
   if (!there.isFile()) throw invalid(`${file} is not a file: choose another path.`);
-  if (!force) throw invalid(`${file} already exists: choose another file, or add --force to replace it.`);
+  if (!force) throw alreadyExists(file);
+}
+
+function alreadyExists(file: string): Error {
+  return invalid(`${file} already exists: choose another file, or add --force to replace it.`);
 }
 
 /** Compares paths and inodes: SQLite would use a file with the name of a missing journal as that journal. */
@@ -146,7 +151,11 @@ function realPlace(path: string): string {
 }
 
 /** Writes to a temporary name and renames it once it is complete and synced, so that `file` is never partial. */
-async function writeWhole(file: string, write: (partial: string) => Promise<void>): Promise<number> {
+async function writeWhole(
+  file: string,
+  force: boolean,
+  write: (partial: string) => Promise<void>,
+): Promise<number> {
   const partial = `${file}.partial-${process.pid}`;
   const remove = () => {
     for (const ending of databaseEndings) rmSync(`${partial}${ending}`, { force: true });
@@ -162,13 +171,24 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
     await write(partial);
     sync(partial);
     const { size } = statSync(partial);
+    if (!force) reserve(file);
     renameSync(partial, file);
     return size;
   } catch (error) {
+    if (error instanceof ServiceError) throw error;
     throw invalid(`${file} could not be written (${(error as Error).message}): nothing was changed.`);
   } finally {
     remove();
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+  }
+}
+
+/** Creates the file, because renaming would replace one that another process wrote meanwhile. Not every disk has hard links. */
+function reserve(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? alreadyExists(file) : error;
   }
 }
 
