@@ -1,6 +1,7 @@
 import type { FoundPassage } from '../../domain/document.ts';
 import { sentencesOf } from '../reading/passage-parts.ts';
-import { stopWords, termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
+import { stopWords } from '../retrieval/stop-words.ts';
+import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
 
 /** A sentence of a draft or of a passage, read once and compared with many others. */
 export interface Sentence {

@@ -1,6 +1,7 @@
 import MarkdownIt from 'markdown-it';
 import { sentenceEnds } from '../reading/passage-parts.ts';
-import { stopWords, wordsOf } from '../retrieval/terms.ts';
+import { stopWords } from '../retrieval/stop-words.ts';
+import { wordsOf } from '../retrieval/terms.ts';
 import { blankCitations, type Citation, citationsIn, withoutCode } from './citations.ts';
 
 /** A piece of a draft. The pieces in order are the draft. */

@@ -1,4 +1,4 @@
-import { stopWords } from '../retrieval/terms.ts';
+import { stopWords } from '../retrieval/stop-words.ts';
 import { evenSpaces } from './blocks.ts';
 
 /** The smallest part of a passage that can be quoted: a sentence, a list item, a table row, or a line of code. */

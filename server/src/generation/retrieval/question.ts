@@ -1,5 +1,6 @@
 import { synonymsOf } from './other-wordings.ts';
-import { stopWords, termOf, wordsOf } from './terms.ts';
+import { stopWords } from './stop-words.ts';
+import { termOf, wordsOf } from './terms.ts';
 
 /** One subject of a question. */
 export interface Concept {

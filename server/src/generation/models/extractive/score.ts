@@ -2,7 +2,8 @@ import { bareName, type FoundPassage } from '../../../domain/document.ts';
 import { memoized } from '../../../domain/memoized.ts';
 import { coverageOf, largerWeights, matchedWeights, termsOfParts } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
-import { stopWords, termsOf, tokensOf } from '../../retrieval/terms.ts';
+import { stopWords } from '../../retrieval/stop-words.ts';
+import { termsOf, tokensOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
 import { type ComparedUnit, innermostHeading, type Quote } from './quote.ts';
 
