@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
+import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { takeLock } from './web-build.ts';
+import { buildServedFiles, takeLock, threadsOf } from './web-build.ts';
 
 /** Starts a build while only two file descriptors are left, which are too few to start a process. */
 const program = `
@@ -22,6 +30,16 @@ try {
 await buildBeside(log, process.argv[1], 'the console').ended;
 for (const descriptor of opened.slice(2)) closeSync(descriptor);
 process.stdout.write(warnings.join());
+`;
+
+/** Writes the page once it may, and then runs until it is stopped. */
+const slowBuild = `
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+setInterval(() => {
+  if (!existsSync('may-write') || existsSync('dist')) return;
+  mkdirSync('dist');
+  writeFileSync('dist/index.html', '');
+}, 5);
 `;
 
 describe('A build of the console', () => {
@@ -75,5 +93,22 @@ describe('A build of the console', () => {
       throw Object.assign(new Error(), { code: 'EPERM' });
     });
     assert.equal(takeLock(lock), false);
+  });
+
+  it('has a low priority only while there is a console to serve', async (test) => {
+    const root = mkdtempSync(join(tmpdir(), 'skein-build-'));
+    test.after(() => rmSync(root, { recursive: true }));
+    const console = join(root, 'console');
+    mkdirSync(console);
+    writeFileSync(join(console, 'build.ts'), slowBuild);
+    const log = { info() {}, warn() {} } as unknown as Parameters<typeof buildServedFiles>[0];
+    const { consoleReady, stop } = buildServedFiles(log, root);
+    const build = Number(readFileSync(join(console, 'dist.building'), 'utf8'));
+    const priorities = () => new Set(threadsOf(build).map((thread) => getPriority(thread)));
+    assert.deepEqual(priorities(), new Set([getPriority()]));
+    writeFileSync(join(console, 'may-write'), '');
+    await consoleReady;
+    assert.deepEqual(priorities(), new Set([constants.priority.PRIORITY_LOW]));
+    await stop();
   });
 });

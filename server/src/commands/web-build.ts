@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { openLog } from '../compose.ts';
@@ -13,10 +13,12 @@ const lookEveryMs = 100;
 /** A build in a child process. */
 interface Build {
   readonly ended: Promise<void>;
+  /** Lets requests come first. */
+  lowerPriority(): void;
   stop(): void;
 }
 
-const noBuild: Build = { ended: Promise.resolve(), stop() {} };
+const noBuild: Build = { ended: Promise.resolve(), lowerPriority() {}, stop() {} };
 
 interface ServedFiles {
   /** Resolves as soon as there is a web application to serve, even an outdated one, or its build has failed. */
@@ -31,18 +33,20 @@ interface ServedFiles {
  * Builds the console at once if it is missing. Once the service is ready, builds it and then the documentation if they are
  * older than their sources. Does nothing in an installation without these sources.
  */
-export function buildServedFiles(log: Log): ServedFiles {
-  const sources = (folder: string) => join(import.meta.dirname, '../../..', folder);
-  const page = join(sources('console'), 'dist/index.html');
+export function buildServedFiles(log: Log, root = join(import.meta.dirname, '../../..')): ServedFiles {
+  const page = join(root, 'console/dist/index.html');
+  const isServed = existsSync(page);
   const ready = Promise.withResolvers<void>();
   let current = noBuild;
   let stopped = false;
   function build(folder: string, name: string): Promise<void> {
-    if (!stopped) current = buildBeside(log, sources(folder), name);
+    if (!stopped) current = buildBeside(log, join(root, folder), name);
+    // The start of the service waits for a missing console: on a busy machine, a low priority would delay it by minutes.
+    if (isServed || folder !== 'console') current.lowerPriority();
     return current.ended;
   }
   const buildConsole = () => build('console', 'the console');
-  const consoleBuilt = existsSync(page) ? ready.promise.then(buildConsole) : buildConsole();
+  const consoleBuilt = isServed ? ready.promise.then(buildConsole) : buildConsole();
   const ended = consoleBuilt.then(() => build('site', 'the documentation'));
   return {
     consoleReady: untilServed(log, page, current),
@@ -60,6 +64,8 @@ async function untilServed(log: Log, page: string, build: Build): Promise<void> 
   log.info('building the console; this can take half a minute at the first start');
   const ended = build.ended.then(() => true);
   while (!existsSync(page)) if (await Promise.race([ended, pause(lookEveryMs, false)])) return;
+  // It still compresses the files.
+  build.lowerPriority();
 }
 
 /** A failed build does not stop the service. */
@@ -85,7 +91,6 @@ function startBuild(log: Log, folder: string, name: string, failed: (error: unkn
   });
   // A build survives a killed service. The lock names the build, so that no other process starts a second one.
   writeFileSync(lock, String(build.pid));
-  yieldTo(build);
   let stopping = false;
   let output = '';
   const keepOutput = (text: string) => {
@@ -104,6 +109,7 @@ function startBuild(log: Log, folder: string, name: string, failed: (error: unkn
     .catch(failed);
   return {
     ended,
+    lowerPriority: () => lowerPriority(build),
     stop() {
       stopping = true;
       build.kill();
@@ -111,13 +117,17 @@ function startBuild(log: Log, folder: string, name: string, failed: (error: unkn
   };
 }
 
-/** Lowers the priority of the build, so that requests come first. */
-function yieldTo({ pid }: ChildProcess): void {
+function lowerPriority({ pid }: ChildProcess): void {
   try {
-    if (pid !== undefined) setPriority(pid, 19);
+    for (const thread of threadsOf(pid!)) setPriority(thread, constants.priority.PRIORITY_LOW);
   } catch {
-    // The build has already ended, or the system has no priorities.
+    // The build has already ended or did not start, or the system has no priorities.
   }
+}
+
+/** On Linux each thread has its own priority. Elsewhere the process has one. */
+export function threadsOf(pid: number): number[] {
+  return process.platform === 'linux' ? readdirSync(`/proc/${pid}/task`).map(Number) : [pid];
 }
 
 function isOutdated(folder: string, dist: string): boolean {
