@@ -14,6 +14,7 @@ import { createIdGenerator } from './domain/id.ts';
 import { loadOnce } from './domain/load-once.ts';
 import type { ConfiguredModel } from './domain/reply.ts';
 import { retentionMs } from './domain/retention.ts';
+import { explainFault } from './domain/store-fault.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
 import { termOf, termsOf, wordsOf } from './generation/retrieval/terms.ts';
@@ -164,7 +165,7 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
   } catch (error) {
     throw new ConfigError(
       'SKEIN_DATABASE_URL',
-      `names ${named} cannot be opened (${(error as Error).message || (error as { code?: string }).code})`,
+      `names ${named} cannot be opened (${explainFault(error as Error)})`,
     );
   }
 }

@@ -12,6 +12,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Option } from 'commander';
 import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
 import { invalid, ServiceError } from '../domain/errors.ts';
+import { explainFault } from '../domain/store-fault.ts';
 import { counted } from '../domain/text.ts';
 import type { CopiedTable } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, optionText, UsageError } from './command.ts';
@@ -78,8 +79,7 @@ async function opened<T>(
     const { StoreInUse } = await import('../compose.ts');
     if (error instanceof StoreInUse)
       throw invalid(`${option} names ${named} is in use: stop the service and every command on it first.`);
-    const { message, code } = error as NodeJS.ErrnoException;
-    throw invalid(`${option} names ${named} cannot be opened (${message || code}).`);
+    throw invalid(`${option} names ${named} cannot be opened (${explainFault(error as Error)}).`);
   }
 }
 
@@ -176,7 +176,7 @@ async function writeWhole(
     return size;
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw invalid(`${file} could not be written (${(error as Error).message}): nothing was changed.`);
+    throw invalid(`${file} could not be written (${explainFault(error as Error)}): nothing was changed.`);
   } finally {
     remove();
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);

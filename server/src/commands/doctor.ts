@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config, StoreChoice } from '../config/config.ts';
+import { explainFault } from '../domain/store-fault.ts';
 import type { Diagnosis } from '../storage/store.ts';
 import { surveyRetention } from '../usecases/organization/removal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
@@ -70,18 +71,8 @@ async function checkStore(config: Config): Promise<Diagnosis[]> {
   }
 }
 
-const remedies: Readonly<Record<string, string>> = {
-  ENOSPC: 'free space on the disk',
-  EDQUOT: "free space within this user's quota",
-  EROFS: 'mount the disk for writing; if the system made it read-only, it may be failing',
-  EACCES: 'give this user write permission there',
-  ENOENT: "run the command in the service's folder, or set SKEIN_DATABASE_URL to the service's value",
-  EIO: 'the disk is failing: move the store to another disk, or restore a backup',
-};
-
-function failure(check: string, { code = '', message }: NodeJS.ErrnoException): Diagnosis {
-  const remedy = remedies[code];
-  return { check, ok: false, detail: remedy === undefined ? message : `${message}: ${remedy}` };
+function failure(check: string, error: NodeJS.ErrnoException): Diagnosis {
+  return { check, ok: false, detail: explainFault(error) };
 }
 
 type EmbeddedStore = Extract<StoreChoice, { engine: 'sqlite' }>;

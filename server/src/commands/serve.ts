@@ -12,6 +12,7 @@ import {
 import { type Config, ConfigError, listeningUrl } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
 import { isLoopback } from '../domain/address.ts';
+import { explainFault } from '../domain/store-fault.ts';
 import { listOrganizations } from '../usecases/organization/organization.ts';
 import { relaySignals } from '../usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
@@ -39,7 +40,8 @@ export async function serve(config: Config, role: Role): Promise<number> {
     baseUrl: () => address.baseUrl,
     watch: {
       connectionBroke: (error) => log.warn({ err: error }, 'a connection to the store broke'),
-      writesFail: (error) => log.error({ err: error }, `the store takes no writes: ${error.message}`),
+      writesFail: (error) =>
+        log.error(placeOf(config, error), `the store takes no writes: ${explainFault(error)}`),
       writesSucceed: () => log.info('the store takes writes again'),
     },
     telemetry: metrics?.telemetry,
@@ -88,6 +90,11 @@ export async function serve(config: Config, role: Role): Promise<number> {
   await context.close();
   log.info('stopped');
   return 'signal' in reason ? 0 : 1;
+}
+
+/** Without a stack: the message says what to do. */
+function placeOf({ store }: Config, { code }: NodeJS.ErrnoException) {
+  return { code, file: store.engine === 'sqlite' ? store.file : undefined };
 }
 
 /** Logs warnings about risky settings. The service starts anyway, because they may be intended. */

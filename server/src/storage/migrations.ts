@@ -7,6 +7,9 @@ export type Migrations = ReturnType<typeof readMigrations>;
 export const migrationsFolder = join(import.meta.dirname, 'migrations');
 
 export const noStoreFault = 'it does not contain a Skein store';
+export const otherProgramFault = 'it is in use by another program: choose another one for Skein';
+/** A store of either engine has this table, from its first migration on. */
+export const storeMark = 'store_clock';
 
 /** The numbered SQL files. `007-name.sql` brings the schema to version 7; numbers may have gaps. */
 export function readMigrations(engine: Engine, folder = migrationsFolder) {

@@ -138,4 +138,12 @@ describe('The schema of a PostgreSQL database', () => {
     assert.deepEqual((await client.query('SELECT * FROM note')).rows, []);
     await assert.rejects(bringUpToDate(client), /written by a newer release \(schema 900/);
   });
+
+  it('keeps the versions of another program, which has a table of the same name', async () => {
+    await client.query('CREATE SCHEMA other; SET search_path = other');
+    await client.query("CREATE TABLE schema_version AS SELECT '1.1' AS version");
+    await assert.rejects(bringUpToDate(client), /in use by another program: choose another/);
+    assert.deepEqual((await client.query('SELECT version FROM schema_version')).rows, [{ version: '1.1' }]);
+    await client.query('RESET search_path');
+  });
 });

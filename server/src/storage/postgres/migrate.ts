@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
-import { noStoreFault, readMigrations } from '../migrations.ts';
+import { noStoreFault, otherProgramFault, readMigrations, storeMark } from '../migrations.ts';
 import { applicationName, type Servers } from './servers.ts';
 
 /** Arbitrary, but no other program on this database may use the same number. */
@@ -94,8 +94,8 @@ export async function bringUpToDate(
   try {
     await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
-    await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
     const version = await schemaVersion(client);
+    await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
     for (const sql of migrations.after(version)) await client.query(sql);
     if (version < migrations.version) {
       await client.query('DELETE FROM schema_version');
@@ -109,8 +109,13 @@ export async function bringUpToDate(
 }
 
 async function schemaVersion(client: pg.ClientBase): Promise<number> {
-  const { rows: tables } = await client.query("SELECT to_regclass('schema_version') IS NOT NULL AS made");
-  if (!tables[0].made) return 0;
+  const { rows: tables } = await client.query(
+    `SELECT to_regclass('schema_version') IS NOT NULL AS versioned, to_regclass('${storeMark}') IS NOT NULL AS made`,
+  );
+  const { versioned, made } = tables[0];
+  if (!versioned) return 0;
+  // Other programs also name a table so. The migration would replace its rows.
+  if (!made) throw new Error(otherProgramFault);
   const { rows } = await client.query('SELECT version FROM schema_version');
   return rows[0]?.version ?? 0;
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import { retentionKinds } from '../../domain/retention.ts';
 import { migrationsFolder, readMigrations } from '../migrations.ts';
 import { nameCredentials } from '../sql/api-keys.ts';
@@ -61,6 +62,20 @@ describe('The SQLite database', () => {
     assert.equal(statSync(file).size, 0);
     openDatabase(file).close();
     open().close();
+  });
+
+  it('does not change the database of another program, whatever its version', () => {
+    for (const version of [0, 1]) {
+      const file = join(folder, `bookmarks-${version}.db`);
+      const other = new Sqlite(file);
+      other.exec('CREATE TABLE bookmark (url TEXT)');
+      other.pragma(`user_version = ${version}`);
+      other.close();
+      const before = readFileSync(file);
+      for (const mustExist of [false, true])
+        assert.throws(() => openDatabase(file, { mustExist }), /in use by another program: choose another/);
+      assert.deepEqual(readFileSync(file), before);
+    }
   });
 
   it('does not map the file into memory, because truncating a mapped file ends the process', () => {

@@ -1,8 +1,16 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { invalid } from '../../domain/errors.ts';
+import { explainFault } from '../../domain/store-fault.ts';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
-import { type Migrations, noStoreFault, readMigrations } from '../migrations.ts';
+import {
+  type Migrations,
+  noStoreFault,
+  otherProgramFault,
+  readMigrations,
+  storeMark,
+} from '../migrations.ts';
 
 export type Database = Sqlite.Database;
 
@@ -36,8 +44,9 @@ export function openDatabase(
   try {
     // First, so that two processes that start at once wait for each other.
     database.pragma(`busy_timeout = ${alone ? 1000 : 5000}`);
+    // Before the journal mode, which is written into the file.
+    rejectUnlessStore(database, mustExist);
     if (alone) database.pragma('locking_mode = EXCLUSIVE');
-    if (mustExist && versionOf(database) === 0) throw new Error(noStoreFault);
     database.pragma('journal_mode = WAL');
     database.pragma('foreign_keys = ON');
     // Removed rows are overwritten in their page, so that a purge leaves no copy. It costs no extra write.
@@ -56,6 +65,13 @@ export function openDatabase(
     throw error;
   }
   return database;
+}
+
+function rejectUnlessStore(database: Database, mustExist: boolean): void {
+  const names = database.prepare<[], string>('SELECT name FROM sqlite_schema').pluck().all();
+  if (names.includes(storeMark)) return;
+  if (names.length > 0) throw new Error(otherProgramFault);
+  if (mustExist) throw new Error(noStoreFault);
 }
 
 /** Whether a copy is being written into the store, or was interrupted. */
@@ -83,7 +99,7 @@ function migrate(database: Database, migrations: Migrations): void {
     .immediate();
 }
 
-/** 0 for a file without a store. */
+/** 0 for an empty file. */
 function versionOf(database: Database): number {
   return database.pragma('user_version', { simple: true }) as number;
 }
@@ -100,10 +116,8 @@ export async function copySqliteFile(
   copy: string,
   onStep: (donePages: number, allPages: number) => void,
 ): Promise<void> {
-  const store = new Sqlite(storeFile, { fileMustExist: true, timeout: 5000 });
+  const store = openSnapshot(storeFile);
   try {
-    store.exec('BEGIN');
-    store.prepare('SELECT count(*) FROM sqlite_schema').get();
     const { totalPages: pages } = await store.backup(copy, {
       progress({ totalPages, remainingPages }) {
         onStep(totalPages - remainingPages, totalPages);
@@ -117,13 +131,25 @@ export async function copySqliteFile(
   }
 }
 
-/** Opens the copy like a restored store. Throws unless SQLite finds no damage and it is a store of Skein. */
+function openSnapshot(storeFile: string): Database {
+  let store: Database | undefined;
+  try {
+    store = new Sqlite(storeFile, { fileMustExist: true, timeout: 5000 });
+    store.exec('BEGIN');
+    rejectUnlessStore(store, true);
+    return store;
+  } catch (error) {
+    store?.close();
+    throw invalid(`The store ${storeFile} cannot be read (${explainFault(error as Error)}).`);
+  }
+}
+
+/** Opens the copy like a restored store. Throws if SQLite finds damage, which the copy has from the store. */
 export function checkSqliteFile(copy: string): void {
   const database = new Sqlite(copy, { fileMustExist: true });
   try {
     const found = String(database.pragma('quick_check(1)', { simple: true }));
-    if (found !== 'ok') throw new Error(`it is damaged: ${found}`);
-    database.prepare('SELECT latest_at FROM store_clock').get();
+    if (found !== 'ok') throw new Error(`the store is damaged: ${found}: restore a backup`);
   } finally {
     // The only connection: SQLite removes its other files when it is closed.
     database.close();
