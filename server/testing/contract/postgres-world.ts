@@ -11,6 +11,8 @@ export async function openPostgresWorld() {
   const database = await openTestDatabase();
   const operator = new pg.Client({ connectionString: database.url });
   await operator.connect();
+  // In a deadlock, PostgreSQL ends the statement of the store, which looks for deadlocks first.
+  await operator.query("SET deadlock_timeout = '1min'");
   const world = await World.open((clock) => openPostgresStore(database.url, poolSettings, clock));
   const close = async () => {
     await operator.end();

@@ -115,6 +115,21 @@ export const isolatedLockMs = 10_000;
 /** One runs while the next one waits for a lock. More would only take connections from other organizations. */
 const waitingForLocksMax = 2;
 
+const isDeadlock = (error: unknown) => (error as Partial<pg.DatabaseError>).code === '40P01';
+
+/**
+ * Runs a transaction again if PostgreSQL has rolled it back to end a deadlock: the others go on, and it waits for them.
+ * The order of locks (docs/decisions/0033) makes deadlocks rare.
+ */
+async function despiteDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
+  try {
+    return await transaction();
+  } catch (error) {
+    if (!isDeadlock(error)) throw error;
+    return transaction();
+  }
+}
+
 export const isLockTimeout = (error: unknown) => (error as Partial<pg.DatabaseError>).code === '55P03';
 
 interface BatchLimits {
@@ -189,7 +204,9 @@ export class Database implements Transactions {
   /** Runs one statement as a transaction of its own, in one round trip. */
   readonly run: Run = async (statement, values) => {
     try {
-      const { rows } = await this.#connected(() => this.#pool.query(query(statement, values, this.time)));
+      const { rows } = await despiteDeadlock(() =>
+        this.#connected(() => this.#pool.query(query(statement, values, this.time))),
+      );
       return this.#seen(rows);
     } catch (error) {
       this.#noteFailure(error as pg.DatabaseError);
@@ -239,8 +256,8 @@ export class Database implements Transactions {
 
   readonly runsLocally = false;
   readonly read = <T>(work: () => Work<T>): Promise<T> => runAll(this.run, work());
-  readonly write = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work());
-  readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work(), commitUnsynced);
+  readonly write = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work);
+  readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work, commitUnsynced);
   readonly writeOne = this.run;
   readonly readMany = <Row>({ name, sql }: Statement, columns: CallColumns) => {
     const all = statement(name)`SELECT place, found.* FROM ${askedWith(columns)}
@@ -254,19 +271,23 @@ export class Database implements Transactions {
   }
 
   /** The first statement names the owner of the rows that the work locks. */
-  async #writeInTurn<T>(work: Work<T>, ...settings: Statement[]): Promise<T> {
-    const first = work.next();
+  async #writeInTurn<T>(work: () => Work<T>, ...settings: Statement[]): Promise<T> {
+    const first = work().next();
     const { organizationId, userId } = first.done ? {} : first.value.values;
     return this.inTurn(organizationId ?? userId, statementMs, () =>
       this.transaction(async (run) => {
         for (const setting of settings) await run(setting);
-        return runAll(run, work, first);
+        return runAll(run, work());
       }),
     );
   }
 
-  /** For operations that need several statements. */
-  async transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
+  /** For operations that need several statements. The work runs again after a deadlock. */
+  transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
+    return despiteDeadlock(() => this.#runOnce(work));
+  }
+
+  async #runOnce<T>(work: (run: Run) => Promise<T>): Promise<T> {
     const client = await this.#connected(() => this.#pool.connect());
     let broken: Error | undefined;
     try {
@@ -345,8 +366,8 @@ export class Database implements Transactions {
   }
 }
 
-async function runAll<T>(run: Run, work: Work<T>, first = work.next()): Promise<T> {
-  let step = first;
+async function runAll<T>(run: Run, work: Work<T>): Promise<T> {
+  let step = work.next();
   while (step.done !== true) step = work.next(await run(step.value.statement, step.value.values));
   return step.value;
 }

@@ -205,7 +205,26 @@ describe('A lock that another session holds on rows of one organization', () => 
     assert.deepEqual(emails.sort(), addresses('joining').sort());
   });
 
-  it('that deadlocks with a purge of a person ends one step of it, and the next step goes on', async () => {
+  it('that deadlocks with a write delays it', async () => {
+    const { store } = world;
+    const organization = await world.organization();
+    const userId = await world.member(organization);
+    const { id } = await world.thread(organization, userId);
+    for (const [table, write, outcome] of [
+      ['thread', () => store.setThreadPublished(organization, id, true, note()), 'done'],
+      ['member', () => store.setMemberRole(organization, userId, 'admin', note()), 'changed'],
+    ] as const) {
+      let written: Promise<string> | undefined;
+      await whileLocked(table, organization, async () => {
+        written = write();
+        await untilWaiting();
+        await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
+      });
+      assert.equal(await written, outcome);
+    }
+  });
+
+  it('that deadlocks with a purge of a person delays one step of it', async () => {
     const { store } = world;
     const organization = await world.organization();
     const email = 'purged@example.org';
@@ -214,14 +233,13 @@ describe('A lock that another session holds on rows of one organization', () => 
     await store.deleteThread(organization, id, by(userId), note());
     await store.removeMember(organization, email, false, note());
     const counters = { invitations: userId, passwordLinks: userId };
-    const purge = () => store.purgePerson(organization, { userId, email, mailCounters: counters });
+    let step: ReturnType<typeof store.purgePerson> | undefined;
     await whileLocked('message', organization, async () => {
-      const step = purge();
+      step = store.purgePerson(organization, { userId, email, mailCounters: counters });
       await untilWaiting();
       await operator.query('SELECT FROM thread WHERE organization_id = $1 FOR UPDATE', [organization]);
-      assert.deepEqual(await step, { removed: {}, done: false });
     });
-    assert.deepEqual((await purge()).removed, { message: 2, thread: 1 });
+    assert.deepEqual((await step)?.removed, { message: 2, thread: 1 });
   });
 
   it('on an organization keeps the last step of a purge of a person waiting until it sees who has joined', async () => {
@@ -263,7 +281,7 @@ describe('A lock that another session holds on rows of one organization', () => 
       await operator.query('SELECT FROM "user" WHERE id = $1 FOR UPDATE', [userId]);
       const step = store.purgeOrganization(organization);
       await untilWaiting();
-      await operator.query(`SELECT FROM ${table} WHERE organization_id = $1 FOR NO KEY UPDATE`, [
+      await operator.query(`SELECT FROM ${table} WHERE organization_id = $1 FOR NO KEY UPDATE NOWAIT`, [
         organization,
       ]);
       await operator.query('COMMIT');
@@ -284,10 +302,52 @@ describe('A lock that another session holds on rows of one organization', () => 
       const step = store.purgeOrganization(organization);
       await untilWaiting();
       // As a foreign key does.
-      await operator.query('SELECT FROM "user" WHERE id = $1 FOR KEY SHARE', [userId]);
+      await operator.query('SELECT FROM "user" WHERE id = $1 FOR KEY SHARE NOWAIT', [userId]);
       await operator.query('COMMIT');
       assert.equal((await step).removed[table], 1);
     }
+  });
+
+  it('on members of an organization whose roles change does not deadlock with its purge', async () => {
+    const { store } = world;
+    const organization = await world.organization({ apiEnabled: false });
+    const members = [await world.member(organization), await world.member(organization)];
+    const [low, high] = members.sort() as [UserId, UserId];
+    // Now the rows are not in the order of their keys.
+    await operator.query('UPDATE member SET role = role WHERE user_id = $1', [low]);
+    const lock = 'SELECT FROM member WHERE organization_id = $1 AND user_id = $2 FOR UPDATE NOWAIT';
+    await operator.query('BEGIN');
+    // In the order of `setMemberRole` and of creates.
+    await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
+    await operator.query(lock, [organization, low]);
+    const step = store.purgeOrganization(organization);
+    await untilWaiting();
+    await operator.query(lock, [organization, high]);
+    await operator.query('COMMIT');
+    assert.equal((await step).removed.member, 2);
+  });
+
+  it('on a member lets others refer to a person whose passwords are about to change', async () => {
+    const { store } = world;
+    const organization = await world.organization();
+    const userId = await world.member(organization);
+    let waiting: Promise<unknown> | undefined;
+    await whileLocked('member', organization, async () => {
+      const requested = { person: userId, startedAt: 0, personMax: 1 };
+      const link = {
+        userId,
+        tokenHash: hashOf(2),
+        byOperator: false,
+        resets: true,
+        keepMs: 1000,
+        sealedLink: null,
+      };
+      waiting = store.createInvitation(organization, { ...link, requested }, note());
+      await untilWaiting();
+      // As a foreign key does.
+      await operator.query('SELECT FROM "user" WHERE id = $1 FOR KEY SHARE NOWAIT', [userId]);
+    });
+    assert.equal(await waiting, 'created');
   });
 
   it('that deadlocks with indexing leaves the other threads due', async () => {
@@ -314,6 +374,8 @@ describe('A lock that another session holds on rows of one organization', () => 
     const indexing = store.indexThreads(threads);
     await untilWaiting();
     await operator.query('DELETE FROM thread WHERE id = $1', [indexed.id]);
+    // Indexing runs again, and waits for the removed threads.
+    await untilWaiting();
     await operator.query('COMMIT');
     await indexing;
     const { rows } = await operator.query('SELECT thread_id FROM search_due WHERE organization_id = $1', [
@@ -328,10 +390,10 @@ describe('A lock that another session holds on rows of one organization', () => 
     const members: UserId[] = [];
     for (let count = 0; count < 3; count += 1) members.push(await world.member(organization));
     for (const userId of members) await store.setMemberRole(organization, userId, 'admin', note());
-    const [first, second, third] = members.sort() as [UserId, UserId, UserId];
+    const [first, , third] = members.sort() as [UserId, UserId, UserId];
     await operator.query('BEGIN');
     const lock = 'SELECT FROM member WHERE organization_id = $1 AND user_id = $2 FOR UPDATE';
-    await operator.query(lock, [organization, second]);
+    await operator.query(lock, [organization, third]);
     const changed = store.setMemberRole(organization, third, 'member', note());
     await untilWaiting();
     const creates = [third, first].map((userId) => store.createThread(organization, newThread(userId)));

@@ -1,5 +1,5 @@
 import type { Thread } from '../../domain/thread.ts';
-import { isConflict } from '../sql/purge.ts';
+import { isForeignKeyViolation } from '../sql/purge.ts';
 import { opaque, type Sql, sql, statement } from '../sql/sql.ts';
 import { threadColumns, threadOf } from '../sql/thread-reads.ts';
 import {
@@ -146,8 +146,8 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
         }
         await run(removeDue, { threads: JSON.stringify(threads.map(({ due }) => due)) });
       } catch (error) {
-        // A purge removes threads in another order. Those that it leaves stay due.
-        if (!isConflict(error)) throw error;
+        // A purge has removed one of the threads. The others stay due.
+        if (!isForeignKeyViolation(error)) throw error;
       }
     },
 

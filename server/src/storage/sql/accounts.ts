@@ -41,7 +41,8 @@ function toMembership({ organizationId, organizationName, apiEnabled, role }: Me
   return { organizationId, organizationName, apiEnabled, role };
 }
 
-const lock = statement('lock-user')`SELECT 1 FROM "user" WHERE id = :userId FOR UPDATE`;
+// Lets foreign keys refer to the user meanwhile.
+const lock = statement('lock-user')`SELECT 1 FROM "user" WHERE id = :userId FOR NO KEY UPDATE`;
 const isUsed = sql`(proven OR EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id))`;
 const listPasswords = statement('list-passwords')`
   SELECT id, hash, proven FROM password WHERE user_id = :userId AND ${isUsed} ORDER BY id`;
@@ -156,8 +157,7 @@ type SessionRow = Pick<Session, 'userId' | 'email' | 'seenAt' | 'now'> & {
 
 // The user is locked before their passwords are read. A password change takes a stronger lock: it either waits, and then
 // ends the new session, or commits first, and the new password is read here.
-const lockForSession = statement('lock-user-of-session')`
-  SELECT 1 FROM "user" WHERE id = :userId FOR KEY SHARE`;
+const lockForSession = statement('lock-user-of-session')`SELECT 1 FROM "user" WHERE id = :userId FOR SHARE`;
 const insertSession = statement('create-session')`
   INSERT INTO session (token_hash, user_id, proof, password_id, created_at, seen_at, expires_at, ends_at)
   SELECT :tokenHash, :userId, :proof, :passwordId, at, at, at + CAST(:firstMs AS bigint), at + CAST(:lifeMs AS bigint)

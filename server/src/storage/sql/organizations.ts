@@ -11,8 +11,8 @@ const columns = sql`id, name, api_enabled AS "apiEnabled", daily_quota AS "daily
 const insertOrganization = statement('insert-organization')`
   INSERT INTO organization (id, name, api_enabled, daily_quota, created_at)
   VALUES (:id, :name, :apiEnabled, :dailyQuota, :now)`;
-// New members wait for each other, so that each counts those that were committed before it. Removals and changes of roles
-// wait for creates of threads, which hold this row while they lock memberships.
+// Locked before the members: new members, removals and changes of roles wait for each other, so that each sees what was
+// committed before it. Of two admins who remove each other at once, the second finds no other admin.
 export const lockOrganization = statement('lock-organization')`
   SELECT ${columns} FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
 const update = statement('update-organization')`
@@ -71,10 +71,9 @@ export const hasThreads = statement('has-threads')`SELECT 1 FROM listing_size
 const insert = statement('insert-member')`
   INSERT INTO member (organization_id, user_id, role, service, joined_at)
   VALUES (:organizationId, :userId, :role, :service, :now)`;
-// Always in the same order: of two admins who remove each other at once, the second waits and then finds no other admin.
-const lockMemberAndAdmins = statement('lock-member-with-admins')`
+const findWithAdmins = statement('find-member-with-admins')`
   SELECT user_id AS "userId", role, service, opened_at IS NOT NULL AS opened FROM member
-  WHERE organization_id = :organizationId AND (user_id = :userId OR role = 'admin') ORDER BY user_id FOR UPDATE`;
+  WHERE organization_id = :organizationId AND (user_id = :userId OR role = 'admin')`;
 const remove = statement('remove-member')`
   DELETE FROM member WHERE organization_id = :organizationId AND user_id = :userId`;
 const revokeKeys = statement('revoke-keys-of-user')`UPDATE api_key SET revoked_at = :now
@@ -90,13 +89,14 @@ function* countMembers(organizationId: OrganizationId): Work<number> {
   return (yield* row<{ members: number }>(selectCount, { organizationId }))!.members;
 }
 
-function* lockWithOtherAdmins(organizationId: OrganizationId, userId: UserId | undefined) {
+/** Until the commit, no member is removed and no role changes. */
+function* lockMembers(organizationId: OrganizationId, userId: UserId | undefined) {
   if (userId === undefined) return undefined;
   yield* run(lockOrganization, { organizationId });
-  type Locked = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
-  const locked = yield* rows<Locked>(lockMemberAndAdmins, { organizationId, userId });
-  const member = locked.find((each) => each.userId === userId);
-  return member && { ...member, isLastAdmin: isLastAdmin(member, locked) };
+  type Found = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
+  const found = yield* rows<Found>(findWithAdmins, { organizationId, userId });
+  const member = found.find((each) => each.userId === userId);
+  return member && { ...member, isLastAdmin: isLastAdmin(member, found) };
 }
 
 export const members = ({ read, write }: Transactions): Members => ({
@@ -119,7 +119,7 @@ export const members = ({ read, write }: Transactions): Members => ({
   // The invitation and the requests for keys are removed with the membership.
   removeMember: method(write, function* (organizationId, email, keepAdmin, note) {
     const found = yield* row<Member>(findByEmail, { organizationId, email });
-    const member = yield* lockWithOtherAdmins(organizationId, found?.userId);
+    const member = yield* lockMembers(organizationId, found?.userId);
     if (member === undefined) return { outcome: 'missing' };
     if (keepAdmin && member.isLastAdmin) return { outcome: 'last-admin' };
     const { userId } = member;
@@ -130,7 +130,7 @@ export const members = ({ read, write }: Transactions): Members => ({
   }),
 
   setMemberRole: method(write, function* (organizationId, userId, role, note) {
-    const member = yield* lockWithOtherAdmins(organizationId, userId);
+    const member = yield* lockMembers(organizationId, userId);
     if (member === undefined) return 'missing';
     if (member.role === role) return 'changed';
     if (member.isLastAdmin) return 'last-admin';

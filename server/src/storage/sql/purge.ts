@@ -152,8 +152,8 @@ const locks: Partial<Record<TableName, Statement>> = {
   member: statement('purge-lock-members')`${lockUsers(sql`SELECT user_id FROM ${nextRows('member')}`)}`,
 };
 
-/** A conflict with another node. In PostgreSQL, a foreign key violation or a deadlock. */
-export const isConflict = (error: unknown) => /^(23503|40P01)$/.test((error as { code?: string }).code ?? '');
+/** In PostgreSQL, a row refers to one that another node has removed, or is removed while another node refers to it. */
+export const isForeignKeyViolation = (error: unknown) => (error as { code?: string }).code === '23503';
 
 /** The purges of a store, except for the remains that removed rows leave in its files. */
 export function purges({ read, write }: Transactions, removal: Removal): Omit<Purges, 'finishPurge'> {
@@ -171,10 +171,10 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
   const findDeletedThreads = statement('find-deleted-threads-of-user')`SELECT id FROM thread
     WHERE ${ofPerson} AND ${removal.isDeleted} LIMIT :limit FOR UPDATE`;
 
-  /** After a conflict with another node, the next step removes what that node has written. */
+  /** If another node has written something that refers to a removed row, the next step removes it. */
   const writeStep = <Step extends PurgeStep>(work: () => Work<Step>): Promise<Step | PurgeStep> =>
     write(work).catch((error) => {
-      if (isConflict(error)) return { removed: {}, done: false };
+      if (isForeignKeyViolation(error)) return { removed: {}, done: false };
       throw error;
     });
 
@@ -194,6 +194,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
 
   function* purgeStep(organizationId: OrganizationId): Work<PurgeStep> {
     const removed: Counts = {};
+    yield* run(lockOrganization, { organizationId });
     yield* run(disableApi, { organizationId });
     for (const table of purgeOrder) {
       if (table === 'message')
@@ -218,7 +219,10 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       const values = { organizationId, userId, limit: removal.rowsAtOnce };
       const threads = yield* rows<{ id: string }>(findDeletedThreads, values);
       // In the last step, nobody joins and no thread is created until the commit.
-      if (threads.length === 0) yield* run(lockOrganization, { organizationId });
+      if (threads.length === 0) {
+        yield* run(lockOrganization, { organizationId });
+        yield* lockUser(userId);
+      }
       if ((yield* isMember(organizationId, userId)) || (yield* count(hasThreads, values)) > 0)
         return { removed, done: false, isActive: true };
       if (threads.length === 0) {
