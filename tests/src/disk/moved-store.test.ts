@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  copyFileSync,
   cpSync,
   readdirSync,
   renameSync,
@@ -13,6 +14,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { eventually } from '../eventually.ts';
+import { serveInVain } from '../failing-start.ts';
 import { runSkein, Service, temporaryFolder } from '../service.ts';
 import { prepareStore, startWorld, type World } from '../world.ts';
 import { assertDown, assertRecovers, createUntilRefused, readiness } from './store-disk.ts';
@@ -91,6 +93,32 @@ describe('A store that is lost under a running service', () => {
       assert.deepEqual(await assertDown(service, ada, /skein\.db was truncated.*restore a backup/), []);
       assert.equal(await service.end('SIGKILL'), 'SIGKILL', 'it lived until now');
     }
+  });
+
+  it('acknowledges nothing once a backup overwrites its file, and starts when the backup is restored again', async () => {
+    const { service, ada, adaKey } = await startWorld(withMetrics);
+    const { body } = await ada.create({ prompt: 'In the backup.' });
+    const { folder } = service;
+    const backup = join(folder, 'backup.db');
+    await service.skein('backup', backup);
+    copyFileSync(backup, join(folder, 'data/skein.db'));
+    assert.deepEqual(
+      await assertDown(service, ada, /skein\.db was overwritten .*restore the backup again/),
+      [],
+    );
+    assert.equal(await service.end('SIGKILL'), 'SIGKILL');
+
+    copyFileSync(backup, join(folder, 'data/skein.db'));
+    const refused = await serveInVain(folder, {});
+    assert.equal(refused.exitCode, 1);
+    assert.match(
+      refused.stderr,
+      /it is a backup, but \S+skein\.db-wal is of the store before: remove that file/,
+    );
+    rmSync(join(folder, 'data/skein.db-wal'));
+    const restored = await Service.start({ folder, environment: { SKEIN_MODEL: 'scripted' } });
+    assert.equal((await new Api(restored.baseUrl, adaKey.key).get(body.thread.id)).status, 200);
+    assert.equal(await restored.end(), 0);
   });
 
   it('is found through a symbolic link, and is missing when the link points elsewhere', async () => {

@@ -141,9 +141,9 @@ describe('The schema of a PostgreSQL database', () => {
 
   it('keeps the versions of another program, which has a table of the same name', async () => {
     await client.query('CREATE SCHEMA other; SET search_path = other');
-    await client.query("CREATE TABLE schema_version AS SELECT '1.1' AS version");
+    await client.query("CREATE TABLE schema_version AS SELECT '0.9' AS version");
     await assert.rejects(bringUpToDate(client), /in use by another program: choose another/);
-    assert.deepEqual((await client.query('SELECT version FROM schema_version')).rows, [{ version: '1.1' }]);
+    assert.deepEqual((await client.query('SELECT version FROM schema_version')).rows, [{ version: '0.9' }]);
     await client.query('RESET search_path');
   });
 });

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { invalid } from '../../domain/errors.ts';
@@ -11,6 +11,7 @@ import {
   readMigrations,
   storeMark,
 } from '../migrations.ts';
+import { isBackup, readHeader } from './header.ts';
 
 export type Database = Sqlite.Database;
 
@@ -40,6 +41,7 @@ export function openDatabase(
     // Only the owner may read the file. SQLite gives its other files the same mode.
     closeSync(openSync(file, 'a', 0o600));
   }
+  rejectOldJournal(file);
   const database = new Sqlite(file, { fileMustExist: true });
   try {
     // First, so that two processes that start at once wait for each other.
@@ -65,6 +67,20 @@ export function openDatabase(
     throw error;
   }
   return database;
+}
+
+/** SQLite would apply the journal of the replaced store to a backup, which damages it. */
+function rejectOldJournal(file: string): void {
+  if (!existsSync(file)) return;
+  const journal = `${realpathSync(file)}-wal`;
+  if (!statSync(journal, { throwIfNoEntry: false })?.size) return;
+  const descriptor = openSync(file, 'r');
+  try {
+    if (isBackup(readHeader(descriptor)))
+      throw new Error(`it is a backup, but ${journal} is of the store before: remove that file`);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function rejectUnlessStore(database: Database, mustExist: boolean): void {
@@ -150,6 +166,8 @@ export function checkSqliteFile(copy: string): void {
   try {
     const found = String(database.pragma('quick_check(1)', { simple: true }));
     if (found !== 'ok') throw new Error(`the store is damaged: ${found}: restore a backup`);
+    // See `isBackup`.
+    database.pragma('journal_mode = DELETE');
   } finally {
     // The only connection: SQLite removes its other files when it is closed.
     database.close();

@@ -1,19 +1,18 @@
-import { closeSync, fdatasync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, fdatasync, openSync, realpathSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { WriteHealth } from '../write-health.ts';
+import { isBackup, readHeader, sizeByHeader } from './header.ts';
 
 /** SQLite errors about the disk, the file or its lock rather than the statement. */
 const storeErrors = /^SQLITE_(?:BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/;
 
 const checkEveryMs = 1000;
-/** See https://www.sqlite.org/fileformat.html#the_database_header. */
-const headerLength = 100;
 
 /** The files at the store's paths are not the open ones, so that new writes would be lost with a restart. */
 class StoreFileLost extends Error {}
 
 /**
- * Detects that files of the store were deleted, moved, replaced or truncated while they are open, and fails writes until
+ * Detects that files of the store were deleted, moved, replaced, overwritten or truncated while they are open, and fails writes until
  * the same files are back. Linux lets a process write to a deleted file without an error.
  */
 export class DiskGuard {
@@ -95,19 +94,16 @@ export class DiskGuard {
 
   /** Only VACUUM shortens a file, and it also lowers the number of pages in the header. */
   #assertWhole(size: number): void {
-    if (size < this.#size && size < this.#sizeByHeader()) {
+    const header = readHeader(this.#openFile());
+    if (size < this.#size && (header === undefined || size < sizeByHeader(header))) {
       throw new StoreFileLost(`${this.#file} was truncated: stop the service and restore a backup.`);
     }
+    if (isBackup(header)) {
+      throw new StoreFileLost(
+        `${this.#file} was overwritten with a backup while the service used it: stop the service and restore the backup again.`,
+      );
+    }
     this.#size = size;
-  }
-
-  /** Infinity if the header is gone. */
-  #sizeByHeader(): number {
-    const header = Buffer.alloc(headerLength);
-    if (readSync(this.#openFile(), header, 0, headerLength, 0) < headerLength)
-      return Number.POSITIVE_INFINITY;
-    const pageSize = header.readUInt16BE(16);
-    return header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize);
   }
 
   /** Kept open, because closing a descriptor releases every POSIX lock of the process on the file, including SQLite's. */
