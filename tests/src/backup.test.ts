@@ -119,6 +119,18 @@ describe('skein backup', () => {
     assert.equal(statSync(file).size, JSON.parse(written!.stdout).bytes);
   });
 
+  it('is not hindered by what a killed backup with the same process id left', async () => {
+    const folder = temporaryFolder();
+    const left = join(folder, 'copy.db.partial-1');
+    writeFileSync(left, 'unfinished');
+    const script = `Object.defineProperty(process, 'pid', { value: 1 });`;
+    const { exitCode, stderr } = await runSkein(service.folder, ['backup', join(folder, 'copy.db')], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
+    });
+    assert.equal(exitCode, 0, stderr);
+    assert.equal(readFileSync(left, 'utf8'), 'unfinished');
+  });
+
   it('never overwrites a file of the store, under any of its names', async () => {
     const id = await create('Kept');
     const folder = temporaryFolder();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -156,7 +157,8 @@ async function writeWhole(
   force: boolean,
   write: (partial: string) => Promise<void>,
 ): Promise<number> {
-  const partial = `${file}.partial-${process.pid}`;
+  // Not the process id: in a container it is often the same, and a killed backup leaves its file.
+  const partial = `${file}.partial-${randomUUID()}`;
   const remove = () => {
     for (const ending of databaseEndings) rmSync(`${partial}${ending}`, { force: true });
   };
