@@ -134,6 +134,41 @@ describe('A provider of single sign-on', () => {
     }
   });
 
+  it('cannot redirect us to another address', async () => {
+    const places = ['/.well-known/openid-configuration', '/jwks', '/token'];
+    for (const path of places) {
+      for (const location of ['file:///etc/passwd', `${issuer}/elsewhere`]) {
+        let followed = false;
+        answers = {
+          [path]: (_request, response) => response.writeHead(302, { location }).end(),
+          '/elsewhere': (_request, response) => {
+            followed = true;
+            response.end();
+          },
+        };
+        await failsWith(path === places[0] ? 'provider-unavailable' : 'failed', /OAUTH_RESPONSE_IS_NOT/);
+        assert.equal(followed, false, path);
+      }
+    }
+  });
+
+  it('whose clock differs from ours is reported as such', async () => {
+    const honest = sign;
+    const later = (seconds: number) => (claims: JWTPayload) =>
+      honest({
+        ...claims,
+        iat: claims.iat! + seconds,
+        nbf: claims.iat! + seconds,
+        exp: claims.exp! + seconds,
+      });
+    for (const seconds of [-600, 600]) {
+      sign = later(seconds);
+      await failsWith('failed', /clock/);
+    }
+    sign = later(-20);
+    assert.equal((await signIn()).subject, profile.sub, 'small differences are accepted');
+  });
+
   it('is not asked for its metadata again because a sign-in was cancelled', async () => {
     let asked = 0;
     answers['/.well-known/openid-configuration'] = async (_request, response) => {

@@ -8,6 +8,7 @@ const timeoutSeconds = 10;
 const scope = 'openid email';
 /** Providers send a few kilobytes. One that never stops would otherwise fill the memory until the timeout. */
 const answerBytesMax = 1_000_000;
+const clockHint = "this machine's clock differs from the provider's by more than 30 s: correct it";
 
 /**
  * An OpenID provider: authorization code with PKCE, state and nonce (OpenID Connect Core §3.1, RFC 7636). It is
@@ -133,5 +134,7 @@ function reasonOf(error: unknown): string {
   const { name, code, error: given, cause } = error as Record<string, unknown>;
   const errorCode = /^[a-z_]{1,40}$/.test(String(given)) ? given : undefined;
   const inner = (cause as Record<string, unknown> | undefined)?.code;
-  return [name, code, errorCode, inner].filter((word) => typeof word === 'string').join(' ');
+  const words = new Set([name, code, errorCode, inner].filter((word) => typeof word === 'string'));
+  const hint = words.has('OAUTH_JWT_TIMESTAMP_CHECK_FAILED') ? `: ${clockHint}` : '';
+  return [...words].join(' ') + hint;
 }
