@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { type Config, ConfigError, readConfig, readRemoteConfig } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
 import { ServiceError } from '../domain/errors.ts';
+import { explainFault } from '../domain/store-fault.ts';
 import {
   type Arguments,
   type BareCommand,
@@ -31,7 +32,8 @@ const serveCommand: ProcessCommand = {
   async runProcess({ options }) {
     // Loaded here, so that the other commands start without it.
     const { serve } = await import('./serve.ts');
-    const exitCode = await serve(readConfig(process.env), (options.role ?? 'all') as Role);
+    const config = readConfig(process.env);
+    const exitCode = await namingStore(config, serve(config, (options.role ?? 'all') as Role));
     // All work is finished or released; a connection to a provider that is still opening must not delay the exit.
     process.exit(exitCode);
   },
@@ -132,9 +134,20 @@ async function runStoreCommand(
   const context = await openContext(config, { mustExist: command.createsStore !== true });
   const call = { context, initiator: operatorInitiator(context), options: args.options };
   try {
-    return await command.run(call, ...args.positionals);
+    return await namingStore(config, command.run(call, ...args.positionals));
   } finally {
     await context.close();
+  }
+}
+
+/** An error of SQLite names neither its file nor what to do. */
+async function namingStore<T>({ store }: Config, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    const error = cause as NodeJS.ErrnoException;
+    if (store.engine !== 'sqlite' || !error.code?.startsWith('SQLITE_')) throw error;
+    throw new Error(`The store ${store.file} cannot be used (${explainFault(error)}).`, { cause });
   }
 }
 

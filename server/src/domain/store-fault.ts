@@ -20,7 +20,8 @@ const remedies: Readonly<Record<string, string>> = {
   SQLITE_CANTOPEN: noPermission,
   ENOENT: "run the command in the service's folder, or set SKEIN_DATABASE_URL to the service's value",
   EIO: failing,
-  SQLITE_IOERR: failing,
+  // Also if there is no room for the index of the journal.
+  SQLITE_IOERR: "the disk is full or failing: see 'skein doctor'",
   SQLITE_CORRUPT: 'restore a backup',
   SQLITE_NOTADB: 'choose another file or, if it was a store, restore a backup',
   SQLITE_BUSY: 'another process keeps it locked: stop that process',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { serveInVain } from '../failing-start.ts';
@@ -47,6 +48,22 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     disk.makeRoom();
     await assertRecovers(service, api, acknowledged);
     assert.equal(await service.end(), 0);
+  });
+
+  it('is named with a remedy by a command whose write finds no room', async () => {
+    const disk = new SmallDisk(1024);
+    const { environment } = await storeOn(disk);
+    // SQLite needs room for an index of its journal to open the store.
+    const open = new DatabaseSync(join(disk.folder, 'skein.db'));
+    open.exec('BEGIN; SELECT count(*) FROM organization');
+    disk.fill();
+    const { exitCode, stderr } = await runSkein(elsewhere, ['org', 'create', 'Initech'], environment);
+    open.close();
+    assert.equal(exitCode, 1);
+    assert.match(
+      stderr,
+      /^skein: [^\n]*skein\.db[^\n]*\(database or disk is full: free space on the disk\)\.\n$/,
+    );
   });
 
   it('is reported by doctor when the disk is too full to open the store', async () => {
