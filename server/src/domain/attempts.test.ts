@@ -85,6 +85,16 @@ describe('Failed sign-ins', () => {
     assert.deepEqual(taken(true), [['ada', 1, 1, 't3']], 'stopping flushes the rest');
   });
 
+  it('are returned after the clock was set back', () => {
+    let now = 86_400_000;
+    const failures = new FailedSignIns(() => now);
+    failures.count('ada', 'here', 't1');
+    failures.take();
+    now = 0;
+    failures.count('ada', 'here', 't2');
+    assert.equal(failures.take()[0]?.traceId, 't2');
+  });
+
   it('stay counted if they could not be written', () => {
     const failures = new FailedSignIns(() => 0);
     failures.count('ada', 'here', 't1');

@@ -109,7 +109,8 @@ export class FailedSignIns {
     const due = [];
     for (const [email, failures] of this.#failures) {
       const { count, places, traceId, notedAt } = failures;
-      const isDue = all || notedAt === undefined || now - notedAt >= noteEveryMs;
+      // A clock that was set back must not delay the note.
+      const isDue = all || notedAt === undefined || now < notedAt || now - notedAt >= noteEveryMs;
       if (!isDue) continue;
       if (count === 0) this.#failures.delete(email);
       else {
