@@ -199,8 +199,12 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       const other = nobody();
       await other.signIn(email, testPassword);
       const change = (current: string, next: string) => one.post('/password', { current, next });
-      assertRefused(await change('not my password', 'another good one'), 'INVALID_PARAMS');
-      assertRefused(await change(testPassword, 'short'), 'INVALID_PARAMS');
+      const wrong = await change('not my password', 'another good one');
+      assertRefused(wrong, 'INVALID_PARAMS');
+      assert.equal(wrong.body.error.message, 'The current password is wrong.');
+      const short = await change(testPassword, 'short');
+      assertRefused(short, 'INVALID_PARAMS');
+      assert.equal(short.body.error.message, 'The new password must have at least 10 characters.');
       assert.equal((await other.get('/session')).status, 200, 'so far nothing has changed');
       assert.equal((await change(testPassword, 'another good one')).status, 200);
       assert.equal((await one.get('/session')).status, 200);

@@ -50,16 +50,16 @@ export async function changePassword(
   const proven = await attempt(call, { person: email, device }, (only = own.id) =>
     passwords.find(only === own.id ? [own.hash] : [], current),
   );
-  if (proven === undefined) throw invalid('current: is not your password.');
+  if (proven === undefined) throw invalid('The current password is wrong.');
   const fault = passwordFault(next, email);
-  if (fault !== undefined) throw invalid(`next: ${fault}.`);
+  if (fault !== undefined) throw invalid(`The new password ${fault}.`);
   const siblings = all.filter(({ id }) => id !== own.id).map(({ hash }) => hash);
   if (siblings.length > 0) {
     // Another password of the person, set through another organization's link and possibly by somebody else. Choosing the
     // same one is a guess at it and counts as an attempt. A known device may only prove its own password.
     const found = await attempt(call, { person: email }, () => passwords.find(siblings, next));
     if (found !== undefined) {
-      throw invalid('next: choose a password that you do not use for another organization here.');
+      throw invalid('Choose a password that you do not use for another organization here.');
     }
   }
   const outcome = await store.changePassword(
@@ -67,7 +67,8 @@ export async function changePassword(
     { current: own.hash, next: await passwords.hash(next, siblings[0]), keptTokenHash: tokenHash },
     auditNote(call, 'password.changed', userId),
   );
-  if (outcome === 'refused') throw invalid('current: the password was changed in the meantime.');
+  if (outcome === 'refused')
+    throw invalid('Your password was changed in the meantime: enter the latest one as the current password.');
 }
 
 /** What a use case of somebody who may not be signed in is called with. The calls of console routes have these fields. */
