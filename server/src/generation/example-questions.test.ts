@@ -64,6 +64,7 @@ describe('Example questions', () => {
       'SYNOPSIS › Traditional usage',
       'How to return yarn',
       'When the money arrives',
+      'cat',
       'Opening hours',
       'Buying a gift card',
       'Can I knit?',

@@ -70,13 +70,15 @@ export function suggestedQuestions(outlines: readonly DocumentOutline[]): string
   return [...asked, ...derived].filter((question) => question !== undefined);
 }
 
-/** Undefined for a clause, such as 'When the money arrives': it cannot be put into a question without understanding it. */
+/** Undefined for a clause, such as 'When the money arrives', which cannot be turned into a question by a pattern. */
 function questionAbout(heading: string): string | undefined {
   const task = /^How to (.+)$/.exec(heading)?.[1];
   if (task !== undefined) return `How do I ${task}?`;
   if (/^\p{Lu}\p{Ll}+ing (?:up )?(?:a|an|the|your|our) /u.test(heading))
     return `How does ${asNoun(heading)} work?`;
   if (/^(?:how|when|where|what|which|who|why|if)\b/i.test(heading)) return undefined;
+  // Probably the name of a file: 'about cat' is not English.
+  if (/^\p{Ll}+$/u.test(heading)) return undefined;
   return `What should I know about ${asNoun(heading)}?`;
 }
 
