@@ -23,7 +23,7 @@ export function errorBody(code: ErrorCode, message: string, traceId: string): st
 
 /** The error for an address without a route. */
 export function nothingHere(): ServiceError {
-  return notFound('There is nothing at this address.');
+  return notFound('There is nothing at this address. Check the path and the method.');
 }
 
 /**

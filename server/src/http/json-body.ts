@@ -30,7 +30,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     void parseSafely(request, text, (error, value) => {
       if (error)
         return done(
-          invalid('body: is not valid JSON, or sets an object prototype.', { cause: error }),
+          invalid('body: is not valid JSON, or has a key such as __proto__.', { cause: error }),
           undefined,
         );
       done(null, value);
