@@ -58,8 +58,9 @@ export function buildProgram<C extends CommandLine>(sections: Sections<C>, run: 
 
 const introduction = `
 'skein COMMAND --help' shows options and examples. Most commands accept --json.
-The store is SKEIN_DATABASE_URL (sqlite:./data/skein.db). Commands with an API key
-use the service at SKEIN_BASE_URL (http://127.0.0.1:8080) and SKEIN_API_KEY.`;
+SKEIN_DATABASE_URL is the store (default: sqlite:./data/skein.db). Commands with
+an API key use SKEIN_API_KEY and the service at SKEIN_BASE_URL (default:
+http://127.0.0.1:8080).`;
 
 function addCommand<C extends CommandLine>(program: Command, heading: string, command: C, run: Run<C>): void {
   const names = command.name.split(' ');
