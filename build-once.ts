@@ -13,12 +13,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Tells what `dist` was built from, and by its time when. */
+/** A file with a hash of the sources of `dist`. Its modification time is the start of the build. */
 const stampName = '.built-from';
 
 /**
  * Builds what a workspace serves into its `dist`, unless what is there was built from the same files: those that its
- * `sources.json` names. Nothing half-built is ever served: it grows beside `dist` and takes its place in one step.
+ * `sources.json` names. Builds into another folder, which then replaces `dist`, so that no half-built file is served.
  */
 export async function buildOnce(folder: string, build: (fresh: string) => Promise<void>): Promise<void> {
   const dist = join(folder, 'dist');
@@ -32,7 +32,7 @@ export async function buildOnce(folder: string, build: (fresh: string) => Promis
     await compressAll(dist);
     writeFileSync(join(dist, stampName), stamp);
   }
-  // What is written from now on is newer, also if this build has not seen it.
+  // The start of the build, not its end: a source that changed during the build must count as newer.
   utimesSync(join(dist, stampName), beganAt, beganAt);
 }
 
@@ -51,7 +51,7 @@ function sourceHash(folder: string): string {
   return hash.digest('hex');
 }
 
-/** Once for all requests, and as small as it goes. */
+/** Compresses each file once, at the highest level, instead of for each request. */
 async function compressAll(built: string): Promise<void> {
   const files = globSync('**/*.{html,js,css,svg}', { cwd: built });
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
@@ -65,13 +65,13 @@ async function compressAll(built: string): Promise<void> {
   );
 }
 
-/** A running service never sends a part of the file. */
+/** Replaces the file in one step, so that a running service never sends a part of it. */
 function writeWhole(path: string, bytes: Buffer): void {
   writeFileSync(`${path}.part`, bytes);
   renameSync(`${path}.part`, path);
 }
 
-/** Another process may have built the same meanwhile: whoever comes last wins, and nobody serves a mixture. */
+/** Replaces the whole folder. If several processes build at the same time, the last one wins. */
 function takePlace(fresh: string, dist: string): void {
   const outdated = `${fresh}.old`;
   if (existsSync(dist)) renameSync(dist, outdated);

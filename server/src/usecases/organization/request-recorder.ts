@@ -5,7 +5,7 @@ import { bucketOf, replyOperation } from '../../domain/traffic.ts';
 import type { LoggedRequest, Store, TrafficReport, UsageReport } from '../../storage/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 
-/** More requests than this wait only if the store is slow. Further ones are dropped and counted. */
+/** Only a slow store lets the queue grow to this length. Further requests are dropped and counted. */
 const waitingMax = 10_000;
 /** When this many wait, they are flushed early: more than 10,000 requests may arrive between two regular flushes. */
 const flushEarlyAt = waitingMax / 2;
@@ -111,8 +111,8 @@ export class RequestRecorder {
   }
 
   /**
-   * Removes the oldest entries of each log that is too long, one part of each log. After the limit was lowered there are many:
-   * the requests that wait meanwhile would be dropped, also those of other organizations.
+   * Removes some of the oldest entries of each log that is too long. It does not remove all of them at once: after the limit
+   * was lowered there can be so many that the queue would fill up meanwhile and drop requests of every organization.
    */
   async #removeOld(store: Pick<Store, 'removeRequests'>): Promise<void> {
     for (const [organizationId, end] of this.#ends)
