@@ -162,7 +162,7 @@ function hasEnding(name: string | undefined, endings: readonly string[]): boolea
 }
 
 function unreadable(endings: readonly string[]) {
-  return { code: 'unreadable', message: `Supported formats: ${formats(endings)}` };
+  return { code: 'unreadable', message: `Not supported. Use ${formats(endings)}` };
 }
 
 /** `.md, .txt, manual pages (.1–.8)` */
