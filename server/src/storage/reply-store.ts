@@ -111,8 +111,11 @@ export interface Replies {
   retryReply(claim: ReplyClaim, retry: { delayMs: number; failure: string }): Promise<boolean>;
   /** Releases the claim without counting an attempt: the reply waits and starts over. */
   releaseReply(claim: ReplyClaim): Promise<void>;
-  /** Ends the thread's running reply as `cancelled` and keeps its text so far. Returns the replies that it ended. */
-  cancelReplies: InOrganization<[threadId: ThreadId], MessageId[]>;
+  /**
+   * Ends the thread's running reply as `cancelled` and keeps its text so far. Returns the replies that it ended: none if
+   * `userId`, who asked for it, is no longer a member.
+   */
+  cancelReplies: InOrganization<[threadId: ThreadId, userId?: UserId], MessageId[]>;
   /**
    * Fails replies past their deadline. With `leases`, it also releases claims whose lease has ended, which counts as an
    * attempt each, and fails those that have no attempt left. Returns the failed replies. The caller writes their audit

@@ -20,7 +20,7 @@ export interface Writer {
   /**
    * The personal key of the request. The write happens only if it is the user's live key and the public API is enabled
    * for its organization at the commit; otherwise nothing changes and the outcome is `revoked`. Null: no key was used, and
-   * the user must be a member to create a thread.
+   * the user must be a member at the commit.
    */
   readonly keyHash: string | null;
 }
@@ -131,7 +131,7 @@ export interface Threads extends ThreadReads, Walks {
   >;
   /**
    * Marks the thread as deleted and cancels a running reply in the same commit, under the same conditions as
-   * `renameThread`. Returns the replies that it ended.
+   * `renameThread`. If the note names the operator, the writer need not be a member. Returns the replies that it ended.
    */
   deleteThread: AuditedMethod<
     [threadId: ThreadId, writer: Writer],

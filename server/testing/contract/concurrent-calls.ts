@@ -86,7 +86,7 @@ export function describeConcurrentCalls(world: () => World): void {
       const { store } = world();
       const { organization, userId, threads } = await makeAcme();
       const [a, b, c, d] = threads as [ThreadId, ThreadId, ThreadId, ThreadId];
-      const stranger = by(strangers.user());
+      const stranger = by(await world().member(organization));
       const renamed = await Promise.all([
         store.renameThread(organization, a, by(userId), 'first'),
         store.renameThread(organization, b, stranger, 'never'),

@@ -49,7 +49,7 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.deepEqual(await store.listMessages(foreign, thread.id, all), []);
       assert.equal(await store.threadVersion(foreign, thread.id, { userId }), undefined);
       assert.equal(await store.findRunningReply(foreign, thread.id, { userId }), undefined);
-      assert.deepEqual(await store.renameThread(foreign, thread.id, by(userId), 'x'), { outcome: 'missing' });
+      assert.deepEqual(await store.renameThread(foreign, thread.id, by(userId), 'x'), { outcome: 'revoked' });
       assert.deepEqual(await store.deleteThread(foreign, thread.id, by(userId), note()), {
         outcome: 'missing',
       });
@@ -152,6 +152,18 @@ export function describeForeignOrganizations(world: () => World): void {
           usage: await store.listUsage(home, 0, 1, 100),
         };
       }
+    });
+
+    it('has no thread of another organization that its members could change', async () => {
+      const { store } = world();
+      const [home, foreign] = [await world().organization(), await world().organization()];
+      const userId = await world().member(home, 'ada@example.org');
+      await world().member(foreign, 'ada@example.org');
+      const { id } = await world().thread(home, userId);
+      const missing = { outcome: 'missing' };
+      assert.deepEqual(await store.renameThread(foreign, id, by(userId), 'x'), missing);
+      assert.deepEqual(await store.deleteThread(foreign, id, by(userId), note()), missing);
+      assert.deepEqual(await store.cancelReplies(foreign, id, userId), []);
     });
 
     it('keeps its own thread under an id that another organization also uses', async () => {

@@ -11,13 +11,13 @@ interface Acme {
   readonly organization: OrganizationId;
   readonly userId: UserId;
   readonly keyId: KeyId;
-  readonly keyHash: string;
+  readonly keyHash: string | null;
   readonly thread: ThreadId;
 }
 
 export function describeWriteGrants(world: () => World): void {
   describe('writes by key', () => {
-    async function makeAcme(): Promise<Acme> {
+    async function makeAcme(): Promise<Acme & { readonly keyHash: string }> {
       const organization = await world().organization();
       const userId = await world().member(organization, email);
       const { id: keyId } = await makeKey(organization, userId, hashOf(1));
@@ -37,6 +37,7 @@ export function describeWriteGrants(world: () => World): void {
       return key;
     }
 
+    const deletedBy = (userId: UserId) => note('thread.deleted', '', { actor: { kind: 'user', userId } });
     const idempotency = { key: 'k', bodyHash: hashOf(9), keepMs: 1000 };
 
     /** The outcomes of every write. */
@@ -49,7 +50,7 @@ export function describeWriteGrants(world: () => World): void {
         () => store.createThread(organization, newThread(userId, { keyHash })),
         () => store.createThread(organization, newThread(userId, { keyHash, idempotency })),
         () => store.renameThread(organization, thread, writer, 'Renamed'),
-        () => store.deleteThread(organization, thread, writer, note('thread.deleted')),
+        () => store.deleteThread(organization, thread, writer, deletedBy(userId)),
       ];
       const outcomes: string[] = [];
       for (const write of writes) outcomes.push((await write()).outcome);
@@ -124,6 +125,27 @@ export function describeWriteGrants(world: () => World): void {
       assert.equal((await again(null)).outcome, 'created', 'the refusal has not used the key up');
       assert.equal((await again(null)).outcome, 'repeated');
       assert.deepEqual(await again(acme.keyHash), { outcome: 'revoked' });
+    });
+
+    it('without a key change nothing after the member is removed', async () => {
+      const { store } = world();
+      const acme = { ...(await makeAcme()), keyHash: null };
+      const { organization, userId, thread } = acme;
+      const stop = () => store.cancelReplies(organization, thread, userId);
+      await store.removeMember(organization, email, false, note());
+      await assertRefused(acme, 'gone');
+      assert.deepEqual(await stop(), []);
+      await world().member(organization, email);
+      assert.equal((await stop()).length, 1);
+      assert.deepEqual(await writeAll(acme), ['created', 'created', 'renamed', 'deleted']);
+    });
+
+    it('without a key delete a thread for the operator, also after the member is removed', async () => {
+      const { store } = world();
+      const { organization, userId, thread } = await makeAcme();
+      await store.removeMember(organization, email, false, note());
+      const { outcome } = await store.deleteThread(organization, thread, by(userId), note());
+      assert.equal(outcome, 'deleted');
     });
 
     it('without a key create and restore nothing after the member is removed', async () => {

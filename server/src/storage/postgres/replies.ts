@@ -27,6 +27,7 @@ import { replySweep } from '../sql/sweeps.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
 import type { ClaimedReply, Replies } from '../store.ts';
 import { askedLocking, type Database, isLockTimeout, setLockTimeout, sharedLockMs } from './database.ts';
+import { isStillAllowed } from './thread-changes.ts';
 
 const threadColumns = callColumns({ text: 'organizationId threadId' });
 const claimColumns = { ...threadColumns, ...callColumns({ text: 'messageId', bigint: 'token' }) };
@@ -35,14 +36,16 @@ const claimColumns = { ...threadColumns, ...callColumns({ text: 'messageId', big
 const isClaimed = sql`message.id = message_id AND ${opaque(sql`claim_token = token AND held`)}`;
 
 /**
- * Changes the running replies of threads if `condition` holds, and raises the versions of the threads. A thread's row is
- * locked before that of its reply, and rows in the order of their keys, as everywhere: another order would deadlock.
+ * Changes the running replies of the calls with a `grant` if `condition` holds, and raises the versions of their threads.
+ * A thread's row is locked before that of its reply, and rows in the order of their keys, as everywhere: another order
+ * would deadlock.
  */
-function changeReplies(columns: CallColumns, change: Sql, condition: Sql): Sql {
+function changeReplies(columns: CallColumns, change: Sql, condition: Sql, grant = sql`true`): Sql {
   return sql`WITH asked AS (
       SELECT * FROM ${askedLocking(columns)}
     ), held_thread AS (
       SELECT asked.* FROM asked JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
+        AND ${grant}
       ORDER BY thread.organization_id, thread.id FOR NO KEY UPDATE OF thread
     ), held_reply AS (
       SELECT message.id AS reply_id, held_thread.* FROM held_thread JOIN message
@@ -127,7 +130,9 @@ const releaseColumns = {
 };
 const release = statement('release-reply')`
   ${changeReplies(releaseColumns, replyChanges.release, isClaimed)} SELECT place FROM changed`;
-const cancel = statement('cancel-replies')`${changeReplies(threadColumns, endCancelled, sql`true`)}
+const cancelColumns = { ...threadColumns, ...callColumns({ text: 'userId' }) };
+const mayCancel = isStillAllowed(sql`asked.organization_id`, sql`asked.user_id`);
+const cancel = statement('cancel-replies')`${changeReplies(cancelColumns, endCancelled, sql`true`, mayCancel)}
   SELECT place, reply_id AS id FROM changed`;
 const keepTime = statement('keep-time')`
   UPDATE store_clock SET latest_at = :at::bigint WHERE latest_at < :at::bigint - 1000`;
@@ -139,7 +144,7 @@ export function postgresReplies(database: Database, jumps: ClockJumps): Replies 
   const batchSettles = database.batched(settle, settleColumns, batchLimits);
   const batchReleases = database.batched(release, releaseColumns, batchLimits);
   const cancelLimits = { ...batchLimits, key: 'threadId' };
-  const batchCancels = database.batched<{ id: MessageId }>(cancel, threadColumns, cancelLimits);
+  const batchCancels = database.batched<{ id: MessageId }>(cancel, cancelColumns, cancelLimits);
 
   /**
    * Tokens of claims that failed without an answer, and when each can be forgotten. The database may have made such a
@@ -202,8 +207,8 @@ export function postgresReplies(database: Database, jumps: ClockJumps): Replies 
       await batchReleases({ ...held, attemptsUsed: 0, delayMs: 0, failure: null });
     },
 
-    cancelReplies: async (organizationId, threadId) =>
-      (await batchCancels({ organizationId, threadId })).map(({ id }) => id),
+    cancelReplies: async (organizationId, threadId, userId) =>
+      (await batchCancels({ organizationId, threadId, userId: userId ?? null })).map(({ id }) => id),
 
     sweepReplies: replySweep(
       database,

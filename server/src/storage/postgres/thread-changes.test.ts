@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
 import {
+  by,
   hashOf,
   newFollowUp,
   newThread,
@@ -72,20 +73,34 @@ describe('A write that waits for its organization’s row', () => {
     }
   });
 
-  it('sees that its member was removed while it waited: publish', async () => {
-    const organization = await world.organization();
-    const userId = await world.member(organization);
-    const { id: thread } = await world.thread(organization, userId);
-    await operator.query('BEGIN');
-    await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
-    const published = note('thread.published', thread, { actor: { kind: 'user', userId } });
-    const written = world.store.setThreadPublished(organization, thread, true, published);
-    await untilWaiting();
-    await operator.query('DELETE FROM member WHERE organization_id = $1', [organization]);
-    await operator.query('COMMIT');
-    assert.equal(await written, 'missing');
-    assert.equal((await world.store.findThread(organization, thread))?.published, false);
-  });
+  const noteBy = (userId: UserId) => note('thread.published', '', { actor: { kind: 'user', userId } });
+  const consoleWrites: Record<string, (...ids: Parameters<Write>) => Promise<unknown>> = {
+    publish: (organization, userId, thread) =>
+      world.store.setThreadPublished(organization, thread, true, noteBy(userId)),
+    rename: (organization, userId, thread) =>
+      world.store.renameThread(organization, thread, by(userId), 'Late'),
+    delete: (organization, userId, thread) =>
+      world.store.deleteThread(organization, thread, by(userId), noteBy(userId)),
+    stop: (organization, userId, thread) => world.store.cancelReplies(organization, thread, userId),
+  };
+
+  for (const [name, write] of Object.entries(consoleWrites)) {
+    it(`sees that its member was removed while it waited: ${name}`, async () => {
+      const organization = await world.organization();
+      const userId = await world.member(organization);
+      const { id: thread } = await world.thread(organization, userId);
+      const before = await world.store.getThread(organization, thread);
+      await operator.query('BEGIN');
+      await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
+      await operator.query('DELETE FROM member WHERE organization_id = $1', [organization]);
+      const written = write(organization, userId, thread);
+      await untilWaiting();
+      await operator.query('COMMIT');
+      const refused: Record<string, unknown> = { publish: 'missing', stop: [] };
+      assert.deepEqual(await written, refused[name] ?? { outcome: 'revoked' });
+      assert.deepEqual(await world.store.getThread(organization, thread), before);
+    });
+  }
 
   it('sees that its member was removed while it waited: follow-up', async () => {
     const organization = await world.organization();

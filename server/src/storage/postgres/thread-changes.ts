@@ -11,18 +11,25 @@ import { type Database, isolatedLockMs, setLockTimeout } from './database.ts';
 export const isOwnThread = (call: Sql) =>
   opaque(sql`deleted_at IS NULL AND thread.user_id = ${call}.user_id`);
 
+/** Read and locked like the key in `isGranted`: `organization` is a column of the row that was locked. */
+const isStillMember = (organization: Sql, user: Sql) => sql`EXISTS (SELECT FROM member
+        WHERE member.organization_id = ${organization} AND member.user_id = ${user} FOR KEY SHARE)`;
+
+/** A person acts in an organization only as a member. Null: the operator. */
+export const isStillAllowed = (organization: Sql, user: Sql) =>
+  sql`(${user} IS NULL OR ${isStillMember(organization, user)})`;
+
 /**
  * A condition on a call (`asked`) and its organization's row, which `gate` has locked: a write with an API key needs the API
- * enabled and the key live. The key is read after the wait for the row and locked until the commit, so that a revocation
- * committed in the meantime counts. Only one batch of an organization holds the row at a time.
+ * enabled and the key live, any other one an actor who may act. The key is read after the wait for the row and locked until
+ * the commit, so that a revocation committed in the meantime counts. Only one batch of an organization holds the row at a
+ * time.
  */
-export const isGranted = (gate: Sql) => sql`(asked.key_hash IS NULL OR ${gate}.api_enabled AND EXISTS (
-        SELECT FROM api_key WHERE hash = asked.key_hash AND organization_id = ${gate}.gate_id
-          AND user_id = asked.user_id AND ${keyIsLive} FOR SHARE))`;
-
-/** Read and locked like the key in `isGranted`: `organization` is a column of the row that was locked. */
-export const isStillMember = (organization: Sql, user: Sql) => sql`EXISTS (SELECT FROM member
-        WHERE member.organization_id = ${organization} AND member.user_id = ${user} FOR KEY SHARE)`;
+export const isGranted = (gate: Sql, actor = sql`asked.user_id`) => sql`CASE WHEN asked.key_hash IS NULL
+        THEN ${isStillAllowed(sql`${gate}.gate_id`, actor)}
+        ELSE ${gate}.api_enabled AND EXISTS (
+          SELECT FROM api_key WHERE hash = asked.key_hash AND organization_id = ${gate}.gate_id
+            AND user_id = asked.user_id AND ${keyIsLive} FOR SHARE) END`;
 
 /** For a change that listings show although no thread moves: nodes keep pages until a sequence is raised. */
 export const invalidateListings = sql`move_sequence = move_sequence + 1, latest_at = greatest(:now, latest_at)`;
@@ -136,7 +143,7 @@ const publish = statement('publish-thread')`${relist(
   sql`deleted_at IS NULL AND published <> :published`,
   sql`published = :published`,
   sql`0 AS threads, CASE WHEN published THEN 1 ELSE -1 END AS published`,
-  sql`(:noteActorUserId::text IS NULL OR ${isStillMember(sql`gate.id`, sql`:noteActorUserId`)})`,
+  isStillAllowed(sql`gate.id`, sql`:noteActorUserId::text`),
 )}`;
 
 /** One statement each: no lock of the organization's row, for which its creates wait, is held for a round trip. */

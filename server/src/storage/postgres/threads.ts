@@ -5,7 +5,7 @@ import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
 import { endCancelled, isRunning, messageBytes, messageColumns } from '../sql/replies.ts';
 import { callColumns, opaque, sql, statement } from '../sql/sql.ts';
 import {
-  mayCreate,
+  mayWrite,
   nextVersion,
   outcomeOfNoWrite,
   readWhole,
@@ -23,7 +23,6 @@ import {
   invalidateListings,
   isGranted,
   isOwnThread,
-  isStillMember,
   postgresThreadChanges,
 } from './thread-changes.ts';
 
@@ -49,7 +48,7 @@ const create = statement('create-thread')`WITH asked AS (
     RETURNING id AS gate_id, api_enabled, latest_at AS at, thread_sequence - ${callCount} AS sequence_before
   ), granted AS (
     SELECT asked.*, at, sequence_before + place AS sequence FROM tick JOIN asked
-      ON ${isGranted(sql`tick`)} AND (asked.key_hash IS NOT NULL OR ${isStillMember(sql`tick.gate_id`, sql`asked.user_id`)})
+      ON ${isGranted(sql`tick`)}
   ), fresh AS (
     INSERT INTO idempotency_key AS known (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id,
       created_at, expires_at)
@@ -137,7 +136,7 @@ const softDelete = statement('delete-thread')`WITH asked AS (
     UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${asksForOwn}
     RETURNING id AS gate_id, api_enabled
   ), granted AS (
-    SELECT asked.* FROM gate JOIN asked ON ${isGranted(sql`gate`)}
+    SELECT asked.* FROM gate JOIN asked ON ${isGranted(sql`gate`, sql`asked.note_actor_user_id`)}
   ), held_thread AS (
     SELECT granted.*, organization_id, activity_at, version FROM granted JOIN thread
       ON organization_id = :organizationId AND thread.id = granted.thread_id AND ${isOwnThread(sql`granted`)}
@@ -181,7 +180,7 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
 
   const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
     const [held] = await batchDeletes({ ...writer, ...noteValues(note), organizationId, threadId });
-    if (held === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, writer));
+    if (held === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, writer, note.actor));
     if (held.deleted) return { outcome: 'deleted', cancelled: held.cancelled };
     // The thread was changed between the read and the lock: a reply may have been added, which must be cancelled too.
     return deleteThread(organizationId, threadId, writer, note);
@@ -194,7 +193,7 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
     const values = { ...thread, organizationId, threadId, token, leaseMs, key, bodyHash, keepMs };
     const [made] = await batchCreates(values);
     if (made !== undefined) return { outcome: 'created', createdAt: made.at };
-    if (!(await read(() => mayCreate(organizationId, thread)))) return { outcome: 'revoked' };
+    if (!(await read(() => mayWrite(organizationId, thread)))) return { outcome: 'revoked' };
     const first =
       idempotency && (await read(() => repeatedCreate(organizationId, thread.userId, idempotency)));
     // Without one, the writer was added again since the statement, or the key was removed.

@@ -1,9 +1,10 @@
+import type { Actor } from '../../domain/audit.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
 import type { NewThread, Reader, ReplyDetails, ThreadReads, Threads, WholeThread, Writer } from '../store.ts';
-import { isMember, keyIsLive } from './api-keys.ts';
+import { keyIsLive, mayAct } from './api-keys.ts';
 import {
   inOrderOfCreation,
   isRunning,
@@ -103,15 +104,14 @@ const findLiveKey = statement('find-live-key')`
   SELECT 1 FROM api_key JOIN organization ON organization.id = organization_id
   WHERE hash = :keyHash AND organization_id = :organizationId AND user_id = :userId AND ${keyIsLive} AND api_enabled`;
 
-/** Whether the writer's key is no longer valid. */
-export function* isRevoked(organizationId: OrganizationId, { userId, keyHash }: Writer): Work<boolean> {
-  return keyHash !== null && (yield* count(findLiveKey, { keyHash, organizationId, userId })) === 0;
-}
-
-/** Without a key, the writer must be a member: nothing is created for a person who was removed or is being purged. */
-export function* mayCreate(organizationId: OrganizationId, writer: Writer): Work<boolean> {
-  if (writer.keyHash !== null) return !(yield* isRevoked(organizationId, writer));
-  return yield* isMember(organizationId, writer.userId);
+/** Whether the writer's key is valid or, without a key, whether the actor may act. */
+export function* mayWrite(
+  organizationId: OrganizationId,
+  { userId, keyHash }: Writer,
+  actor: Actor = { kind: 'user', userId },
+): Work<boolean> {
+  if (keyHash === null) return yield* mayAct(organizationId, actor);
+  return (yield* count(findLiveKey, { keyHash, organizationId, userId })) === 1;
 }
 
 const findKey = statement('find-idempotency-key')`
@@ -147,8 +147,9 @@ export function* outcomeOfNoWrite(
   organizationId: OrganizationId,
   threadId: ThreadId,
   writer: Writer,
+  actor?: Actor,
 ): Work<NoWrite> {
-  if (yield* isRevoked(organizationId, writer)) return { outcome: 'revoked' };
+  if (!(yield* mayWrite(organizationId, writer, actor))) return { outcome: 'revoked' };
   const thread = yield* findThread(organizationId, threadId);
   return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
 }

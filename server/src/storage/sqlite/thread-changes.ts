@@ -169,8 +169,9 @@ export function sqliteThreadChanges({
         return 'done';
       }),
 
-    cancelReplies: (organizationId, threadId) =>
+    cancelReplies: (organizationId, threadId, userId) =>
       write(function* () {
+        if (userId !== undefined && !(yield* isMember(organizationId, userId))) return [];
         const ids = { organizationId, threadId };
         const cancelled = yield* cancelRunning(ids);
         if (cancelled.length > 0) yield* raiseVersion(ids);

@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/audit.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
@@ -8,9 +9,8 @@ import { statement } from '../sql/sql.ts';
 import {
   type Created,
   findThread,
-  isRevoked,
   isThread,
-  mayCreate,
+  mayWrite,
   type NoWrite,
   nextVersion,
   outcomeOfNoWrite,
@@ -53,7 +53,7 @@ function isKept(cache: ObjectCache, organizationId: OrganizationId, { userId, ke
 
 function* create(cache: ObjectCache, organizationId: OrganizationId, thread: NewThread): Work<Created> {
   const { id: threadId, messageId, prompt, idempotency } = thread;
-  if (!isKept(cache, organizationId, thread) && !(yield* mayCreate(organizationId, thread)))
+  if (!isKept(cache, organizationId, thread) && !(yield* mayWrite(organizationId, thread)))
     return { outcome: 'revoked' };
   const known = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
   if (known?.live) return known.result;
@@ -71,12 +71,13 @@ function* findOwn(
   organizationId: OrganizationId,
   threadId: ThreadId,
   writer: Writer,
+  actor?: Actor,
 ): Work<Thread | NoWrite> {
   const thread = yield* findThread(organizationId, threadId);
   const isOwn = thread?.deletedAt === null && thread.userId === writer.userId;
-  const mayWrite = isKept(cache, organizationId, writer) || !(yield* isRevoked(organizationId, writer));
-  if (isOwn && mayWrite) return thread;
-  return yield* outcomeOfNoWrite(organizationId, threadId, writer);
+  const isGranted = isKept(cache, organizationId, writer) || (yield* mayWrite(organizationId, writer, actor));
+  if (isOwn && isGranted) return thread;
+  return yield* outcomeOfNoWrite(organizationId, threadId, writer, actor);
 }
 
 export function sqliteThreads(
@@ -133,7 +134,7 @@ export function sqliteThreads(
 
     deleteThread: (organizationId, threadId, writer, note) =>
       write(function* () {
-        const before = yield* findOwn(cache, organizationId, threadId, writer);
+        const before = yield* findOwn(cache, organizationId, threadId, writer, note.actor);
         if ('outcome' in before) return before;
         yield* run(softDelete, { organizationId, threadId });
         const cancelled = yield* cancelRunning({ organizationId, threadId });

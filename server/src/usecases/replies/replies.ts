@@ -71,7 +71,7 @@ export async function cancelReply({ context, principal }: PersonCall, threadId: 
   const thread = await findReadableThread(context, principal, threadId);
   if (!isCreator(principal, thread)) throw changeRefused(principal, thread, 'stop its reply');
   const { organizationId, id } = thread;
-  const cancelled = await context.store.cancelReplies(organizationId, id);
+  const cancelled = await context.store.cancelReplies(organizationId, id, principal.userId);
   const replies = cancelled.map((messageId) => ({ organizationId, threadId: id, messageId }));
   reportEnded(context, 'cancelled', replies);
 }

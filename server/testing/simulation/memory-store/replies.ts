@@ -126,7 +126,8 @@ export function memoryReplies(tables: Tables): Transactions {
       startOver(reply, { attempts: 0, availableAt: clock.now(), failure: null }, clock.now());
     },
 
-    cancelReplies(organizationId, threadId) {
+    cancelReplies(organizationId, threadId, userId) {
+      if (userId !== undefined && !tables.mayAct(organizationId, { kind: 'user', userId })) return [];
       const thread = tables.thread(organizationId, threadId);
       return thread === undefined ? [] : cancelReplies(tables, thread, clock.now());
     },

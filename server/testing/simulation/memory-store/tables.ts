@@ -134,6 +134,13 @@ export class Tables {
     return this.#moveSequence;
   }
 
+  /** A person acts in an organization only as a member. */
+  mayAct(organizationId: OrganizationId, actor: Actor): boolean {
+    return (
+      actor.kind !== 'user' || this.organizations.get(organizationId)?.members.has(actor.userId) === true
+    );
+  }
+
   thread(organizationId: OrganizationId, threadId: ThreadId): ThreadRow | undefined {
     return this.organizations.get(organizationId)?.threads.get(threadId);
   }

@@ -1,3 +1,4 @@
+import type { Actor } from '../../../src/domain/audit.ts';
 import type { OrganizationId } from '../../../src/domain/id.ts';
 import type { AssistantMessage, Message, UserMessage } from '../../../src/domain/message.ts';
 import { isRunning } from '../../../src/domain/reply.ts';
@@ -11,8 +12,12 @@ import { type OrganizationRow, type ReplyRow, raiseVersion, type Tables, type Th
 export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> {
   const { clock } = tables;
 
-  function mayWrite(organizationId: OrganizationId, { userId, keyHash }: Writer): boolean {
-    if (keyHash === null) return true;
+  function mayWrite(
+    organizationId: OrganizationId,
+    { userId, keyHash }: Writer,
+    actor: Actor = { kind: 'user', userId },
+  ): boolean {
+    if (keyHash === null) return tables.mayAct(organizationId, actor);
     const key = tables.keysByHash.get(keyHash);
     if (key?.organization.id !== organizationId || key.userId !== userId) return false;
     return key.organization.apiEnabled && isLive(key, clock.peek());
@@ -54,9 +59,8 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
 
   return {
     createThread(organizationId, thread) {
-      if (!mayWrite(organizationId, thread)) return { outcome: 'revoked' };
       const organization = tables.organizations.get(organizationId);
-      if (!organization?.members.has(thread.userId)) return { outcome: 'revoked' };
+      if (organization === undefined || !mayWrite(organizationId, thread)) return { outcome: 'revoked' };
       const now = clock.now();
       const { id: threadId, userId, messageId, replyId, idempotency } = thread;
       const key = idempotency && `${userId} ${idempotency.key}`;
@@ -134,7 +138,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
     },
 
     deleteThread(organizationId, threadId, writer, note) {
-      if (!mayWrite(organizationId, writer)) return { outcome: 'revoked' };
+      if (!mayWrite(organizationId, writer, note.actor)) return { outcome: 'revoked' };
       const thread = tables.thread(organizationId, threadId);
       if (thread === undefined) return { outcome: 'missing' };
       const mine = thread.userId === writer.userId && thread.deletedAt === null;
@@ -194,9 +198,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
     },
 
     setThreadPublished(organizationId, threadId, published, note) {
-      const { actor } = note;
-      if (actor.kind === 'user' && !tables.organizations.get(organizationId)?.members.has(actor.userId))
-        return 'missing';
+      if (!tables.mayAct(organizationId, note.actor)) return 'missing';
       const thread = tables.thread(organizationId, threadId);
       if (thread === undefined || thread.deletedAt !== null) return 'missing';
       if (thread.published === published) return 'done';
