@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,11 +16,11 @@ const growthBytesMax = 50 * 2 ** 20;
 /** 300 KB in UTF-8. It contains no words, whose index would take more time than the streams. */
 const longText = '€'.repeat(99_000);
 
-/** Creates a thread of 3 MB that belongs to Ada. */
-async function createLongThread({ ada }: SettingsWorld): Promise<string> {
+/** Creates a thread that belongs to Ada, with 600 KB for each prompt. */
+async function createLongThread({ ada }: SettingsWorld, prompts = 5): Promise<string> {
   const prompt = `#say ${longText}`;
   const { thread } = await ask(ada, prompt);
-  for (let count = 1; count < 5; count += 1) {
+  for (let count = 1; count < prompts; count += 1) {
     // The list does not contain the long texts.
     await eventually(
       async () => assertDone(await ada.get('/threads')).threads,
@@ -272,6 +273,29 @@ describe('A stream without a reader', () => {
       (files) => files < before + 20,
     );
   });
+});
+
+it('A large response that is not read ends when its reader is removed', async () => {
+  const world = await startSettingsWorld();
+  const { service, acme, ada, ben } = world;
+  // More than the kernel takes.
+  const id = await createLongThread(world, 16);
+  assertDone(await ada.call('PUT', at(id, '/published'), { body: { published: true } }));
+  const { hostname, port } = new URL(service.baseUrl);
+  const cookie = [...ben.client.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => {});
+  const path = `/console${ben.client.at(at(id), acme)}`;
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\nCookie: ${cookie}\r\n\r\n`);
+  await once(socket, 'readable');
+  await service.skein('member', 'remove', acme, world.email('ben'));
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  await readToTheEnd(socket);
+  const received = Buffer.concat(chunks).toString('latin1');
+  assert.match(received, /^HTTP\/1\.1 200 /);
+  assert.ok(!received.endsWith('0\r\n\r\n'), `the response is cut off: ${received.length} bytes`);
+  assert.equal(await world.end(), 0);
 });
 
 const waysToLeave: readonly ((socket: Socket) => void)[] = [

@@ -11,7 +11,7 @@ import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nextTurn } from '../../usecases/turns.ts';
 import { sendError } from '../error-response.ts';
 import { allowSlowBody } from '../listener.ts';
-import { type Pieces, streamOf } from '../long-responses.ts';
+import { type Piece, type Pieces, streamOf } from '../long-responses.ts';
 import { parseQuery, type QuerySchema } from '../request.ts';
 import { present } from '../schema.ts';
 import { activityRoutes } from './activity-routes.ts';
@@ -108,7 +108,7 @@ function mount(
         .header('content-type', 'application/json; charset=utf-8')
         .send(
           isPieces(body)
-            ? streamOf(call.organizationId ?? '', body)
+            ? streamOf(call.organizationId ?? '', whileAdmitted(body, call.recheck))
             : JSON.stringify(present(route.response, body ?? {})),
         );
     },
@@ -130,6 +130,17 @@ function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest)
       return `You have made ${made} in a minute, which is the limit. Wait a minute and try again.`;
     });
   };
+}
+
+/** A large response is loaded as its peer reads it: a peer that waits gets no part that is loaded after its access ended. */
+async function* whileAdmitted(pieces: Pieces, recheck: () => Promise<void>): AsyncGenerator<Piece> {
+  let parts = 0;
+  for await (const piece of pieces) {
+    // Texts only join the parts.
+    if (typeof piece !== 'string') parts += 1;
+    if (parts > 1) await recheck();
+    yield piece;
+  }
 }
 
 function isPieces(body: unknown): body is Pieces {
