@@ -5,10 +5,12 @@ import {
   useMantineColorScheme,
   VisuallyHidden,
 } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { IconBook2, IconKeyboard, IconLogout, IconSelector, IconUserCircle } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { request } from '../api/request.ts';
+import { failureText } from './failure.tsx';
 import { openOverlay } from './overlay.ts';
 import { useOrganization, useSession } from './session.tsx';
 import classes from './sidebar.module.css';
@@ -82,6 +84,9 @@ export function AccountMenu() {
 export function useSignOut() {
   return useMutation({
     mutationFn: () => request('POST', '/sign-out'),
-    onSettled: () => location.assign('/sign-in'),
+    onSuccess: () => location.assign('/sign-in'),
+    // The session is probably still valid.
+    onError: (error) =>
+      notifications.show({ color: 'red', title: 'Couldn’t sign out', message: failureText(error) }),
   });
 }

@@ -93,6 +93,10 @@ describe('Signing in', () => {
     await signIn(page, admin, password);
     await shown(heading(page, 'My threads'));
     await gone(page.getByRole('alert'));
+    await page.route('**/console/sign-out', (route) => route.abort());
+    await chooseFromAccountMenu(page, 'Sign out');
+    await shown(page.getByText('Couldn’t sign out'));
+    await page.unroute('**/console/sign-out');
     await chooseFromAccountMenu(page, 'Sign out');
     await shown(heading(page, 'Sign in'));
     await page.goto('/settings/keys');
