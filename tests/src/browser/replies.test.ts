@@ -135,6 +135,8 @@ describe('A reply in the console', () => {
           .getByText('3 of 8 statements found in 1 source. The other 5 are underlined.'),
       );
       const marks = reply().locator('mark');
+      // The text is formatted after the verdict is shown.
+      await shown(marks.first());
       assert.deepEqual(await marks.allInnerTexts(), [
         'The director plays the trombone',
         ' in ',
