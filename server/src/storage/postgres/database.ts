@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import { memoized } from '../../domain/memoized.ts';
@@ -117,6 +118,9 @@ const waitingForLocksMax = 2;
 
 const isDeadlock = (error: unknown) => (error as Partial<pg.DatabaseError>).code === '40P01';
 
+/** Long enough for the others to take the locks that they wait for. */
+const afterDeadlockMs = 100;
+
 /**
  * Runs a transaction again if PostgreSQL has rolled it back to end a deadlock: the others go on, and it waits for them.
  * The order of locks (docs/decisions/0033) makes deadlocks rare.
@@ -126,6 +130,7 @@ async function despiteDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
     return await transaction();
   } catch (error) {
     if (!isDeadlock(error)) throw error;
+    await pause(afterDeadlockMs);
     return transaction();
   }
 }
