@@ -57,7 +57,7 @@ describe('An example', { concurrency: 3 }, () => {
   let api: Api;
   let environment: Record<string, string>;
   before(async () => {
-    // Builds their imports once, also if this file runs alone.
+    // Builds their imports once, even if this file runs alone.
     const { status, stderr } = spawnSync(process.execPath, [join(root, 'client/build.ts')], {
       encoding: 'utf8',
     });

@@ -185,7 +185,7 @@ async function writeWhole(
   }
 }
 
-/** Creates the file, because renaming would replace one that another process wrote meanwhile. Not every disk has hard links. */
+/** Creates the file: a rename would replace one that another process has written since. Not every disk has hard links. */
 function reserve(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));

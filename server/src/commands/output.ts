@@ -91,7 +91,7 @@ const eraseRest = '\u001b[K';
 const noWrap = '\u001b[?7l';
 const wrap = '\u001b[?7h';
 
-/** Replaces the current line of a terminal, which cuts a text that is too long, because it does not wrap it. */
+/** Replaces the current line of a terminal. Wrapping is off, so the terminal cuts a text that is too long. */
 export function showStatus(stream: WriteStream, text: string): void {
   stream.write(`\r${noWrap}${text}${eraseRest}${wrap}`);
 }

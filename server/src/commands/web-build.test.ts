@@ -57,7 +57,7 @@ describe('A build of the console', () => {
     assert.equal(existsSync(lock), false);
   });
 
-  it('runs in one process at a time, also after one was killed', () => {
+  it('runs in one process at a time, even after one was killed', () => {
     assert.equal(takeLock(lock), true);
     assert.equal(takeLock(lock), false, 'a running process has it');
     const { pid } = spawnSync('true');

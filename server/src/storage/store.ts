@@ -207,7 +207,7 @@ export interface PurgedPerson {
  * interruption the same calls continue with what is left. `sql/purge.ts` defines what happens to each table.
  */
 export interface Purges {
-  /** By normalized address, also if the user is not a member of any organization. */
+  /** By normalized address, even if the user is not a member of any organization. */
   findUser(email: string): Promise<UserId | undefined>;
   /** How many rows a purge of the organization, or of the person in it, would remove or rewrite. */
   countPurge: InOrganization<[person: PurgedPerson | null], PurgeCounts>;

@@ -111,7 +111,7 @@ export interface Threads extends ThreadReads, Walks {
     | { outcome: 'revoked' }
   >;
   /**
-   * The thread with every message in order of creation, in one snapshot, also if it is deleted. With a reader, only a
+   * The thread with every message in order of creation, in one snapshot, even if it is deleted. With a reader, only a
    * thread that they may read (their own or published, not deleted), and with `bytesMax` only if its messages have no
    * more bytes. Otherwise undefined, and no message is loaded, so that a thread that they may not read takes as long as
    * one that does not exist. A store may return the same object again while nothing has changed, so that callers can
@@ -142,7 +142,7 @@ export interface Threads extends ThreadReads, Walks {
   >;
   /**
    * Takes back a deletion by the thread's creator within `withinMs`. A reply that it cancelled stays cancelled. `missing`
-   * also if the creator is no longer a member.
+   * even if the creator is no longer a member.
    */
   restoreThread: AuditedMethod<
     [threadId: ThreadId, userId: UserId, withinMs: number],

@@ -1,4 +1,4 @@
-/** Whether a process with this id runs on this machine, also if it belongs to another user. */
+/** Whether a process with this id runs on this machine, even if it belongs to another user. */
 export function isProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

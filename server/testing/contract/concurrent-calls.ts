@@ -18,7 +18,7 @@ export function describeConcurrentCalls(world: () => World): void {
       return { organization, userId, threads };
     }
 
-    it('each get their own outcome of a create, also if one of them fails', async () => {
+    it('each get their own outcome of a create, even if one of them fails', async () => {
       const { store } = world();
       const { organization, userId, threads } = await makeAcme();
       const idempotency = { key: 'k', bodyHash: hashOf(9), keepMs: 1000 };

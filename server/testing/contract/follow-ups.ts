@@ -158,7 +158,7 @@ export function describeFollowUps(world: () => World): void {
       assert.equal(await add(made, newRetry()), 'running');
     });
 
-    it('are rejected while a reply is running, also while a worker writes it', async () => {
+    it('are rejected while a reply is running, even while a worker writes it', async () => {
       const made = await conversation();
       assert.equal(await add(made, newFollowUp()), 'running');
       assert.equal(await add(made, newRetry()), 'running');

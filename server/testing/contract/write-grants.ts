@@ -87,7 +87,7 @@ export function describeWriteGrants(world: () => World): void {
       assert.deepEqual(await writeAll(acme, node), Array(4).fill('revoked'));
     });
 
-    it('change nothing after the member is removed, also when they come back', async () => {
+    it('change nothing after the member is removed, even when they come back', async () => {
       const acme = await makeAcme();
       await world().store.removeMember(acme.organization, email, false, note());
       await assertRefused(acme, 'gone');
@@ -140,7 +140,7 @@ export function describeWriteGrants(world: () => World): void {
       assert.deepEqual(await writeAll(acme), ['created', 'created', 'renamed', 'deleted']);
     });
 
-    it('without a key delete a thread for the operator, also after the member is removed', async () => {
+    it('without a key delete a thread for the operator, even after the member is removed', async () => {
       const { store } = world();
       const { organization, userId, thread } = await makeAcme();
       await store.removeMember(organization, email, false, note());

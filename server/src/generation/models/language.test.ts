@@ -73,7 +73,7 @@ describeDrafts('drafts', (trial) => {
       assert.deepEqual(steps(own), ['The model reached its length limit']);
     });
 
-    it('is complete with its last event, also if the connection stays open', async () => {
+    it('is complete with its last event, even if the connection stays open', async () => {
       const { text, error } = await draft('!linger');
       assert.equal(error, undefined);
       assert.equal(text, goodText);

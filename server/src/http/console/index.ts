@@ -132,7 +132,7 @@ function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest)
   };
 }
 
-/** A large response is loaded as its peer reads it: a peer that waits gets no part that is loaded after its access ended. */
+/** A large response is loaded as its peer reads it. Nothing is loaded for a peer whose access has ended in the meantime. */
 async function* whileAdmitted(pieces: Pieces, recheck: () => Promise<void>): AsyncGenerator<Piece> {
   let parts = 0;
   for await (const piece of pieces) {

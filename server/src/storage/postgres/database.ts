@@ -145,7 +145,7 @@ interface BatchLimits {
   readonly apart?: string;
   /** For a statement with `askedLocking`: the organization of a call. */
   readonly organizationOf?: (values: Values) => string;
-  /** Called for each call before its values are sent, also if they are sent again. */
+  /** Called for each call before its values are sent, including when they are sent again. */
   readonly beforeSend?: (values: Values) => void;
 }
 

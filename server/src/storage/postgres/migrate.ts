@@ -114,7 +114,7 @@ async function schemaVersion(client: pg.ClientBase): Promise<number> {
   );
   const { versioned, made } = tables[0];
   if (!versioned) return 0;
-  // Other programs also name a table so. The migration would replace its rows.
+  // Other programs have a table of this name, too. The migration would replace its rows.
   if (!made) throw new Error(otherProgramFault);
   const { rows } = await client.query('SELECT version FROM schema_version');
   return rows[0]?.version ?? 0;

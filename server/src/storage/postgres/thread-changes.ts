@@ -21,9 +21,9 @@ export const isStillAllowed = (organization: Sql, user: Sql) =>
 
 /**
  * A condition on a call (`asked`) and its organization's row, which `gate` has locked: a write with an API key needs the API
- * enabled and the key live, any other one an actor who may act. The key is read after the wait for the row and locked until
- * the commit, so that a revocation committed in the meantime counts. Only one batch of an organization holds the row at a
- * time.
+ * enabled and the key live; any other write needs an actor who may act. The key is read after the wait for the row and locked
+ * until the commit, so that a revocation committed in the meantime counts. Only one batch of an organization holds the row
+ * at a time.
  */
 export const isGranted = (gate: Sql, actor = sql`asked.user_id`) => sql`CASE WHEN asked.key_hash IS NULL
         THEN ${isStillAllowed(sql`${gate}.gate_id`, actor)}

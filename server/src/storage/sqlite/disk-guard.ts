@@ -12,8 +12,8 @@ const checkEveryMs = 1000;
 class StoreFileLost extends Error {}
 
 /**
- * Detects that files of the store were deleted, moved, replaced, overwritten or truncated while they are open, and fails writes until
- * the same files are back. Linux lets a process write to a deleted file without an error.
+ * Detects that files of the store were deleted, moved, replaced, overwritten or truncated while they are open, and fails
+ * writes until the same files are back. Linux lets a process write to a deleted file without an error.
  */
 export class DiskGuard {
   readonly #health: WriteHealth;

@@ -112,7 +112,7 @@ export class RequestRecorder {
 
   /**
    * Removes some of the oldest entries of each log that is too long. It does not remove all of them at once: after the limit
-   * was lowered there can be so many that the queue would fill up meanwhile and drop requests of every organization.
+   * was lowered there can be so many that the queue would fill up and drop requests of every organization.
    */
   async #removeOld(store: Pick<Store, 'removeRequests'>): Promise<void> {
     for (const [organizationId, end] of this.#ends)
