@@ -116,7 +116,7 @@ for (const [name, input] of Object.entries(searches)) {
   const before = process.cpuUsage();
   for (let round = 0; round < rounds; round += 1) {
     const beganMs = performance.now();
-    const { rows } = await searchThreads(context, person, { limit: 25, ...input });
+    const { rows } = await searchThreads({ context, principal: person }, { limit: 25, ...input });
     times.push(performance.now() - beganMs);
     found = rows.length;
   }

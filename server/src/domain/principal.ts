@@ -2,39 +2,31 @@ import { forbidden, type ServiceError, threadNotFound } from './errors.ts';
 import type { OrganizationId, UserId } from './id.ts';
 import type { Thread } from './thread.ts';
 
-/** The person (or service account) a personal key acts for. */
-export interface UserPrincipal {
-  readonly kind: 'user';
+/** Who a request acts for. */
+export interface Principal {
   readonly organizationId: OrganizationId;
-  readonly userId: UserId;
+  /** Null for the one service identity that org-wide keys and applications share (§5.2). */
+  readonly userId: UserId | null;
   /**
-   * SHA-256 of the personal key, in hexadecimal, which every write checks again in its own transaction. Null for a
-   * person in the console, whose session is checked once the body has arrived.
+   * SHA-256 of the API key, in hexadecimal, which every write checks again in its own transaction. Null for an
+   * application, and for a person in the console, whose session is checked once the body has arrived.
    */
   readonly keyHash: string | null;
 }
 
-/** The one service identity that org-wide keys and applications share (§5.2). */
-interface ServicePrincipal {
-  readonly kind: 'service';
-  readonly organizationId: OrganizationId;
+/** The person (or service account) a personal key acts for. */
+export interface UserPrincipal extends Principal {
+  readonly userId: UserId;
 }
-
-export type Principal = UserPrincipal | ServicePrincipal;
 
 /** §4.2: users read their own and published threads, the service identity published ones. Deleted threads are hidden. */
-export function canRead(principal: Principal, thread: Thread): boolean {
-  if (thread.organizationId !== principal.organizationId) return false;
-  return canBeReadBy(thread, principal.kind === 'user' ? principal.userId : null);
+export function canRead({ organizationId, userId }: Principal, thread: Thread): boolean {
+  return thread.organizationId === organizationId && canBeReadBy(thread, userId);
 }
 
-/** The same within an organization: by the user, or (null) by the service identity. */
+/** The same within an organization. */
 export function canBeReadBy(thread: Thread, userId: UserId | null): boolean {
   return thread.deletedAt === null && (thread.published || thread.userId === userId);
-}
-
-export function isCreator(principal: Principal, thread: Thread): boolean {
-  return principal.kind === 'user' && principal.userId === thread.userId;
 }
 
 /**

@@ -142,7 +142,7 @@ export function mountRoute(
 }
 
 async function refuseServicePrincipal({ principal }: FastifyRequest): Promise<void> {
-  if (principal.kind === 'user') return;
+  if (principal.userId !== null) return;
   throw forbidden('An org-wide credential can only read: use a personal key.');
 }
 

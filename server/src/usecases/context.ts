@@ -62,9 +62,14 @@ export interface OrganizationCall {
   readonly organizationId: OrganizationId;
 }
 
-/** What a use case of a signed-in person is called with. The calls of console routes have these fields. */
-export interface PersonCall {
+/** What a use case of a caller is called with. The calls of routes have these fields. */
+export interface PrincipalCall {
   readonly context: Context;
+  readonly principal: Principal;
+}
+
+/** The same, if only a user may call it. */
+export interface PersonCall extends PrincipalCall {
   readonly principal: UserPrincipal;
 }
 

@@ -21,7 +21,7 @@ export const initiator: Initiator = { actor: { kind: 'operator' }, traceId };
 
 /** The person in the console, without a key. */
 export function inConsole({ organizationId, userId }: Person): UserPrincipal {
-  return { kind: 'user', organizationId, userId, keyHash: null };
+  return { organizationId, userId, keyHash: null };
 }
 
 /** With an idempotency key, a caller retries the request until it gets a response. */
@@ -43,7 +43,7 @@ export function create(world: World, random: Random): void {
       random,
       person,
       { text: `create ${prompt}` },
-      (context, principal) => createThread(context, principal, input),
+      (context, principal) => createThread({ context, principal }, input),
       (outcome) => {
         if (outcome.code === 'OK') {
           const { thread, replyId } = outcome.value;
@@ -80,7 +80,7 @@ export function get(world: World, random: Random): void {
     random,
     person,
     { text: `get ${thread.title.value}`, isRead: true },
-    (context, principal) => readThread(context, principal, thread.id),
+    (context, principal) => readThread({ context, principal }, thread.id),
     (outcome, sent) => checkRead(world, person, thread, outcome, sent),
   );
 }
@@ -95,7 +95,7 @@ export function rename(world: World, random: Random): void {
     random,
     person,
     { text: `rename ${thread.title.value} to ${title}` },
-    (context, principal) => renameThread(context, principal, thread.id, title),
+    (context, principal) => renameThread({ context, principal }, thread.id, title),
     (outcome, { began }) => {
       const isKept = outcome.code !== 'OK' || thread.title.heldSince(began, (value) => value === title);
       world.oracle.expect(isKept, 'acknowledged', () => `the title ${title} was acknowledged, but not kept`);

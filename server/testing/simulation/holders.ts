@@ -26,17 +26,17 @@ export function wait(world: World, random: Random): void {
     person,
     { text: `wait ${ms} ms in ${thread.title.value}` },
     async (context, principal, { node }) => {
-      const reply = await findRunningReply(context, principal, thread.id);
+      const reply = await findRunningReply({ context, principal }, thread.id);
       if (reply !== undefined) {
         const until = limited(node, ms);
         const { process } = node;
         const text = `the wait of ${person.email} for ${reply.messageId}`;
         release = hold(world, { text, process, thread, knows: () => false }, ms);
-        await waitForReply(context, principal, reply, until).finally(release);
+        await waitForReply({ context, principal }, reply, until).finally(release);
         const isOver = until.aborted || world.oracle.replies.get(reply.messageId)?.ended !== undefined;
         world.oracle.expect(isOver, 'ends', () => `${text} ended before the reply`);
       }
-      return readThread(context, principal, thread.id);
+      return readThread({ context, principal }, thread.id);
     },
     (outcome, sent) => checkRead(world, person, thread, outcome, { ...sent, began: sent.began }),
   );
@@ -55,7 +55,8 @@ export function follow(world: World, random: Random): void {
     const knows = ({ id }: ReplyTruth) => latest?.id === id && latest.isOver;
     const release = hold(world, { text, process: node.process, thread, knows }, ms);
     try {
-      for await (const event of followThread(context, inConsole(person), thread.id, until)) {
+      const call = { context, principal: inConsole(person) };
+      for await (const event of followThread(call, thread.id, until)) {
         if (event.type === 'gone') return;
         const reply = event.type === 'view' ? event.view.status.activeMessageId : event.reply.id;
         if (event.type === 'view') {

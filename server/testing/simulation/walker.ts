@@ -35,7 +35,7 @@ function readPage(world: World, random: Random, walk: Walk, cursor: string | und
     random,
     person,
     { text: `list ${shown.length} and on`, isRead: true },
-    (context, principal) => listThreads(context, principal, input),
+    (context, principal) => listThreads({ context, principal }, input),
     (outcome, { began }) => {
       const again = (next: string | undefined, tries: number) =>
         world.loop.after(random.fraction() ** 2 * 400, 'next page', () =>

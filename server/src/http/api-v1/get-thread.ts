@@ -37,19 +37,19 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
         headers: { 'preference-applied': `wait=${waitSeconds}` },
       };
       const { context, path } = call;
-      let { principal } = call;
+      let caller: Pick<typeof call, 'context' | 'principal'> = call;
       // Waits until no reply is running in the thread, or the time is up. Loads no message.
-      const reply = waitSeconds ? await findRunningReply(context, principal, path.id) : undefined;
-      if (reply !== undefined)
-        principal = await call.hold(waitSeconds! * 1000, (until) =>
-          waitForReply(context, principal, reply, until),
-        );
+      const reply = waitSeconds ? await findRunningReply(call, path.id) : undefined;
+      if (reply !== undefined) {
+        const wait = (until: AbortSignal) => waitForReply(call, reply, until);
+        caller = { context, principal: await call.hold(waitSeconds! * 1000, wait) };
+      }
       const known = call.headers['if-none-match'];
       if (known !== undefined) {
-        const etag = etagOf(await getThreadVersion(context, principal, path.id));
+        const etag = etagOf(await getThreadVersion(caller, path.id));
         if (matchesEntityTag(known, etag)) return { body: undefined, etag, ...applied };
       }
-      const found = await getThread(context, principal, path.id);
+      const found = await getThread(caller, path.id);
       const etag = etagOf(found.version);
       if (!('parts' in found)) return { body: render(found), etag, ...applied };
       const thread = presentThread(found.thread, threadUrl(found.thread.id));

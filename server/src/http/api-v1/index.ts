@@ -86,12 +86,11 @@ const createThreadRoute = ({
         'The body fails validation or is not JSON, or the Idempotency-Key was used with another body.',
       FORBIDDEN: 'The credential is org-wide.',
     },
-    async handle({ context, principal, headers, body, traceId }) {
-      const { prompt, title, accountId, secondaryId } = body;
-      const input = { prompt, title, accountId, secondaryId, traceId };
-      const idempotencyKey = headers['idempotency-key'];
-      const created = await createThread(context, principal, { ...input, idempotencyKey });
-      const { thread, messageId, replyId } = created;
+    async handle(call) {
+      const { prompt, title, accountId, secondaryId } = call.body;
+      const idempotencyKey = call.headers['idempotency-key'];
+      const input = { prompt, title, accountId, secondaryId, traceId: call.traceId, idempotencyKey };
+      const { thread, messageId, replyId } = await createThread(call, input);
       return {
         body: { thread: presentThread(thread, null), messageId, responseMessageId: replyId },
         headers: { location: `/api/v1/threads/${thread.id}` },
@@ -130,8 +129,8 @@ const listThreadsRoute = ({ linkLengthMax, pageSizeMax }: Limits, threadUrl: (id
     errors: {
       INVALID_PARAMS: 'A query parameter fails validation, or the cursor is not one of this listing.',
     },
-    async handle({ context, principal, query }) {
-      const listed = await listThreads(context, principal, { ...query, limit: query.limit ?? limitDefault });
+    async handle(call) {
+      const listed = await listThreads(call, { ...call.query, limit: call.query.limit ?? limitDefault });
       const { body, etag } = render(listed);
       return { body, etag };
     },
@@ -156,8 +155,8 @@ const renameThreadRoute = ({ titleLengthMax }: Limits, threadUrl: (id: string) =
       INVALID_PARAMS: 'The body fails validation, is not JSON, or has another field than `title`.',
       FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.',
     },
-    async handle({ context, principal, path, body }) {
-      const thread = await renameThread(context, principal, path.id, body.title);
+    async handle(call) {
+      const thread = await renameThread(call, call.path.id, call.body.title);
       return { body: { thread: presentThread(thread, threadUrl(thread.id)) } };
     },
   });

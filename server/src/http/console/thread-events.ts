@@ -31,7 +31,7 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
     const { organizationId, userId } = session.principal;
     const closing = new AbortController();
     const close = () => closing.abort();
-    const events = followThread(context, session.principal, threadId, closing.signal);
+    const events = followThread({ context, principal: session.principal }, threadId, closing.signal);
     // The first event is read before the stream starts, so that an unreadable thread is a normal error response.
     const first = await events.next();
     if (first.done) return;

@@ -51,21 +51,18 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
         ...pageQuery(limits),
       }),
       response: schemas.threadListSchema,
-      async handle({ context, principal, reply, query }) {
-        const { search = '', state, since, limit = limitDefault, ...selection } = query;
-        const shown = (row: ThreadRow) => rowFor(principal.userId, row);
+      async handle(call) {
+        const { search = '', state, since, limit = limitDefault, ...selection } = call.query;
+        const shown = (row: ThreadRow) => rowFor(call.principal.userId, row);
         if (search.trim() !== '' || state !== undefined || since !== undefined) {
           const input = { ...selection, search, state, since, limit };
-          const { rows, nextCursor } = await whileConnected(reply.raw, ({ signal }) =>
-            searchThreads(context, principal, input, signal),
+          const { rows, nextCursor } = await whileConnected(call.reply.raw, ({ signal }) =>
+            searchThreads(call, input, signal),
           );
           return { threads: rows.map(shown), nextCursor, truncated: false };
         }
-        const { threads, nextCursor, truncated } = await listThreads(context, principal, {
-          ...selection,
-          limit,
-        });
-        const rows = await summarizeThreads(context, threads);
+        const { threads, nextCursor, truncated } = await listThreads(call, { ...selection, limit });
+        const rows = await summarizeThreads(call.context, threads);
         return { threads: rows.map(shown), nextCursor, truncated };
       },
     }),
@@ -86,9 +83,7 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
     }),
     defineConsoleRoute('GET /home/:id', 'person', {
       response: schemas.homeSchema,
-      async handle({ context, session, path }) {
-        return { organizationId: await findHome(context, session, path.id) };
-      },
+      handle: async (call) => ({ organizationId: await findHome(call, call.path.id) }),
     }),
   ];
 }
@@ -102,18 +97,17 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       status: 201,
       response: schemas.threadViewSchema,
       async handle(call) {
-        const { context, principal, body, traceId } = call;
+        const { body, traceId } = call;
         const idempotencyKey = idempotencyKeyOf(call.reply, limits.idempotencyKeyLengthMax);
         await limitPrompts(call);
-        const { thread } = await createThread(context, principal, { ...body, traceId, idempotencyKey });
+        const { thread } = await createThread(call, { ...body, traceId, idempotencyKey });
         return viewFor(call, thread.id);
       },
     }),
     defineConsoleRoute('PATCH /threads/:id', 'member', {
       body: schemas.renameBody(limits),
       response: schemas.changedThreadSchema,
-      handle: async ({ context, principal, path, body }) =>
-        changed(await renameThread(context, principal, path.id, body.title)),
+      handle: async (call) => changed(await renameThread(call, call.path.id, call.body.title)),
     }),
     defineConsoleRoute('POST /threads/:id/messages', 'member', {
       body: schemas.followUpBody(limits),
@@ -171,8 +165,8 @@ function rowFor(viewer: UserId, { thread, summary, found }: ThreadRow) {
   };
 }
 
-async function viewFor({ context, principal }: MemberCall, threadId: string): Promise<Pieces> {
-  return presentView(await getThreadView(context, principal, threadId));
+async function viewFor(call: MemberCall, threadId: string): Promise<Pieces> {
+  return presentView(await getThreadView(call, threadId));
 }
 
 /** As in the public API: repeating a create with the same key does not create a second thread. */

@@ -2,10 +2,10 @@ import { type AccessClaims, apiKeyPrefix, isWellFormedApiKey } from '../../domai
 import { notFound, organizationNotFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/organization.ts';
-import type { Principal, UserPrincipal } from '../../domain/principal.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { setBounded } from '../../domain/set-bounded.ts';
 import { secondsUntilReset, utcDay } from '../../domain/time.ts';
-import type { Context } from '../context.ts';
+import type { Context, PersonCall } from '../context.ts';
 
 /** A credential that is well formed and, if it is a token, signed by us. It may have been revoked. */
 export type Credential =
@@ -34,27 +34,25 @@ export async function authenticate({ store }: Context, credential: Credential): 
     const grant = await store.findKeyGrant(credential.hash);
     if (grant === undefined) throw revoked(credential);
     if (!grant.apiEnabled) throw apiNotEnabled();
-    return principalOf(grant.organizationId, grant.userId, credential.hash);
+    return principalOf(grant.organizationId, grant.userId, credential);
   }
   const { applicationId, organizationId, epoch } = credential;
   const grant = await store.findApplicationGrant(applicationId);
   if (grant?.organizationId !== organizationId || grant.epoch !== epoch) throw revoked(credential);
   if (!grant.apiEnabled) throw apiNotEnabled();
-  return servicePrincipal(organizationId);
+  return principalOf(organizationId, null, credential);
 }
 
-function principalOf(organizationId: OrganizationId, userId: UserId | null, keyHash: string): Principal {
-  if (userId === null) return servicePrincipal(organizationId);
-  return { kind: 'user', organizationId, userId, keyHash };
-}
-
-/** Applications and org-wide keys act as the organization's service identity (§5.2). */
-function servicePrincipal(organizationId: OrganizationId): Principal {
-  return { kind: 'service', organizationId };
+function principalOf(
+  organizationId: OrganizationId,
+  userId: UserId | null,
+  credential: Credential,
+): Principal {
+  return { organizationId, userId, keyHash: credential.kind === 'key' ? credential.hash : null };
 }
 
 /** For a write whose key or membership ended while the request was being received: fails as a new request would. */
-export async function refuseWrite(context: Context, { keyHash }: UserPrincipal): Promise<never> {
+export async function refuseWrite({ context, principal: { keyHash } }: PersonCall): Promise<never> {
   if (keyHash === null) throw organizationNotFound();
   const credential: Credential = { kind: 'key', hash: keyHash };
   await authenticate(context, credential);
@@ -107,10 +105,7 @@ export async function admit(context: Context, credential: Credential): Promise<A
         );
   if (admission === undefined) throw revoked(credential);
   if (admission.use === undefined) throw apiNotEnabled();
-  const principal =
-    credential.kind === 'key'
-      ? principalOf(admission.organizationId, admission.userId, credential.hash)
-      : servicePrincipal(admission.organizationId);
+  const principal = principalOf(admission.organizationId, admission.userId, credential);
   if (knownKeys !== undefined && credential.kind === 'key')
     setBounded(knownKeys, credential.hash, principal, knownKeysMax);
   return {
@@ -127,6 +122,6 @@ export async function admit(context: Context, credential: Credential): Promise<A
  */
 export function expectedPrincipal({ knownKeys }: Context, credential: Credential): Principal | undefined {
   if (knownKeys === undefined) return undefined;
-  if (credential.kind === 'application') return servicePrincipal(credential.organizationId);
+  if (credential.kind === 'application') return principalOf(credential.organizationId, null, credential);
   return knownKeys.get(credential.hash);
 }

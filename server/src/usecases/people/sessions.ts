@@ -77,7 +77,7 @@ export async function enterOrganization(
 }
 
 export function personIn(organizationId: OrganizationId, userId: UserId): UserPrincipal {
-  return { kind: 'user', organizationId, userId, keyHash: null };
+  return { organizationId, userId, keyHash: null };
 }
 
 /**

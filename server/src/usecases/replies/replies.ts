@@ -2,12 +2,12 @@ import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import { invalid, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
-import { changeRefused, isCreator } from '../../domain/principal.ts';
+import { changeRefused } from '../../domain/principal.ts';
 import { countedForPeople } from '../../domain/text.ts';
 import type { NewRating, NewReply, Rating } from '../../storage/store.ts';
 import type { PersonCall } from '../context.ts';
 import type { UserChange } from '../organization/audit-log.ts';
-import { findReadableThread } from '../threads/get-thread.ts';
+import { findOwnThread } from '../threads/get-thread.ts';
 import { reportEnded } from './tend-replies.ts';
 
 /**
@@ -67,10 +67,9 @@ async function addReply(
 }
 
 /** Stops the thread's running reply, if there is one: keeps its text so far and aborts its model call. */
-export async function cancelReply({ context, principal }: PersonCall, threadId: string): Promise<void> {
-  const thread = await findReadableThread(context, principal, threadId);
-  if (!isCreator(principal, thread)) throw changeRefused(principal, thread, 'stop its reply');
-  const { organizationId, id } = thread;
+export async function cancelReply(call: PersonCall, threadId: string): Promise<void> {
+  const { context, principal } = call;
+  const { organizationId, id } = await findOwnThread(call, threadId, 'stop its reply');
   const cancelled = await context.store.cancelReplies(organizationId, id, principal.userId);
   const replies = cancelled.map((messageId) => ({ organizationId, threadId: id, messageId }));
   reportEnded(context, 'cancelled', replies);

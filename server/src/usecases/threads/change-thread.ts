@@ -1,27 +1,23 @@
 import { notFound, type ServiceError, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type ThreadId } from '../../domain/id.ts';
-import { changeRefused, isCreator, type UserPrincipal } from '../../domain/principal.ts';
+import { changeRefused } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Context } from '../context.ts';
+import type { PersonCall } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
 import { auditNote, type Change, type UserChange } from '../organization/audit-log.ts';
 import { reportEnded } from '../replies/tend-replies.ts';
-import { findReadableThread } from './get-thread.ts';
+import { findOwnThread, findReadableThread } from './get-thread.ts';
 
-export async function renameThread(
-  context: Context,
-  principal: UserPrincipal,
-  threadId: string,
-  title: string,
-): Promise<Thread> {
-  if (!isThreadId(threadId)) throw threadNotFound();
+export async function renameThread(call: PersonCall, threadId: string, title: string): Promise<Thread> {
+  const { context, principal } = call;
   const { store, threadSignals } = context;
+  if (!isThreadId(threadId)) throw threadNotFound();
   const result = await store.renameThread(principal.organizationId, threadId, principal, title);
   if (result.outcome === 'renamed') {
     threadSignals.changed(threadId);
     return result.thread;
   }
-  if (result.outcome === 'revoked') return refuseWrite(context, principal);
+  if (result.outcome === 'revoked') return refuseWrite(call);
   throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'rename it');
 }
 
@@ -38,7 +34,7 @@ export async function deleteThread(change: UserChange, threadId: string): Promis
     threadSignals.changed(threadId);
     return threadId;
   }
-  if (result.outcome === 'revoked') return refuseWrite(context, principal);
+  if (result.outcome === 'revoked') return refuseWrite(change);
   throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'delete it');
 }
 
@@ -46,14 +42,14 @@ export const undoMs = 600_000;
 
 /** Undoes a deletion. Only the thread's creator can, and only for a limited time; otherwise the thread is not found. */
 export async function restoreThread(change: UserChange, threadId: string): Promise<Thread> {
-  const { context, principal } = change;
-  const { organizationId, userId } = principal;
+  const { context } = change;
+  const { organizationId, userId } = change.principal;
   if (!isThreadId(threadId)) throw cannotRestore();
   const note = auditNote(change, 'thread.restored', threadId);
   const outcome = await context.store.restoreThread(organizationId, threadId, userId, undoMs, note);
   if (outcome === 'missing') throw cannotRestore();
   context.threadSignals.changed(threadId);
-  return findReadableThread(context, principal, threadId);
+  return findReadableThread(change, threadId);
 }
 
 /** The same error in every case, whether the thread never existed or was removed for good. */
@@ -70,15 +66,13 @@ export async function publishThread(change: Change, threadId: string, published:
 
 /** For the thread's creator. */
 export async function publishOwnThread(
-  { context, principal, initiator }: UserChange,
+  change: UserChange,
   threadId: string,
   published: boolean,
 ): Promise<Thread> {
-  const { organizationId } = principal;
-  const thread = await findReadableThread(context, principal, threadId);
-  if (!isCreator(principal, thread)) throw changeRefused(principal, thread, 'publish or unpublish it');
-  const done = await setPublished({ context, organizationId, initiator }, thread.id, published);
-  if (!done) throw threadNotFound();
+  const thread = await findOwnThread(change, threadId, 'publish or unpublish it');
+  const { organizationId } = thread;
+  if (!(await setPublished({ ...change, organizationId }, thread.id, published))) throw threadNotFound();
   return { ...thread, published };
 }
 

@@ -1,10 +1,9 @@
 import { invalid } from '../../domain/errors.ts';
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
 import { type Thread, titleFromPrompt } from '../../domain/thread.ts';
 import { dayMs } from '../../domain/time.ts';
 import type { NewThread } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
+import type { Context, PersonCall } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
 
 interface CreateThreadInput {
@@ -26,13 +25,10 @@ export interface CreatedThread {
 const idempotencyKeptMs = dayMs;
 
 /** Resolves when the thread and its pending reply are stored. A repeated idempotency key creates no second thread. */
-export async function createThread(
-  context: Context,
-  principal: UserPrincipal,
-  input: CreateThreadInput,
-): Promise<CreatedThread> {
+export async function createThread(call: PersonCall, input: CreateThreadInput): Promise<CreatedThread> {
+  const { context } = call;
   const { ids } = context;
-  const { organizationId, userId, keyHash } = principal;
+  const { organizationId, userId, keyHash } = call.principal;
   const fields = {
     title: input.title ?? titleFromPrompt(input.prompt),
     accountId: input.accountId ?? null,
@@ -57,7 +53,7 @@ export async function createThread(
       },
     }),
   });
-  if (result.outcome === 'revoked') return refuseWrite(context, principal);
+  if (result.outcome === 'revoked') return refuseWrite(call);
   if (result.outcome === 'key-reused') {
     throw invalid('Idempotency-Key: was used before with another body.');
   }

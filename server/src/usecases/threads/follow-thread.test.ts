@@ -83,7 +83,7 @@ describe('Following a thread', () => {
     Object.assign(context, { followedThreads: new FollowedThreads(context, pace) });
   }
   function follow(principal = ada): AsyncGenerator<ThreadEvent, void> {
-    return followThread(context, principal, thread.id, ending.signal);
+    return followThread({ context, principal }, thread.id, ending.signal);
   }
   async function nextOf(events: AsyncGenerator<ThreadEvent, void>): Promise<ThreadEvent> {
     const { value } = await events.next();
@@ -203,7 +203,8 @@ describe('Following a thread', () => {
         while (calls.get('threadVersion') === versions) await setImmediate();
       }
       const next = Promise.all(all.map(nextView));
-      await renameThread({ ...context, store: world.store }, ada, thread.id, `Renamed for ${consumers}`);
+      const call = { context: { ...context, store: world.store }, principal: ada };
+      await renameThread(call, thread.id, `Renamed for ${consumers}`);
       await next;
       const counted = Object.fromEntries(calls);
       await Promise.all(all.map((events) => events.return()));
@@ -257,7 +258,7 @@ describe('Following a thread', () => {
     await settle();
     context.replySignals.replyEnded(claim);
     assert.equal((await nextView(events)).status.state, 'idle');
-    await renameThread(context, ada, thread.id, 'Another');
+    await renameThread({ context, principal: ada }, thread.id, 'Another');
     assert.equal((await nextView(events)).thread.title, 'Another');
     await publishOwnThread(byAda(), thread.id, true);
     assert.equal((await nextView(events)).thread.published, true);

@@ -1,10 +1,10 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { ThreadId } from '../../domain/id.ts';
 import type { AssistantMessage, Step } from '../../domain/message.ts';
-import { canRead, type UserPrincipal } from '../../domain/principal.ts';
+import { canRead } from '../../domain/principal.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Context } from '../context.ts';
+import type { PersonCall } from '../context.ts';
 import { Wakeup } from '../timers.ts';
 import type { FollowedState, MessagesView } from './followed-threads.ts';
 import { getThreadVersion, loadCreator, type ThreadHeadView, visibleParts } from './get-thread.ts';
@@ -27,12 +27,12 @@ export type ThreadEvent =
  * first event if the person cannot read the thread.
  */
 export async function* followThread(
-  context: Context,
-  principal: UserPrincipal,
+  call: PersonCall,
   threadId: string,
   until: AbortSignal,
 ): AsyncGenerator<ThreadEvent, void> {
-  const version = await getThreadVersion(context, principal, threadId);
+  const { context, principal } = call;
+  const version = await getThreadVersion(call, threadId);
   const wakeup = new Wakeup(until, context.timers);
   const { poller, leave } = context.followedThreads.follow(
     principal.organizationId,

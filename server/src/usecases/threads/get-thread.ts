@@ -1,11 +1,11 @@
 import { notFound, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
 import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domain/message.ts';
-import { canRead, type Principal, type UserPrincipal } from '../../domain/principal.ts';
+import { canRead, changeRefused } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Reader, WholeThread } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
-import type { SignedIn } from '../people/sessions.ts';
+import type { WholeThread } from '../../storage/store.ts';
+import type { Context, PersonCall, PrincipalCall } from '../context.ts';
+import type { SignedInCall } from '../people/sessions.ts';
 import { nextTurn } from '../turns.ts';
 import { loadReplyDetails, type MessagesView, visibleDetails } from './followed-threads.ts';
 
@@ -21,26 +21,21 @@ export interface LargeThread extends Omit<WholeThread, 'messages'> {
 const smallBytesMax = 262_144;
 
 /** Returns the object of the store as it is, unless the thread is large. */
-export async function getThread(
-  context: Context,
-  principal: Principal,
-  threadId: string,
-): Promise<WholeThread | LargeThread> {
+export async function getThread(call: PrincipalCall, threadId: string): Promise<WholeThread | LargeThread> {
   if (!isThreadId(threadId)) throw threadNotFound();
-  const reader = { ...readerOf(principal), bytesMax: smallBytesMax };
-  const found = await context.store.getThread(principal.organizationId, threadId, reader);
-  if (found === undefined) return getLargeThread(context, principal, threadId);
+  const { context, principal } = call;
+  const { organizationId, userId } = principal;
+  const reader = { userId, bytesMax: smallBytesMax };
+  const found = await context.store.getThread(organizationId, threadId, reader);
+  if (found === undefined) return getLargeThread(call, threadId);
   if (!canRead(principal, found.thread)) throw threadNotFound();
   return found;
 }
 
-async function getLargeThread(
-  context: Context,
-  principal: Principal,
-  threadId: ThreadId,
-): Promise<LargeThread> {
+async function getLargeThread(call: PrincipalCall, threadId: ThreadId): Promise<LargeThread> {
   // Decides whether the principal may read the thread before anything of it is loaded.
-  await getThreadVersion(context, principal, threadId);
+  await getThreadVersion(call, threadId);
+  const { context, principal } = call;
   const { organizationId } = principal;
   const head = await context.store.getThreadHead(organizationId, threadId);
   if (head === undefined || !canRead(principal, head.thread)) throw threadNotFound();
@@ -59,14 +54,20 @@ async function getLargeThread(
 
 /** The thread without its messages, if the principal may read it. */
 export async function findReadableThread(
-  { store }: Context,
-  principal: Principal,
+  { context: { store }, principal }: PrincipalCall,
   threadId: string,
 ): Promise<Thread> {
   const thread = isThreadId(threadId)
     ? await store.findThread(principal.organizationId, threadId)
     : undefined;
   if (thread === undefined || !canRead(principal, thread)) throw threadNotFound();
+  return thread;
+}
+
+/** The same, if the person created it. `action` is as in `changeRefused`. */
+export async function findOwnThread(call: PersonCall, threadId: string, action: string): Promise<Thread> {
+  const thread = await findReadableThread(call, threadId);
+  if (thread.userId !== call.principal.userId) throw changeRefused(call.principal, thread, action);
   return thread;
 }
 
@@ -93,12 +94,11 @@ export async function* messageParts(
 
 /** The version that `getThread` would return now, without loading messages. */
 export async function getThreadVersion(
-  { store }: Context,
-  principal: Principal,
+  { context: { store }, principal }: PrincipalCall,
   threadId: string,
 ): Promise<number> {
   if (!isThreadId(threadId)) throw threadNotFound();
-  const version = await store.threadVersion(principal.organizationId, threadId, readerOf(principal));
+  const version = await store.threadVersion(principal.organizationId, threadId, principal);
   if (version === undefined) throw threadNotFound();
   return version;
 }
@@ -108,11 +108,11 @@ export async function getThreadVersion(
  * not name it.
  */
 export async function findHome(
-  { store }: Context,
-  { session: { userId, access } }: Pick<SignedIn, 'session'>,
+  { context: { store }, session }: Pick<SignedInCall, 'context' | 'session'>,
   id: string,
 ): Promise<OrganizationId> {
   if (!/^\w+$/.test(id)) throw notFound('No such thread or document.');
+  const { userId, access } = session.session;
   const { entered } = await store.listMemberships(userId, access);
   for (const { organizationId } of entered) {
     const found = isThreadId(id)
@@ -121,10 +121,6 @@ export async function findHome(
     if (found !== undefined) return organizationId;
   }
   throw notFound('No such thread or document.');
-}
-
-export function readerOf(principal: Principal): Reader {
-  return { userId: principal.kind === 'user' ? principal.userId : null };
 }
 
 /** A thread as the console shows it to one person, without its messages. */
@@ -140,12 +136,9 @@ export interface ThreadView {
   readonly parts: Iterable<MessagesView> | AsyncIterable<MessagesView>;
 }
 
-export async function getThreadView(
-  context: Context,
-  principal: UserPrincipal,
-  threadId: string,
-): Promise<ThreadView> {
-  const found = await getThread(context, principal, threadId);
+export async function getThreadView(call: PersonCall, threadId: string): Promise<ThreadView> {
+  const { context, principal } = call;
+  const found = await getThread(call, threadId);
   const { organizationId, id, userId } = found.thread;
   const mine = userId === principal.userId;
   const head = { ...found, mine, createdBy: await loadCreator(context, found.thread) };

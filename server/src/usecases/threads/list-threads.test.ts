@@ -31,13 +31,16 @@ describe('A walk at the pagination window', () => {
       seal: createSeal(new Uint8Array(32)),
       limits: { paginationWindow: 6 },
     } as Partial<Context> as Context;
-    const everyone = { kind: 'service', organizationId } as const;
+    const everyone = { organizationId, userId: null, keyHash: null };
 
     await publish(0, 4, 5, 6, 7);
-    const first = await listThreads(context, everyone, { limit: 2 });
+    const first = await listThreads({ context, principal: everyone }, { limit: 2 });
     assert.equal(first.truncated, false);
     await publish(1, 2, 3);
-    const second = await listThreads(context, everyone, { limit: 10, cursor: first.nextCursor as string });
+    const second = await listThreads(
+      { context, principal: everyone },
+      { limit: 10, cursor: first.nextCursor as string },
+    );
     assert.deepEqual([second.threads.length, second.nextCursor, second.truncated], [4, null, true]);
   });
 });

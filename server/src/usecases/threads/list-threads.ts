@@ -4,7 +4,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Listing, ThreadPage } from '../../storage/store.ts';
-import type { Context, PersonCall } from '../context.ts';
+import type { Context, PersonCall, PrincipalCall } from '../context.ts';
 
 const suggestionsMax = 20;
 
@@ -26,8 +26,7 @@ export interface ListedThreads {
 
 /** One page of the threads that the principal may see, as of the start of the walk and in the order of that time (§4.3). */
 export async function listThreads(
-  context: Context,
-  principal: Principal,
+  { context, principal }: PrincipalCall,
   { limit, cursor, ...selection }: ListThreadsInput,
 ): Promise<ListedThreads> {
   const { seal } = context;
@@ -88,8 +87,7 @@ export interface ThreadSelection {
   readonly accountId?: string;
 }
 
-function listingOf(principal: Principal, { scope, accountId }: ThreadSelection): Listing {
-  const userId = principal.kind === 'user' ? principal.userId : null;
+function listingOf({ userId }: Principal, { scope, accountId }: ThreadSelection): Listing {
   return {
     userId: scope === 'published' ? null : userId,
     ...(scope === 'mine' && userId !== null && { ownOnly: true }),

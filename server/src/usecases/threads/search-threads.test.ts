@@ -23,7 +23,7 @@ describe('A search in threads', () => {
   let ada: UserPrincipal;
   const index = () => indexThreads(context, async () => {}, new AbortController().signal);
   const find = (search: string, change: Partial<SearchThreadsInput> = {}) =>
-    searchThreads(context, ada, { search, limit: 10, ...change });
+    searchThreads({ context, principal: ada }, { search, limit: 10, ...change });
   const titles = (rows: readonly ThreadRow[]) => rows.map(({ thread }) => thread.title);
   const shown = (row: ThreadRow | undefined) =>
     row?.found?.text?.map(({ text, hit }) => (hit ? `[${text}]` : text)).join('');
@@ -154,7 +154,7 @@ describe('A search in threads', () => {
     };
     const held = { ...context, store: { ...world.store, searchThreads: found } };
     const search = (person: UserPrincipal, word: string, signal?: AbortSignal) =>
-      searchThreads(held, person, { search: `${word} `, limit: 10 }, signal);
+      searchThreads({ context: held, principal: person }, { search: `${word} `, limit: 10 }, signal);
     const first = search(ada, 'a0');
     const leaving = new AbortController();
     const left = search(ada, 'gone', leaving.signal);
@@ -196,7 +196,10 @@ describe('A search in threads', () => {
       return world.store.getThread(...asked);
     };
     const counting = { ...context, store: { ...world.store, getThread } };
-    const { rows } = await searchThreads(counting, ada, { search: 'velvet', limit: 100 });
+    const { rows } = await searchThreads(
+      { context: counting, principal: ada },
+      { search: 'velvet', limit: 100 },
+    );
     isRunning = false;
     count();
     assert.equal(rows.length, 12);

@@ -1,10 +1,9 @@
 import { invalid } from '../../domain/errors.ts';
 import { HitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
 import { SearchQueue } from '../../domain/fair-queue.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadQuery, ThreadSummary } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
+import type { Context, PersonCall } from '../context.ts';
 import { nextTurn } from '../turns.ts';
 import { messageParts } from './get-thread.ts';
 import type { ThreadSelection } from './list-threads.ts';
@@ -39,8 +38,7 @@ const searches = new SearchQueue(2, 1);
  * RATE_LIMITED if too many searches of the organization are waiting, or if `signal` aborts before this one has started.
  */
 export async function searchThreads(
-  context: Context,
-  principal: UserPrincipal,
+  { context, principal }: PersonCall,
   { limit, cursor, ...input }: SearchThreadsInput,
   signal?: AbortSignal,
 ): Promise<{ readonly rows: ThreadRow[]; readonly nextCursor: string | null }> {
