@@ -12,64 +12,33 @@ export interface Citation {
 }
 
 /** Not a link: `[2](…)`. */
-const bracket = /\[\^?(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\](?!\()/g;
-/** What may separate the citations of one statement. */
-const joint = /^ {0,2}(?:[,;&]|,? (?:and|or))? {0,2}$/;
-const jointLengthMax = 8;
+const bracket = String.raw`\[\^?(?!0+\])\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*\](?!\()`;
+const joint = ' {0,2}(?:[,;&]|,? (?:and|or))? {0,2}';
 /**
  * An index follows a single letter, a name with an underscore, a call or another index: `a[1]`, `user_ids[1]`, `f(x)[1]`.
  * After any other word it is a citation, because many models write no space before one.
  */
-const beforeIndex = /(?<![\w.])(?:[a-z]|[a-z\d]+_\w+|\w+\([^\s()]*\))$|\]$/i;
-const beforeIndexLengthMax = 40;
+const indexed = String.raw`(?<![\w.])(?:[A-Za-z]|[A-Za-z\d]+_\w+|\w+\([^\s()]*\))|\]`;
+const citation = new RegExp(`(?<!${indexed})${bracket}(?:${joint}${bracket})*`, 'g');
 
 /** The citations in a text, in order, except within inline code. Takes time linear in the text. */
 export function citationsIn(text: string): Citation[] {
-  const groups: { from: number; to: number; passages: number[] }[] = [];
-  for (const match of withoutCode(text).matchAll(bracket)) {
-    if (/^0+$/.test(match[1]!)) continue;
-    const passages = match[1]!.split(/[,;]/).map(Number);
-    const from = match.index;
-    const to = from + match[0].length;
-    const last = groups.at(-1);
-    const gap = last === undefined ? Number.POSITIVE_INFINITY : from - last.to;
-    if (last !== undefined && gap <= jointLengthMax && joint.test(text.slice(last.to, from))) {
-      last.to = to;
-      last.passages.push(...passages);
-    } else if (!beforeIndex.test(text.slice(Math.max(0, from - beforeIndexLengthMax), from))) {
-      groups.push({ from, to, passages });
-    }
-  }
-  return groups.map((group) => {
-    const isWord = isPartOfSentence(text, group);
-    return { ...group, ...(isWord ? {} : removalOf(text, group)), isWord };
+  return Array.from(withoutCode(text).matchAll(citation), ({ 0: group, index: from }) => {
+    const to = from + group.length;
+    const isWord = isPartOfSentence(text, from, to);
+    const extent = isWord ? { from, to } : removalOf(text, from, to);
+    return { ...extent, isWord, passages: group.match(/\d+/g)!.map(Number) };
   });
 }
 
 /** Neither a letter nor a space: a sentence may begin and end with it. */
 const filler = '\ue000';
+/** Nobody writes more backticks around it. Without a limit, it would not take linear time to find. */
+const inlineCode = /(?<![\\`])(`{1,9})(?!`).*?(?<!`)\1(?!`)/gs;
 
-/** The text with filler in place of its inline code. Takes linear time, however many backticks there are. */
+/** The text with filler in place of its inline code. */
 export function withoutCode(text: string): string {
-  const runs = [...text.matchAll(/`+/g)].map(({ index: from, 0: { length } }) => ({ from, length }));
-  const closers: (number | undefined)[] = [];
-  const nextOfLength = new Map<number, number>();
-  for (const [place, { length }] of [...runs.entries()].reverse()) {
-    closers[place] = nextOfLength.get(length);
-    nextOfLength.set(length, place);
-  }
-  let prose = '';
-  let end = 0;
-  for (let place = 0; place < runs.length; place += 1) {
-    const { from } = runs[place]!;
-    const closer = text[from - 1] === '\\' ? undefined : closers[place];
-    if (closer === undefined) continue;
-    const { from: closedAt, length } = runs[closer]!;
-    prose += text.slice(end, from) + filler.repeat(closedAt + length - from);
-    end = closedAt + length;
-    place = closer;
-  }
-  return prose + text.slice(end);
+  return text.replace(inlineCode, ({ length }) => filler.repeat(length));
 }
 
 export function replaceCitations(
@@ -107,20 +76,12 @@ export function withMarksInRow(row: string, numbers: readonly number[]): string 
 }
 
 /** What is removed with a citation: its parentheses, and the spaces before it (after it where it begins the line). */
-function removalOf(line: string, { from, to }: { from: number; to: number }): { from: number; to: number } {
+function removalOf(line: string, from: number, to: number): { from: number; to: number } {
   const isEnclosed = line[from - 1] === '(' && line[to] === ')';
-  const start = isEnclosed ? from - 1 : from;
-  let end = isEnclosed ? to + 1 : to;
-  const before = endOfText(line, start);
-  if (before === 0) while (/\s/.test(line.charAt(end))) end++;
-  return { from: before, to: end };
-}
-
-/** The offset at which the spaces before `at` begin. */
-function endOfText(line: string, at: number): number {
-  let end = at;
-  while (end > 0 && /\s/.test(line.charAt(end - 1))) end--;
-  return end;
+  const before = line.slice(0, isEnclosed ? from - 1 : from).trimEnd();
+  const after = line.slice(isEnclosed ? to + 1 : to);
+  const kept = before === '' ? after.trimStart() : after;
+  return { from: before.length, to: line.length - kept.length };
 }
 
 const leadsOn = words(
@@ -136,9 +97,8 @@ const says =
   /^\s+(?:say|state|explain|mention|note|describe|confirm|specif(?:y|ie)|add|write|define|list|show|suggest)e?s?\b/;
 const readBefore = 40;
 
-function isPartOfSentence(line: string, { from, to }: { from: number; to: number }): boolean {
-  const end = endOfText(line, from);
-  const before = line.slice(Math.max(0, end - readBefore), end);
+function isPartOfSentence(line: string, from: number, to: number): boolean {
+  const before = line.slice(0, from).trimEnd().slice(-readBefore);
   const after = line.slice(to, to + readBefore);
   const isFollowed = /^\s+["“(*_]*\p{L}/u.test(after);
   const word = /(\p{L}+)["“(*_]*$/u.exec(before)?.[1]?.toLowerCase() ?? '';
