@@ -1,4 +1,4 @@
-import { synonymsOf } from '../retrieval/other-wordings.ts';
+import { wordingsOf } from '../retrieval/other-wordings.ts';
 import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
 import { agrees, type Evidence, figuresOf, type Sentence } from './sentence.ts';
 
@@ -15,16 +15,13 @@ const thresholds = {
 };
 
 /** The sentences of a passage that are closest to a statement. */
-interface Match {
+export interface Support {
+  /** The passage, counted from 0. */
+  readonly passage: number;
   /** The share of the statement's words that they contain: 0 to 1. */
   readonly coverage: number;
   readonly from: number;
   readonly to: number;
-}
-
-export interface Support extends Match {
-  /** The passage, counted from 0. */
-  readonly passage: number;
 }
 
 /** The passages that support the statement. One that matches more closely and contradicts it outweighs the others. */
@@ -36,9 +33,9 @@ export function supportsOf(statement: Sentence, evidence: readonly Evidence[]): 
   const found = quotes.filter(({ from }) => from >= 0);
   if (found.length > 0) return found;
   const threshold = statement.figures.length > 0 ? thresholds.coverageWithFigures : thresholds.coverage;
-  const wordings = [...statement.terms].map((term) => [term, ...synonymsOf(term)]);
+  const wordings = [...statement.terms].map(wordingsOf);
   const close = evidence
-    .map(({ sentences }, passage) => ({ passage, ...closestMatch(statement, wordings, sentences) }))
+    .map(({ sentences }, passage) => closestMatch(statement, wordings, sentences, passage))
     .filter(({ coverage }) => coverage >= threshold);
   const { denials = [], supports = [] } = Object.groupBy(close, ({ passage, from, to }) => {
     const { sentences, context } = evidence[passage]!;
@@ -58,18 +55,19 @@ function closestMatch(
   { figures }: Sentence,
   wordings: readonly (readonly string[])[],
   sentences: readonly Sentence[],
-): Match {
-  let single: Match = { coverage: 0, from: 0, to: 0 };
+  passage: number,
+): Support {
+  let single: Support = { passage, coverage: 0, from: 0, to: 0 };
   let pair = single;
   let best = 0;
   const held = sentences.map(({ tokens }) => wordings.map((words) => words.some((word) => tokens.has(word))));
   for (const [at, { figures: own }] of sentences.entries()) {
     const coverage = shareOf(held[at]!);
     const score = coverage + thresholds.figure * figures.filter((figure) => agrees(figure, own)).length;
-    if (score > best) [best, single] = [score, { coverage, from: at, to: at }];
+    if (score > best) [best, single] = [score, { passage, coverage, from: at, to: at }];
     const before = held[at - 1] ?? [];
     const both = at === 0 ? 0 : shareOf(held[at]!.map((isHeld, term) => isHeld || before[term]!));
-    if (both > pair.coverage) pair = { coverage: both, from: at - 1, to: at };
+    if (both > pair.coverage) pair = { passage, coverage: both, from: at - 1, to: at };
   }
   return pair.coverage >= single.coverage + thresholds.pairGain ? pair : single;
 }
@@ -84,8 +82,7 @@ function contradicts(statement: Sentence, found: readonly Sentence[], context: R
   if (!statement.figures.every((figure) => agrees(figure, figures))) return true;
   const hasTerm = (term: string) => context.has(term) || found.some(({ tokens }) => tokens.has(term));
   // 'UK' may be written for 'Britain'.
-  const isNamed = (term: string) => [term, ...synonymsOf(term)].some(hasTerm);
-  if (!statement.names.every((name) => isNamed(termOf(name)))) return true;
+  if (!statement.names.every((name) => wordingsOf(termOf(name)).some(hasTerm))) return true;
   return (
     isMisattributed(statement, found) || saysContrast(statement, found, hasTerm) || negates(statement, found)
   );

@@ -25,17 +25,15 @@ happen occur,kind type,log output,memory ram,minimum min least,parallel concurre
 pattern glob,prevent avoid,priority precedence,recursive nested,repeat again,safe secure security,size length,
 sync synchronous,update upgrade`;
 
-const synonyms = new Map<string, readonly string[]>();
+const wordings = new Map<string, readonly string[]>();
 for (const group of families.split(/,\n?/)) {
   const terms = group.split(' ').map(termOf);
-  for (const term of terms) {
-    const others = terms.filter((other) => other !== term);
-    synonyms.set(term, [...(synonyms.get(term) ?? []), ...others]);
-  }
+  for (const term of terms) wordings.set(term, [...new Set([...wordingsOf(term), ...terms])]);
 }
 
-export function synonymsOf(term: string): readonly string[] {
-  return synonyms.get(term) ?? [];
+/** The term, and others that mean nearly the same. */
+export function wordingsOf(term: string): readonly string[] {
+  return wordings.get(term) ?? [term];
 }
 
 const respelledLengthMin = 5;

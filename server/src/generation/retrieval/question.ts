@@ -1,4 +1,4 @@
-import { synonymsOf } from './other-wordings.ts';
+import { wordingsOf } from './other-wordings.ts';
 import { stopWords } from './stop-words.ts';
 import { termOf, wordsOf } from './terms.ts';
 
@@ -7,8 +7,6 @@ export interface Concept {
   readonly term: string;
   /** The term as written in the question. */
   readonly word: string;
-  /** Terms that mean nearly the same. */
-  readonly others: readonly string[];
   /** Whether only the context of the question has it. */
   readonly isContext: boolean;
 }
@@ -29,7 +27,7 @@ export function conceptsOf(question: string, context = ''): Concept[] {
       if (stopWords.has(word) || (words[at - 1] === 'how' && measures.has(word))) continue;
       const term = termOf(word);
       const isContext = text !== question;
-      if (!concepts.has(term)) concepts.set(term, { term, word, others: synonymsOf(term), isContext });
+      if (!concepts.has(term)) concepts.set(term, { term, word, isContext });
       if (concepts.size === conceptsMax) break;
     }
   }
@@ -82,7 +80,7 @@ function soughtAll(patterns: readonly RegExp[]): Sought {
 
 /** '34 countries', '8 participants' for 'how many people'. */
 function countOf(counted: string): RegExp {
-  const things = [counted.replace(/(?:ie|e)?s$/, ''), ...synonymsOf(termOf(counted))];
+  const things = [counted.replace(/(?:ie|e)?s$/, ''), ...wordingsOf(termOf(counted))];
   return new RegExp(`\\b${number} (?:\\p{L}+ ){0,2}(?:${things.join('|')})`, 'iu');
 }
 

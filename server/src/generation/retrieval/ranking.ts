@@ -23,9 +23,8 @@ export interface RankedPassage {
 const weights = {
   /** How soon further occurrences of a word stop raising the score. */
   saturation: 0.8,
-  /** The weight of a word in a heading, and in the title or the file's name, relative to one in the text. */
+  /** The weight of a word in a heading relative to one in the text, the title or the file's name. */
   heading: 1.2,
-  title: 1,
   /** Added to the score of a passage that has what the question asks for, such as a date. */
   sought: 0.4,
   /** The factor for a section that lists names, versions or links, and whose heading the question does not name. */
@@ -41,11 +40,8 @@ export function rankPassages(
 ): RankedPassage[] {
   const scored = passages.map((passage) => {
     const score = scoreOf(concepts, passage);
-    return {
-      passage,
-      score,
-      order: score + (sought?.test(passage.text) ? sought.count * weights.sought : 0),
-    };
+    const hasSought = sought?.test(passage.text);
+    return { passage, score, order: score + (hasSought ? sought!.count * weights.sought : 0) };
   });
   const best = new Map<string, RankedPassage>();
   for (const one of scored.sort((a, b) => b.order - a.order)) {
@@ -68,9 +64,7 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
     let best = 0;
     for (const { term, weight } of wordings) {
       const found =
-        (text.get(term) ?? 0) +
-        weights.heading * (heading.get(term) ?? 0) +
-        weights.title * (title.get(term) ?? 0);
+        (text.get(term) ?? 0) + (title.get(term) ?? 0) + weights.heading * (heading.get(term) ?? 0);
       if (found === 0) continue;
       frequency += found;
       best = Math.max(best, weight);

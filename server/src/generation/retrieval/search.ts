@@ -1,7 +1,7 @@
 import type { Findings } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
-import { respellings, synonymsOf } from './other-wordings.ts';
+import { respellings, wordingsOf } from './other-wordings.ts';
 import { type Concept, conceptsOf, type Sought, soughtBy } from './question.ts';
 import { otherWording, type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
 
@@ -42,7 +42,7 @@ export async function searchPassages(
 ): Promise<SearchFindings> {
   const index = new TermIndex((terms) => store.findPassages(organizationId, accountId, terms, holdersMax));
   const asked = conceptsOf(question, context);
-  await index.lookUp(asked.flatMap(({ term, others }) => [term, ...others]));
+  await index.lookUp(asked.flatMap(({ term }) => wordingsOf(term)));
   if (index.passageCount === 0)
     return { searched: 0, passages: [], concepts: [], sought: undefined, ranked: [] };
   const concepts = await weighed(asked, index);
@@ -81,6 +81,8 @@ class TermIndex {
     const { length } = this.holders(term);
     return length < holdersMax ? length : Math.max(length, this.passageCount / 4);
   }
+
+  readonly isHeld = (term: string): boolean => this.held(term) > 0;
 
   rarity(held: number): number {
     return Math.log(1 + (this.passageCount - held + 0.5) / (held + 0.5));
@@ -133,37 +135,31 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
   let respelled = 0;
   for (const concept of asked) {
     const factor = concept.isContext ? contextWeight : 1;
-    const weight = factor * index.rarity(index.held(concept.term));
-    const isHeld = (term: string) => index.held(term) > 0;
-    const known = [concept.term, ...concept.others].filter(isHeld);
+    const weightOf = (term: string) => factor * index.rarity(index.held(term));
+    const weight = weightOf(concept.term);
+    let terms = wordingsOf(concept.term).filter(index.isHeld);
     // A word that no passage contains may be misspelled.
-    const isUnknown = known.length === 0 && respelled++ < respelledMax;
-    const terms = isUnknown ? (await respelledTerms(concept.word, index)).filter(isHeld) : known;
-    const wordings = terms
-      .map((term) => {
-        const certainty = term === concept.term ? 1 : otherWording;
-        // A synonym never weighs more than the word in the question, however rare it is.
-        return { term, weight: certainty * Math.min(weight, factor * index.rarity(index.held(term))) };
-      })
-      .sort((a, b) => b.weight - a.weight);
-    concepts.push({
-      ...concept,
-      weight,
-      wordings,
-      share: Math.min(weight, factor * shareMax * index.rarity(0)),
+    if (terms.length === 0 && respelled++ < respelledMax) terms = await respelledTerms(concept.word, index);
+    const wordings = terms.map((term) => {
+      if (term === concept.term) return { term, weight };
+      // A synonym never weighs more than the word in the question, however rare it is.
+      return { term, weight: otherWording * Math.min(weight, weightOf(term)) };
     });
+    wordings.sort((a, b) => b.weight - a.weight);
+    const share = Math.min(weight, factor * shareMax * index.rarity(0));
+    concepts.push({ ...concept, weight, wordings, share });
   }
   const total = concepts.reduce((sum, { share }) => sum + share, 0);
   return concepts.map((concept) => ({ ...concept, share: concept.share / total }));
 }
 
 /** The most frequent correct spelling of a word, or one whose synonym occurs, and its synonyms. */
-async function respelledTerms(word: string, index: TermIndex): Promise<readonly string[]> {
-  const spellings = respellings(word).map((term) => [term, ...synonymsOf(term)]);
-  await index.lookUpRare(spellings.flat());
-  const held = ([term = '']: readonly string[]) => index.held(term);
-  const best = spellings.toSorted((a, b) => held(b) - held(a)).find((terms) => held(terms) > 0);
-  return best ?? spellings.find((terms) => terms.some((term) => index.held(term) > 0)) ?? [];
+async function respelledTerms(word: string, index: TermIndex): Promise<string[]> {
+  const spellings = respellings(word);
+  await index.lookUpRare(spellings.flatMap(wordingsOf));
+  const frequentFirst = spellings.toSorted((a, b) => index.held(b) - index.held(a));
+  const known = frequentFirst.map((term) => wordingsOf(term).filter(index.isHeld));
+  return known.find(({ length }) => length > 0) ?? [];
 }
 
 function nominate(concepts: readonly WeighedConcept[], index: TermIndex): PassageNumber[] {

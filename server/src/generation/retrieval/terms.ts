@@ -16,7 +16,7 @@ export const tokensOf = remembered((text): readonly string[] => wordsOf(text).ma
 /** Words in order: lower-case, without diacritics, `30,000` as one number, `don't` as two words. */
 export function wordsOf(text: string): string[] {
   const words = folded(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  return words.some(needsSplitting) ? words.flatMap(splitWord) : words;
+  return words.every((word) => plainWord.test(word)) ? words : words.flatMap(splitWord);
 }
 
 /** The term of a word in the index. Computing one takes a microsecond, a lookup a tenth of that. */
@@ -69,15 +69,8 @@ function withoutApostrophes(text: string): string {
 /** Scripts that put no space between words. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const letterAndDigit = /^\d+[a-z]/;
-const mark = /\p{M}/u;
-
-function needsSplitting(word: string): boolean {
-  const first = word.charCodeAt(0);
-  // Nearly every word ends here.
-  if (first >= 0x61 && first <= 0x7a) return !/^[a-z0-9]*$/.test(word);
-  return first > 0x7f || letterAndDigit.test(word);
-}
+/** Nearly every word. */
+const plainWord = /^(?:[a-z][a-z\d]*|\d+)$/;
 
 /** Created on first use: the first use of `Intl` takes 19 ms, which would delay the start. */
 let segmenter: Intl.Segmenter | undefined;
@@ -88,13 +81,11 @@ function segmentsOf(text: string): string[] {
 }
 
 function splitWord(word: string): string[] {
-  if (!needsSplitting(word)) return [word];
+  if (plainWord.test(word)) return [word];
   // '5gb' is written '5 GB' as well.
-  if (letterAndDigit.test(word)) return word.split(/^(\d+)/).slice(1);
+  if (/^\d+[a-z]/.test(word)) return word.split(/^(\d+)/).slice(1);
   const words = unspaced.test(word) ? segmentsOf(word) : [word];
-  return words
-    .map((part) => (mark.test(part) ? part.replace(/\p{M}+/gu, '') : part))
-    .filter((part) => part !== '');
+  return words.map((part) => part.replace(/\p{M}+/gu, '')).filter((part) => part !== '');
 }
 
 /** About 10 MB per cached function. */
