@@ -101,11 +101,9 @@ function claimOf({ text, citations }: Piece): string {
 
 /** The passages that the draft cites and that support the statement; if there are none, the one that supports it best. */
 function toCite({ cites }: Piece, supports: readonly Support[]): readonly Support[] {
-  const cited = supports.filter(({ passage }) => cites.includes(passage + 1));
-  if (cited.length > 0)
-    return cited.sort((a, b) => cites.indexOf(a.passage + 1) - cites.indexOf(b.passage + 1));
-  const coverage = Math.max(...supports.map((one) => one.coverage));
-  return supports.filter((one) => one.coverage === coverage).slice(0, 1);
+  const cited = cites.flatMap((number) => supports.filter(({ passage }) => passage === number - 1));
+  const bestFirst = supports.toSorted((a, b) => b.coverage - a.coverage);
+  return cited.length > 0 ? cited : bestFirst.slice(0, 1);
 }
 
 const shownMax = 3;

@@ -2,7 +2,7 @@ import type { FoundPassage } from '../../domain/document.ts';
 import type { CheckedStatement, Source } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Citation, replaceCitations, withMarks, withMarksInRow } from './citations.ts';
-import type { Evidence } from './sentence.ts';
+import type { Evidence, Sentence } from './sentence.ts';
 import type { Piece } from './statements.ts';
 import type { Support } from './support.ts';
 
@@ -32,8 +32,7 @@ export function revise(
   /** 0 if the document is not a source. */
   const numberOf = (passage: number) => documents.indexOf(documentOf(passage)) + 1;
   const statements: CheckedStatement[] = [];
-  const texts: string[] = [];
-  let start = 0;
+  let text = '';
   for (const piece of pieces) {
     const shown = new Set<number>();
     const wording = replaceCitations(piece.text, piece.citations, (citation) =>
@@ -42,18 +41,16 @@ export function revise(
     const numbers = new Set(piece.cited.map(({ passage }) => numberOf(passage)));
     const inOrder = [...numbers].sort((a, b) => a - b);
     const following = inOrder.filter((number) => !shown.has(number));
-    const text = (piece.isRow ? withMarksInRow : withMarks)(wording, following);
-    const end = start + text.length;
-    if (piece.isStatement) statements.push({ start, end, sources: inOrder });
-    texts.push(text);
-    start = end;
+    const start = text.length;
+    text += (piece.isRow ? withMarksInRow : withMarks)(wording, following);
+    if (piece.isStatement) statements.push({ start, end: text.length, sources: inOrder });
   }
   const sources = documents.map((document): Source => {
     const own = supportsOf.get(document)!;
     const { documentId: id, title, url } = passages[own[0]!.passage]!;
     return { id, title, url, snippet: snippetOf(own, evidence) };
   });
-  return { text: texts.join(''), sources, statements };
+  return { text, sources, statements };
 }
 
 /** The passages that a sentence names, and those that support it, counted from 0. */
@@ -61,6 +58,8 @@ function passagesCitedIn({ citations, cited }: CheckedPiece): number[] {
   const named = citations.filter(({ isWord }) => isWord).flatMap(({ passages }) => passages);
   return [...named.map((number) => number - 1), ...cited.map(({ passage }) => passage)];
 }
+
+const titleLengthMax = 120;
 
 /**
  * The text in place of a citation that its sentence needs, or in a table cell; its numbers are added to `shown`. A document
@@ -77,38 +76,32 @@ function markText(
   for (const passage of passages.map((number) => number - 1)) {
     const isCited = isWord || cited.some((one) => one.passage === passage);
     const number = isCited ? numberOf(passage) : 0;
+    const title = found[passage]?.title;
     if (number > 0) shown.add(number);
     if (number > 0) words.add(`[${number}]`);
-    else if (isWord) words.add(nameOf(found[passage]));
+    else if (isWord) words.add(title ? `“${shortened(title, titleLengthMax)}”` : 'an unknown source');
   }
   const isNumbersOnly = [...words].every((word) => word.startsWith('['));
   const text = [...words].join(isNumbersOnly ? '' : ' and ');
   return isWord || text === '' ? text : ` ${text}`;
 }
 
-const titleLengthMax = 120;
-
-function nameOf(passage: FoundPassage | undefined): string {
-  return passage === undefined ? 'an unknown source' : `“${shortened(passage.title, titleLengthMax)}”`;
-}
-
 const snippetLengthMax = 300;
 
 /** The cited sentences in order of citation, each once, as many as fit. */
 function snippetOf(cited: readonly Support[], evidence: readonly Evidence[]): string {
-  const shown = new Set<string>();
+  const shown = new Set<Sentence>();
   let snippet = '';
-  let previous = '';
+  let previous: Sentence | undefined;
   for (const { passage, from, to } of cited) {
-    for (let place = from; place <= to; place += 1) {
-      const { text } = evidence[passage]!.sentences[place]!;
-      const name = `${passage} ${place}`;
-      const isNext = previous === `${passage} ${place - 1}`;
-      const longer = snippet === '' ? text : `${snippet}${isNext ? ' ' : ' … '}${text}`;
-      if (shown.has(name) || (snippet !== '' && longer.length > snippetLengthMax)) continue;
-      shown.add(name);
+    const { sentences } = evidence[passage]!;
+    for (const [at, sentence] of sentences.slice(from, to + 1).entries()) {
+      const joint = previous === sentences[from + at - 1] ? ' ' : ' … ';
+      const longer = snippet === '' ? sentence.text : `${snippet}${joint}${sentence.text}`;
+      if (shown.has(sentence) || (snippet !== '' && longer.length > snippetLengthMax)) continue;
+      shown.add(sentence);
       snippet = longer;
-      previous = name;
+      previous = sentence;
     }
   }
   return shortened(snippet, snippetLengthMax);

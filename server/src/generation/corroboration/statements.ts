@@ -45,15 +45,12 @@ export function* piecesOf(draft: string): Generator<Piece> {
 const lineStart = /^\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?/;
 
 function* piecesOfBlock(block: string, isHeading: boolean, isRow: boolean): Generator<Piece> {
-  const trimmed = block.trimEnd();
-  const start = lineStart.exec(trimmed)![0];
-  yield* between(start);
-  const text = trimmed.slice(start.length);
-  for (const [gap, own] of cut(text, isRow ? [text.length] : statementEnds(text), /^\s*/)) {
+  const text = block.trimEnd();
+  for (const [gap, own] of cut(text, isRow ? [text.length] : statementEnds(text), lineStart)) {
     yield* between(gap);
     yield pieceOf(own, !isHeading, isRow);
   }
-  yield* between(block.slice(trimmed.length));
+  yield* between(block.slice(text.length));
 }
 
 /**
