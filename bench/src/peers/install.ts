@@ -22,6 +22,8 @@ const packages = {
     '@langchain/langgraph': '1.4.18',
     '@langchain/langgraph-api': '2.0.0',
     '@langchain/langgraph-checkpoint': '1.1.5',
+    // Later patches need a version of `@langchain/protocol` that not every registry has.
+    '@langchain/langgraph-sdk': '1.12.3',
     typescript: '5.9.3',
   },
   mastra: {
