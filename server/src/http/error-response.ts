@@ -37,7 +37,7 @@ export async function sendError(
   challenges = true,
 ): Promise<FastifyReply> {
   const error = await firstFault(fault, request);
-  const known = toServiceError(error as FastifyError);
+  const known = toServiceError(error as FastifyError, request.routeOptions.bodyLimit);
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
   const unexpected = `Something went wrong on our side. Please try again, and quote ${request.id} if it persists.`;
   const { code, message, logMessage, retryAfterSeconds } =
@@ -68,11 +68,11 @@ function challengeFor({ headers: { authorization } }: FastifyRequest): string {
 }
 
 /** Client errors of the framework. INVALID_PARAMS is the only code that fits them. */
-function toServiceError(error: FastifyError): ServiceError | undefined {
+function toServiceError(error: FastifyError, bodyLimit: number | undefined): ServiceError | undefined {
   if (error instanceof ServiceError) return error;
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return invalid('body: is too large.');
+      return invalid(`body: must have at most ${bodyLimit} bytes.`);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return invalid('Content-Type: must be application/json, in UTF-8.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

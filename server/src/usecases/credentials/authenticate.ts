@@ -74,7 +74,7 @@ function apiNotEnabled(): ServiceError {
 const accessTokenPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 function malformed(): ServiceError {
-  return unauthorized('The credential is malformed.');
+  return unauthorized('The credential is malformed. Check that the whole key or access token was copied.');
 }
 
 export interface Admitted extends QuotaUse {
