@@ -170,12 +170,6 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
   }
 }
 
-/** What others on the network could do to the connection to the store; undefined if nothing. */
-export async function storeRisk({ store }: Config): Promise<string | undefined> {
-  if (store.engine === 'sqlite') return undefined;
-  return (await import('./storage/postgres-urls.ts')).tlsRisk(store.url);
-}
-
 /** Copies the embedded store into `copy`, an empty file, and checks the copy. Others may write to the store meanwhile. */
 export async function backupEmbeddedStore(
   store: StoreChoice & { engine: 'sqlite' },

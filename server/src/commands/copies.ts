@@ -10,13 +10,14 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Option } from 'commander';
-import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
+import { type StoreChoice, storeUrl } from '../config/parsers.ts';
 import { invalid, ServiceError } from '../domain/errors.ts';
 import { explainFault } from '../domain/store-fault.ts';
 import { counted } from '../domain/text.ts';
 import type { CopiedTable } from '../storage/copy-store.ts';
-import { type Arguments, type BareCommand, optionText, UsageError } from './command.ts';
+import { type Arguments, type BareCommand, UsageError } from './command.ts';
 import { clearStatus, showProgress } from './output.ts';
 
 const copy: BareCommand = {
@@ -29,14 +30,16 @@ const copy: BareCommand = {
     'Copy a store into an empty one and compare them; neither may be in use. After an interruption, run it again',
   examples: ['copy --from sqlite:./data/skein.db --to postgres://skein:PASSWORD@db.example/skein'],
   async runAlone(args) {
-    const from = readOption(args, 'from');
-    const to = readOption(args, 'to');
-    if (nameOf(from) === nameOf(to)) throw invalid('--from and --to name the same store.');
+    const from = storeIn(args, 'from');
+    const to = storeIn(args, 'to');
+    if (isDeepStrictEqual(from, to)) throw invalid('--from and --to name the same store.');
     if (from.engine === 'sqlite' && !existsSync(from.file)) {
       throw invalid(`--from names ${from.file}, which does not exist.`);
     }
     const tables = await copyBetween(from, to);
-    return { json: { tables }, text: describe(tables) };
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+    const copied = `${counted(rows, 'row')} in ${counted(tables.length, 'table')}`;
+    return { json: { tables }, text: `${copied} are the same in both stores, by count and checksum.` };
   },
 };
 
@@ -56,11 +59,10 @@ async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTa
   }
 }
 
-function readOption(args: Arguments, name: 'from' | 'to'): StoreChoice {
+function storeIn({ options }: Arguments, name: 'from' | 'to'): StoreChoice {
   try {
-    return readStore(optionText(args, name) ?? '');
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    return storeUrl(String(options[name]));
+  } catch {
     // The address is not repeated because it may hold a password.
     throw new UsageError(
       `--${name} must be sqlite: and a file, as in sqlite:./data/skein.db, or postgres://USER:PASSWORD@HOST/DATABASE.`,
@@ -84,15 +86,6 @@ async function opened<T>(
   }
 }
 
-function nameOf(choice: StoreChoice): string {
-  return choice.engine === 'sqlite' ? choice.file : choice.url;
-}
-
-function describe(tables: readonly CopiedTable[]): string {
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  return `${counted(rows, 'row')} in ${counted(tables.length, 'table')} are the same in both stores, by count and checksum.`;
-}
-
 /** The endings of the files that SQLite keeps for one database. */
 const databaseEndings = ['', '-journal', '-wal', '-shm'];
 
@@ -114,7 +107,8 @@ const backup: BareCommand = {
     rejectExisting(file, store, force);
     const bytes = await writeWhole(file, force, (partial) => copyAndCheck(store, partial));
     syncFolder(file);
-    return { json: { file, bytes }, text: `${file} contains the store: ${megabytes(bytes)}, checked.` };
+    const megabytes = (bytes / 1_000_000).toFixed(1);
+    return { json: { file, bytes }, text: `${file} contains the store: ${megabytes} MB, checked.` };
   },
 };
 
@@ -221,8 +215,4 @@ function sync(path: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

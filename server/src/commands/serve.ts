@@ -1,15 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
-import {
-  composeApp,
-  openContext,
-  openLog,
-  openMetrics,
-  openOtlp,
-  startWorker,
-  storeRisk,
-} from '../compose.ts';
-import { type Config, ConfigError, listeningUrl } from '../config/config.ts';
+import { composeApp, openContext, openLog, openMetrics, openOtlp, startWorker } from '../compose.ts';
+import { type Config, ConfigError, listeningUrl, storeRisk } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
 import { isLoopback } from '../domain/address.ts';
 import { explainFault } from '../domain/store-fault.ts';
@@ -36,19 +27,21 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const otlp = await openOtlp(config, (error) =>
     log.warn({ err: error }, 'traces or metrics could not be sent to the OTLP receiver'),
   );
+  const file = config.store.engine === 'sqlite' ? config.store.file : undefined;
   const context = await openContext(config, {
     baseUrl: () => address.baseUrl,
     watch: {
       connectionBroke: (error) => log.warn({ err: error }, 'a connection to the store broke'),
-      writesFail: (error) =>
-        log.error(placeOf(config, error), `the store takes no writes: ${explainFault(error)}`),
+      // Without a stack: the message says what to do.
+      writesFail: (error: NodeJS.ErrnoException) =>
+        log.error({ code: error.code, file }, `the store takes no writes: ${explainFault(error)}`),
       writesSucceed: () => log.info('the store takes writes again'),
     },
     telemetry: metrics?.telemetry,
     tracing: otlp?.tracing,
   });
   // After the store is open, so that a failed start prints only its error.
-  await warnOfRisks(config, role, log);
+  warnOfRisks(config, role, log);
   const metricsUrl = metrics && (await publishMetrics(config, metrics, otlp, context));
   const app = role === 'worker' ? undefined : await listen(config, context, log, address);
   const started = role === 'api' ? undefined : await startWorker(config, context, log);
@@ -80,7 +73,8 @@ export async function serve(config: Config, role: Role): Promise<number> {
   // Replies that are still claimed then are claimed by other workers when their leases expire.
   setTimeout(() => process.exit(1), stopMs).unref();
   await servedFiles?.stop();
-  if (app) await finish(app);
+  setTimeout(() => app?.server.closeAllConnections(), finishMs).unref();
+  await app?.close();
   await background.stopTending();
   await started?.worker.stop();
   await stopRelaying();
@@ -92,19 +86,15 @@ export async function serve(config: Config, role: Role): Promise<number> {
   return 'signal' in reason ? 0 : 1;
 }
 
-/** Without a stack: the message says what to do. */
-function placeOf({ store }: Config, { code }: NodeJS.ErrnoException) {
-  return { code, file: store.engine === 'sqlite' ? store.file : undefined };
-}
-
 /** Logs warnings about risky settings. The service starts anyway, because they may be intended. */
-async function warnOfRisks(config: Config, role: Role, log: Log): Promise<void> {
+function warnOfRisks(config: Config, role: Role, log: Log): void {
+  const { baseUrl, tls, trustedProxies } = config;
   for (const sentence of unknownVariables(process.env)) log.warn(sentence);
-  const risk = await storeRisk(config);
+  const risk = storeRisk(config);
   if (risk !== undefined) {
     log.warn(`the connection to PostgreSQL ${risk}: add sslmode=verify-full to SKEIN_DATABASE_URL`);
   }
-  if (config.mail !== undefined && config.baseUrl === undefined) {
+  if (config.mail !== undefined && baseUrl === undefined) {
     log.warn('SKEIN_BASE_URL is not set: links in emails contain the listening address');
   }
   if (config.otlp?.unsupportedProtocol !== undefined) {
@@ -112,16 +102,12 @@ async function warnOfRisks(config: Config, role: Role, log: Log): Promise<void> 
       `OTEL_EXPORTER_OTLP_PROTOCOL is ${config.otlp.unsupportedProtocol}, but traces and metrics are sent as http/json`,
     );
   }
-  if (role !== 'worker' && hidesCallers(config)) {
+  const endsTlsElsewhere = baseUrl?.startsWith('https:') && tls === undefined;
+  if (role !== 'worker' && endsTlsElsewhere && trustedProxies.length === 0) {
     log.warn(
       'SKEIN_BASE_URL is https and TLS ends elsewhere, but SKEIN_TRUSTED_PROXIES is not set: all callers seem to come from the proxy, and share its limit of failed sign-ins',
     );
   }
-}
-
-/** Whether an unlisted proxy makes all callers appear to have its address. */
-function hidesCallers({ baseUrl, tls, trustedProxies }: Config): boolean {
-  return baseUrl?.startsWith('https:') === true && tls === undefined && trustedProxies.length === 0;
 }
 
 /** Runs only after the service listens: a failed start must not use up the demo. */
@@ -153,22 +139,14 @@ interface Address {
   baseUrl: string;
 }
 
-async function listen(
-  config: Config,
-  context: SurfaceContext,
-  log: Log,
-  address: Address,
-): Promise<FastifyInstance> {
+async function listen(config: Config, context: SurfaceContext, log: Log, url: Address) {
   const app = await composeApp(config, context, log);
-  try {
-    // The address is logged once the console is built.
-    const listenTextResolver = () => 'listening';
-    await app.listen({ host: config.host, port: config.port, listenTextResolver });
-  } catch (error) {
-    await context.close();
-    throw listenError(error as NodeJS.ErrnoException, 'SKEIN_PORT', config.host, config.port);
-  }
-  address.baseUrl ||= urlOf(app.server.address() as AddressInfo, config.tls);
+  const { host, port, tls } = config;
+  // The address is logged once the console is built.
+  const started = app.listen({ host, port, listenTextResolver: () => 'listening' });
+  await orExplain(started, context, 'SKEIN_PORT', host, port);
+  const { address, port: bound } = app.server.address() as AddressInfo;
+  url.baseUrl ||= listeningUrl({ host: address, port: bound, tls });
   return app;
 }
 
@@ -182,45 +160,38 @@ async function publishMetrics(
   metrics.watch(context.storeHealth);
   otlp?.sendMetrics(() => metrics.collect());
   if (metricsPort === undefined) return undefined;
-  try {
-    const address = await metrics.listen(host, metricsPort);
-    return `${urlOf(address, undefined)}/metrics`;
-  } catch (error) {
-    await context.close();
-    throw listenError(error as NodeJS.ErrnoException, 'SKEIN_METRICS_PORT', host, metricsPort);
-  }
+  const started = metrics.listen(host, metricsPort);
+  const { address, port } = await orExplain(started, context, 'SKEIN_METRICS_PORT', host, metricsPort);
+  return `${listeningUrl({ host: address, port, tls: undefined })}/metrics`;
 }
 
-function listenError(
-  error: NodeJS.ErrnoException,
+/** Closes the store and says what to do if a port cannot be listened on. */
+async function orExplain<T>(
+  started: Promise<T>,
+  context: SurfaceContext,
   name: 'SKEIN_PORT' | 'SKEIN_METRICS_PORT',
   host: string,
   port: number,
-): Error {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new ConfigError(
-        name,
-        `is ${port}, which is in use on ${host}: stop the other process, or choose another port`,
-      );
-    case 'EACCES':
-      return new ConfigError(name, `is ${port}, which this user may not use: choose a port above 1023`);
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new ConfigError('SKEIN_HOST', `is ${host}, which is not an address of this machine`);
-    default:
-      return error;
+): Promise<T> {
+  try {
+    return await started;
+  } catch (error) {
+    await context.close();
+    switch ((error as NodeJS.ErrnoException).code) {
+      case 'EADDRINUSE':
+        throw new ConfigError(
+          name,
+          `is ${port}, which is in use on ${host}: stop the other process, or choose another port`,
+        );
+      case 'EACCES':
+        throw new ConfigError(name, `is ${port}, which this user may not use: choose a port above 1023`);
+      case 'EADDRNOTAVAIL':
+      case 'ENOTFOUND':
+        throw new ConfigError('SKEIN_HOST', `is ${host}, which is not an address of this machine`);
+      default:
+        throw error;
+    }
   }
-}
-
-function urlOf({ address, port }: AddressInfo, tls: Config['tls']): string {
-  return listeningUrl({ host: address, port, tls });
-}
-
-async function finish(app: FastifyInstance): Promise<void> {
-  const cutOff = setTimeout(() => app.server.closeAllConnections(), finishMs);
-  await app.close();
-  clearTimeout(cutOff);
 }
 
 function untilStopRequested(): Promise<{ signal: NodeJS.Signals }> {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { isLoopback } from '../domain/address.ts';
 import { type LimitVariable, limitValues } from '../domain/limits.ts';
-import { httpUrl, optional, type StoreChoice, storeUrl } from './parsers.ts';
-import { ConfigError, parseAs, parseVariable, type VariableName, type VariableValue } from './variables.ts';
+import { tlsRisk } from '../storage/postgres-urls.ts';
+import { httpUrl, optional, type StoreChoice } from './parsers.ts';
+import { ConfigError, parseAs, type Read, readFrom, readTogether } from './variables.ts';
 
 export type { StoreChoice };
 export { ConfigError };
@@ -18,10 +18,8 @@ export type RemoteConfig = Readonly<ReturnType<typeof readRemoteConfig>>;
 /** The OpenID provider for single sign-on. */
 export type SsoChoice = NonNullable<Config['sso']>;
 
-type Read = <Name extends VariableName>(name: Name) => VariableValue<Name>;
-
 export function readConfig(environment: NodeJS.ProcessEnv) {
-  const read: Read = (name) => parseVariable(name, environment[name]);
+  const read = readFrom(environment);
   return {
     host: read('SKEIN_HOST'),
     port: read('SKEIN_PORT'),
@@ -41,7 +39,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     drainMs: read('SKEIN_DRAIN_MS'),
     trustedProxies: read('SKEIN_TRUSTED_PROXIES'),
     /** Undefined: people sign in by password only. */
-    sso: readSso(read, environment.SKEIN_OIDC_ISSUER),
+    sso: readSso(read),
     /** Undefined: no mail is sent. */
     mail: readMail(read),
     retention: {
@@ -58,17 +56,17 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     ),
     /** Undefined: nothing is sent over OTLP. */
     otlp: readOtlp(environment),
-    tls: readTls(read('SKEIN_TLS_CERT'), read('SKEIN_TLS_KEY')),
+    tls: readTls(read),
   };
 }
 
 /** Reads only these variables, so that the settings of a service on the same machine do not matter to its clients. */
 export function readRemoteConfig(environment: NodeJS.ProcessEnv) {
-  const read: Read = (name) => parseVariable(name, environment[name]);
+  const read = readFrom(environment);
   const clientId = read('SKEIN_CLIENT_ID');
   const clientSecret = read('SKEIN_CLIENT_SECRET');
   if (clientSecret === undefined && clientId !== undefined) {
-    throw requiredWith('SKEIN_CLIENT_SECRET', 'SKEIN_CLIENT_ID');
+    throw new ConfigError('SKEIN_CLIENT_SECRET', 'must be set together with SKEIN_CLIENT_ID');
   }
   // A remote service may have a path in front of it.
   const readUrl = (name: 'SKEIN_BASE_URL' | 'SKEIN_AUTH_URL') =>
@@ -84,8 +82,9 @@ export function readRemoteConfig(environment: NodeJS.ProcessEnv) {
   };
 }
 
-export function readStore(url: string): StoreChoice {
-  return parseAs('SKEIN_DATABASE_URL', url, storeUrl);
+/** What others on the network could do to the connection to the store; undefined if nothing. */
+export function storeRisk({ store }: Config): string | undefined {
+  return store.engine === 'sqlite' ? undefined : tlsRisk(store.url);
 }
 
 /** The URL of the listening address, for a person on this machine. */
@@ -125,41 +124,24 @@ function readModel(read: Read) {
   return { kind: 'language', name, provider, model, baseUrl, apiKey } as const;
 }
 
-function readSso(read: Read, issuerText: string | undefined) {
-  const issuer = read('SKEIN_OIDC_ISSUER');
-  const clientId = read('SKEIN_OIDC_CLIENT_ID');
-  const clientSecret = read('SKEIN_OIDC_CLIENT_SECRET');
+function readSso(read: Read) {
   const name = read('SKEIN_OIDC_NAME');
-  if (issuer === undefined) {
-    if (clientId === '' && clientSecret === '') return undefined;
-    throw requiredWith('SKEIN_OIDC_ISSUER', 'SKEIN_OIDC_CLIENT_ID');
-  }
-  if (issuer.startsWith('http:') && !isLoopback(new URL(issuer).hostname)) {
-    throw new ConfigError(
-      'SKEIN_OIDC_ISSUER',
-      'must be an https URL: http would let anyone forge identities',
-    );
-  }
-  if (clientId === '') throw requiredWith('SKEIN_OIDC_CLIENT_ID', 'SKEIN_OIDC_ISSUER');
-  if (clientSecret === '') throw requiredWith('SKEIN_OIDC_CLIENT_SECRET', 'SKEIN_OIDC_ISSUER');
-  // As it is written: a slash at the end is part of an issuer's name.
-  return { issuer: issuerText ?? issuer, clientId, clientSecret, name };
+  const provider = readTogether(read, {
+    issuer: 'SKEIN_OIDC_ISSUER',
+    clientId: 'SKEIN_OIDC_CLIENT_ID',
+    clientSecret: 'SKEIN_OIDC_CLIENT_SECRET',
+  });
+  return provider && { ...provider, name };
 }
 
 function readMail(read: Read) {
-  const server = read('SKEIN_SMTP_URL');
-  const from = read('SKEIN_MAIL_FROM');
-  if (server === undefined && from === undefined) return undefined;
-  if (from === undefined) throw requiredWith('SKEIN_MAIL_FROM', 'SKEIN_SMTP_URL');
-  if (server === undefined) throw requiredWith('SKEIN_SMTP_URL', 'SKEIN_MAIL_FROM');
-  return { ...server, from };
+  const mail = readTogether(read, { server: 'SKEIN_SMTP_URL', from: 'SKEIN_MAIL_FROM' });
+  return mail && { ...mail.server, from: mail.from };
 }
 
-function readTls(cert: string, key: string): { readonly cert: Buffer; readonly key: Buffer } | undefined {
-  if (cert === '' && key === '') return undefined;
-  if (key === '') throw requiredWith('SKEIN_TLS_KEY', 'SKEIN_TLS_CERT');
-  if (cert === '') throw requiredWith('SKEIN_TLS_CERT', 'SKEIN_TLS_KEY');
-  const pair = { cert: readPem('SKEIN_TLS_CERT', cert), key: readPem('SKEIN_TLS_KEY', key) };
+function readTls(read: Read) {
+  const pair = readTogether(read, { cert: 'SKEIN_TLS_CERT', key: 'SKEIN_TLS_KEY' });
+  if (pair === undefined) return undefined;
   try {
     // Loaded here because it takes 35 ms of processor time, and most processes never use it.
     process.getBuiltinModule('node:tls').createSecureContext(pair);
@@ -170,18 +152,6 @@ function readTls(cert: string, key: string): { readonly cert: Buffer; readonly k
     );
   }
   return pair;
-}
-
-function requiredWith(name: VariableName, other: VariableName): ConfigError {
-  return new ConfigError(name, `must be set together with ${other}`);
-}
-
-function readPem(name: VariableName, file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch {
-    throw new ConfigError(name, `names a file that cannot be read: ${file}`);
-  }
 }
 
 const protocol = 'http/json';

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isLoopback } from '../domain/address.ts';
@@ -106,6 +107,21 @@ export const urlWithPlainPath: Parser<string> = (text) => {
   const url = httpUrl(text);
   if (/^\/?$|^(\/[\w.~-]+)+$/.test(new URL(url).pathname)) return url;
   throw new InvalidValue('may have a path of letters, digits and -._~ only');
+};
+
+/** As it is written: a slash at the end is part of an issuer's name. */
+export const issuerUrl: Parser<string> = (text) => {
+  const { protocol, hostname } = new URL(httpUrl(text));
+  if (protocol === 'https:' || isLoopback(hostname)) return text;
+  throw new InvalidValue('must be an https URL: http would let anyone forge identities');
+};
+
+export const fileContent: Parser<Buffer> = (file) => {
+  try {
+    return readFileSync(file);
+  } catch {
+    throw new InvalidValue(`names a file that cannot be read: ${file}`);
+  }
 };
 
 /** Where mail is sent. The text may contain a password, so it is not repeated. */

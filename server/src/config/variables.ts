@@ -1,180 +1,77 @@
 import { type LimitVariable, limitEntries, timerMsMax } from '../domain/limits.ts';
 import { editDistance } from '../domain/text.ts';
 import { cacheBytesDefault } from '../storage/kept-objects.ts';
-import {
-  anyText,
-  asciiWord,
-  days,
-  httpUrl,
-  InvalidValue,
-  line,
-  mailSender,
-  networks,
-  oneOf,
-  optional,
-  type Parser,
-  rootUrl,
-  smtpUrl,
-  storeUrl,
-  urlWithPlainPath,
-  wholeNumber,
-} from './parsers.ts';
+import type { Parser } from './parsers.ts';
+import * as parse from './parsers.ts';
 
 interface Variable<T> {
   /** Used if the variable is not set, or set to an empty string. */
   readonly default: string;
   readonly parse: Parser<T>;
-  /** The description in docs/operating.md. */
-  readonly meaning: string;
 }
 
-function variable<T>(fallback: string, parse: Parser<T>, meaning: string): Variable<T> {
-  return { default: fallback, parse, meaning };
+function variable<T>(fallback: string, parser: Parser<T>): Variable<T> {
+  return { default: fallback, parse: parser };
 }
 
 /** A variable without a default. */
-function unset<T>(parse: Parser<T>, meaning: string): Variable<T | undefined> {
-  return variable('', optional(parse), meaning);
+function unset<T>(parser: Parser<T>): Variable<T | undefined> {
+  return variable('', parse.optional(parser));
 }
 
-const port = wholeNumber(0, 65_535);
+const port = parse.wholeNumber(0, 65_535);
+const logLevel = parse.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 
 const limitVariables = Object.fromEntries(
-  limitEntries.flatMap(([, { variable: name, default: value, min = 1, max, sentence }]) =>
-    name === undefined ? [] : [[name, variable(String(value), wholeNumber(min, max), sentence)]],
+  limitEntries.flatMap(([, { variable: name, default: value, min = 1, max }]) =>
+    name === undefined ? [] : [[name, variable(String(value), parse.wholeNumber(min, max))]],
   ),
 ) as Record<LimitVariable, Variable<number>>;
 
-/** Every variable with its default, its parser and its meaning. A test compares docs/operating.md with this table. */
+/** Every variable with its default and its parser. docs/operating.md explains each; a test compares its tables with this. */
 export const variables = {
-  SKEIN_HOST: variable('127.0.0.1', anyText, 'Address to listen on'),
-  SKEIN_PORT: variable('8080', port, 'Port to listen on; 0 picks a free one'),
-  SKEIN_METRICS_PORT: unset(
-    port,
-    'Port for `/metrics`, in the Prometheus format; 0 picks a free one. Default: none',
-  ),
-  SKEIN_DATABASE_URL: variable(
-    'sqlite:./data/skein.db',
-    storeUrl,
-    'The store: `sqlite:` and a file, or `postgres://USER:PASSWORD@HOST/DATABASE`; separate several hosts by commas',
-  ),
-  SKEIN_DATABASE_CONNECTIONS: variable(
-    '10',
-    wholeNumber(1, 1000),
-    'Maximum number of connections of one process to PostgreSQL',
-  ),
-  SKEIN_CACHE_BYTES: variable(
-    String(cacheBytesDefault),
-    wholeNumber(0, 2 ** 40),
-    'Memory for threads and pages that have not changed since they were read; 0 turns this cache off',
-  ),
-  SKEIN_BASE_URL: unset(
-    rootUrl,
-    'Public URL of the service; every `threadUrl` starts with it. Default: the listening address',
-  ),
-  SKEIN_AUTH_URL: unset(
-    urlWithPlainPath,
-    'URL at which applications exchange their credentials, followed by `/oauth2/token`. Default: the base URL',
-  ),
-  SKEIN_MODEL: variable(
-    'extractive',
-    anyText,
-    'The model that writes replies: `extractive`, `openai-compatible/NAME`, `anthropic/NAME`, or `scripted` for tests',
-  ),
-  SKEIN_MODEL_BASE_URL: unset(
-    httpUrl,
-    "URL of the language model's provider, as in `http://127.0.0.1:11434/v1`",
-  ),
-  SKEIN_MODEL_API_KEY: unset(asciiWord, 'API key for the provider; never logged and never shown'),
-  SKEIN_REPLY_LEASE_MS: variable(
-    '15000',
-    wholeNumber(100, timerMsMax),
-    'How long a worker holds a reply without renewing its lease',
-  ),
-  SKEIN_REPLY_THREADS: unset(
-    wholeNumber(1, 64),
-    'Threads for the embedded model, ranking and corroboration. Default: the number of processors minus 1, from 1 to 4',
-  ),
-  SKEIN_DRAIN_MS: unset(
-    wholeNumber(0, 600_000),
-    'How long `/readyz` returns 503 before the service stops listening; up to twice as long while requests still arrive. Default: 5000 if `/readyz` was ever requested, otherwise 0',
-  ),
-  SKEIN_TRUSTED_PROXIES: variable(
-    '',
-    networks,
-    'Proxies whose `X-Forwarded-For` is trusted, as in `10.0.0.7,10.1.0.0/16`. Default: none',
-  ),
-  SKEIN_OIDC_ISSUER: unset(
-    httpUrl,
-    'The OpenID provider for single sign-on, as in `https://login.example`. Default: none',
-  ),
-  SKEIN_OIDC_CLIENT_ID: variable('', anyText, 'Client id of Skein at the provider'),
-  SKEIN_OIDC_CLIENT_SECRET: variable('', anyText, 'Its client secret; never logged and never shown'),
-  SKEIN_OIDC_NAME: variable('single sign-on', line(60), 'Name of the provider on the sign-in page'),
-  SKEIN_SMTP_URL: unset(
-    smtpUrl,
-    'Mail server that sends invitations: `smtps://USER:PASSWORD@HOST:PORT`, or `smtp://…` for STARTTLS. Default: none',
-  ),
-  SKEIN_MAIL_FROM: unset(
-    mailSender,
-    'Sender of these emails, as in `Skein <skein@example.org>`; required with `SKEIN_SMTP_URL`',
-  ),
-  SKEIN_RETENTION_DELETED_THREADS_DAYS: variable(
-    'forever',
-    // A deletion can be undone for ten minutes, and running walks look for threads that were renamed in the last day.
-    days(1),
-    'Days until a deleted thread is removed for good, with its messages; at least 1',
-  ),
-  SKEIN_RETENTION_AUDIT_DAYS: variable(
-    'forever',
-    days(1),
-    'Days until an audit log entry is removed; at least 1',
-  ),
-  SKEIN_RETENTION_USAGE_DAYS: variable(
-    'forever',
-    days(1),
-    'Days until the request counts of a day are removed; at least 1',
-  ),
-  SKEIN_RETENTION_REQUESTS_DAYS: variable(
-    '7',
-    days(1),
-    'Days until an entry of the request log is removed, or `forever`; at least 1',
-  ),
-  SKEIN_RETENTION_IDEMPOTENCY_DAYS: variable(
-    '0',
-    days(0),
-    'Days until an expired idempotency key is removed, or `forever`',
-  ),
-  SKEIN_RETENTION_SESSIONS_DAYS: variable(
-    '0',
-    days(0),
-    'Days until an expired console session is removed, or `forever`',
-  ),
-  SKEIN_LOG_LEVEL: variable(
-    'info',
-    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
-    '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
-  ),
-  SKEIN_TLS_CERT: variable(
-    '',
-    anyText,
-    'Certificate file (PEM); with `SKEIN_TLS_KEY` the service uses HTTPS',
-  ),
-  SKEIN_TLS_KEY: variable('', anyText, 'Private key file (PEM)'),
-  SKEIN_API_KEY: unset(
-    asciiWord,
-    'Only for `skein ask`, `skein threads` and `skein mcp`: the API key to use at `SKEIN_BASE_URL`',
-  ),
-  SKEIN_CLIENT_ID: unset(
-    asciiWord,
-    'Only for these commands, instead of a key: the client id of an application, which can only read',
-  ),
-  SKEIN_CLIENT_SECRET: unset(asciiWord, "The application's client secret"),
+  SKEIN_HOST: variable('127.0.0.1', parse.anyText),
+  SKEIN_PORT: variable('8080', port),
+  SKEIN_METRICS_PORT: unset(port),
+  SKEIN_DATABASE_URL: variable('sqlite:./data/skein.db', parse.storeUrl),
+  SKEIN_DATABASE_CONNECTIONS: variable('10', parse.wholeNumber(1, 1000)),
+  SKEIN_CACHE_BYTES: variable(String(cacheBytesDefault), parse.wholeNumber(0, 2 ** 40)),
+  SKEIN_BASE_URL: unset(parse.rootUrl),
+  SKEIN_AUTH_URL: unset(parse.urlWithPlainPath),
+  SKEIN_MODEL: variable('extractive', parse.anyText),
+  SKEIN_MODEL_BASE_URL: unset(parse.httpUrl),
+  SKEIN_MODEL_API_KEY: unset(parse.asciiWord),
+  SKEIN_REPLY_LEASE_MS: variable('15000', parse.wholeNumber(100, timerMsMax)),
+  SKEIN_REPLY_THREADS: unset(parse.wholeNumber(1, 64)),
+  SKEIN_DRAIN_MS: unset(parse.wholeNumber(0, 600_000)),
+  SKEIN_TRUSTED_PROXIES: variable('', parse.networks),
+  SKEIN_OIDC_ISSUER: unset(parse.issuerUrl),
+  SKEIN_OIDC_CLIENT_ID: unset(parse.anyText),
+  SKEIN_OIDC_CLIENT_SECRET: unset(parse.anyText),
+  SKEIN_OIDC_NAME: variable('single sign-on', parse.line(60)),
+  SKEIN_SMTP_URL: unset(parse.smtpUrl),
+  SKEIN_MAIL_FROM: unset(parse.mailSender),
+  // A deletion can be undone for ten minutes, and running walks look for threads that were renamed in the last day.
+  SKEIN_RETENTION_DELETED_THREADS_DAYS: variable('forever', parse.days(1)),
+  SKEIN_RETENTION_AUDIT_DAYS: variable('forever', parse.days(1)),
+  SKEIN_RETENTION_USAGE_DAYS: variable('forever', parse.days(1)),
+  SKEIN_RETENTION_REQUESTS_DAYS: variable('7', parse.days(1)),
+  SKEIN_RETENTION_IDEMPOTENCY_DAYS: variable('0', parse.days(0)),
+  SKEIN_RETENTION_SESSIONS_DAYS: variable('0', parse.days(0)),
+  SKEIN_LOG_LEVEL: variable('info', logLevel),
+  SKEIN_TLS_CERT: unset(parse.fileContent),
+  SKEIN_TLS_KEY: unset(parse.fileContent),
+  SKEIN_API_KEY: unset(parse.asciiWord),
+  SKEIN_CLIENT_ID: unset(parse.asciiWord),
+  SKEIN_CLIENT_SECRET: unset(parse.asciiWord),
   ...limitVariables,
 };
 
 export type VariableName = keyof typeof variables;
-export type VariableValue<Name extends VariableName> = ReturnType<(typeof variables)[Name]['parse']>;
+type Value<Name extends VariableName> = ReturnType<(typeof variables)[Name]['parse']>;
+
+/** Reads a variable. Throws a `ConfigError` if its value is invalid. */
+export type Read = <Name extends VariableName>(name: Name) => Value<Name>;
 
 /** An invalid setting. The message names the variable and says what is valid. */
 export class ConfigError extends Error {
@@ -184,12 +81,23 @@ export class ConfigError extends Error {
   }
 }
 
-export function parseVariable<Name extends VariableName>(
-  name: Name,
-  text: string | undefined,
-): VariableValue<Name> {
-  const { default: fallback, parse } = variables[name];
-  return parseAs(name, text || fallback, parse as Parser<VariableValue<Name>>);
+export function readFrom(environment: NodeJS.ProcessEnv): Read {
+  return <Name extends VariableName>(name: Name) => {
+    const { default: fallback, parse: parser } = variables[name];
+    return parseAs(name, environment[name] || fallback, parser as Parser<Value<Name>>);
+  };
+}
+
+/** The values of variables that need each other, under the keys of `names`. Undefined if none of them is set. */
+export function readTogether<Names extends Readonly<Record<string, VariableName>>>(read: Read, names: Names) {
+  const all = Object.entries(names).map(([key, name]) => ({ key, name, value: read(name) }));
+  const given = all.find(({ value }) => value !== undefined);
+  const missing = all.find(({ value }) => value === undefined);
+  if (given === undefined) return undefined;
+  if (missing) throw new ConfigError(missing.name, `must be set together with ${given.name}`);
+  return Object.fromEntries(all.map(({ key, value }) => [key, value])) as {
+    readonly [Key in keyof Names]: NonNullable<Value<Names[Key]>>;
+  };
 }
 
 /** A sentence for each variable that looks like one of ours but has no meaning, such as `SKEIN_PROT`. */
@@ -206,11 +114,11 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
 }
 
 /** Parses the value of a variable with another parser than the one in the table. */
-export function parseAs<T>(name: VariableName, text: string, parse: Parser<T>): T {
+export function parseAs<T>(name: VariableName, text: string, parser: Parser<T>): T {
   try {
-    return parse(text);
+    return parser(text);
   } catch (error) {
-    if (error instanceof InvalidValue) throw new ConfigError(name, error.message);
+    if (error instanceof parse.InvalidValue) throw new ConfigError(name, error.message);
     throw error;
   }
 }
