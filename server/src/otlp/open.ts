@@ -18,7 +18,6 @@ import {
   type MetricData,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
-import type { Tracing } from '../usecases/telemetry.ts';
 import { openOtlpTracing, type TracingOptions } from './tracing.ts';
 
 interface OtlpOptions extends TracingOptions {
@@ -27,21 +26,14 @@ interface OtlpOptions extends TracingOptions {
   readonly metricsEveryMs: number;
 }
 
-export interface Otlp {
-  /** Undefined if only metrics are sent. */
-  readonly tracing: Tracing | undefined;
-  /** Sends metrics from now on, if they are sent at all. */
-  sendMetrics(collect: () => Promise<readonly CollectedMetric[]>): void;
-  /** Sends what is left, for a few seconds at most. */
-  close(): Promise<void>;
-}
+export type Otlp = ReturnType<typeof openOtlp>;
 
 const closeWithinMs = 3000;
 /** A receiver that is gone fails every export. */
 const reportEveryMs = 60_000;
 
 /** `onFailure` is called about failed exports, at most once a minute. */
-export function openOtlp(options: OtlpOptions, version: string, onFailure: (error: unknown) => void): Otlp {
+export function openOtlp(options: OtlpOptions, version: string, onFailure: (error: unknown) => void) {
   reportFailures(onFailure);
   const resource = defaultResource()
     .merge(resourceFromAttributes({ 'service.name': 'skein', 'service.version': version }))
@@ -49,11 +41,14 @@ export function openOtlp(options: OtlpOptions, version: string, onFailure: (erro
   const tracing = options.traces ? openOtlpTracing(resource, options) : undefined;
   let stopMetrics = async () => {};
   return {
+    /** Undefined if only metrics are sent. */
     tracing,
-    sendMetrics(collect) {
+    /** Sends metrics from now on, if they are sent at all. */
+    sendMetrics(collect: Collect): void {
       if (options.metrics) stopMetrics = exportMetrics(resource, options.metricsEveryMs, collect);
     },
-    async close() {
+    /** Sends what is left, for a few seconds at most. */
+    async close(): Promise<void> {
       const closed = Promise.allSettled([tracing?.close(), stopMetrics()]);
       const late = new Promise((resolve) => setTimeout(resolve, closeWithinMs).unref());
       await Promise.race([closed, late]);
@@ -94,21 +89,21 @@ interface CollectedMetric {
   }[];
 }
 
+type Collect = () => Promise<readonly CollectedMetric[]>;
+
 /** Sends the metrics of the Prometheus port over OTLP as well. Returns a function that sends them a last time and stops. */
 function exportMetrics(
   resource: Resource,
   exportIntervalMillis: number,
-  collect: () => Promise<readonly CollectedMetric[]>,
+  collect: Collect,
 ): () => Promise<void> {
   const startTime = timeOf(Date.now());
   const producer = {
     async collect(): Promise<CollectionResult> {
       const times = { startTime, endTime: timeOf(Date.now()) };
       const metrics = (await collect()).map((metric) => metricData(metric, times));
-      return {
-        resourceMetrics: { resource, scopeMetrics: [{ scope: { name: 'skein' }, metrics }] },
-        errors: [],
-      };
+      const scopeMetrics = [{ scope: { name: 'skein' }, metrics }];
+      return { resourceMetrics: { resource, scopeMetrics }, errors: [] };
     },
   };
   const reader = new PeriodicExportingMetricReader({
@@ -134,11 +129,9 @@ function metricData(metric: CollectedMetric, times: Times): MetricData {
   };
   if (metric.type === 'histogram')
     return { ...shared, dataPointType: DataPointType.HISTOGRAM, dataPoints: histogramPoints(metric, times) };
-  const dataPoints = metric.values.map(({ value, labels }) => ({
-    ...times,
-    attributes: labels as Attributes,
-    value,
-  }));
+  const dataPoints = metric.values.map(({ value, labels }) => {
+    return { ...times, attributes: labels as Attributes, value };
+  });
   return metric.type === 'counter'
     ? { ...shared, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints }
     : { ...shared, dataPointType: DataPointType.GAUGE, dataPoints };

@@ -16,7 +16,6 @@ import {
   AlwaysOffSampler,
   AlwaysOnSampler,
   BatchSpanProcessor,
-  type IdGenerator,
   ParentBasedSampler,
   RandomIdGenerator,
   type Sampler,
@@ -40,34 +39,24 @@ export interface TracingOptions {
   readonly spanDelayMs: number;
 }
 
-interface OtlpTracing extends Tracing {
-  /** Sends what is left. */
-  close(): Promise<void>;
-}
-
 /** Sends spans over OTLP. The exporter reads its address and headers from the standard `OTEL_EXPORTER_OTLP_*` variables. */
-export function openOtlpTracing(resource: Resource, options: TracingOptions): OtlpTracing {
+export function openOtlpTracing(
+  resource: Resource,
+  options: TracingOptions,
+): Tracing & { close(): Promise<void> } {
   const ids = new TraceIds();
+  const exporter = new OTLPTraceExporter();
+  const processor = new BatchSpanProcessor({ exporter, scheduledDelayMillis: options.spanDelayMs });
   const provider = new TracerProvider({
     resource,
     idGenerator: ids,
     sampler: samplerOf(options),
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter: new OTLPTraceExporter(),
-        scheduledDelayMillis: options.spanDelayMs,
-      }),
-    ],
+    spanProcessors: [processor],
   });
   const tracer = provider.getTracer('skein');
   const contexts = new AsyncLocalStorageContextManager().enable();
   const propagator = new W3CTraceContextPropagator();
   const requests = new Map<string, SpanContext>();
-
-  function remember(traceId: string, span: Span): void {
-    requests.set(traceId, span.spanContext());
-    if (requests.size > requestsMax) requests.delete(requests.keys().next().value!);
-  }
 
   function within<T>(span: Span, parent: Context, work: () => T): T {
     const end = (error?: unknown) => {
@@ -93,7 +82,8 @@ export function openOtlpTracing(resource: Resource, options: TracingOptions): Ot
         attributes: { 'http.request.method': method, 'skein.trace_id': traceId },
       };
       const span = ids.using(traceId, () => tracer.startSpan(method, options, parent));
-      remember(traceId, span);
+      requests.set(traceId, span.spanContext());
+      if (requests.size > requestsMax) requests.delete(requests.keys().next().value!);
       const context = trace.setSpan(parent, span);
       return {
         run: (work) => contexts.with(context, work),
@@ -136,16 +126,11 @@ export function openOtlpTracing(resource: Resource, options: TracingOptions): Ot
  * A trace that starts here has the trace id of its request, without the hyphens. A reply that another process writes is
  * therefore part of the same trace, and a trace can be found by the id that a caller quotes.
  */
-class TraceIds implements IdGenerator {
+class TraceIds extends RandomIdGenerator {
   #chosen: string | undefined;
-  readonly #random = new RandomIdGenerator();
 
-  generateTraceId(): string {
-    return this.#chosen ?? this.#random.generateTraceId();
-  }
-
-  generateSpanId(): string {
-    return this.#random.generateSpanId();
+  override generateTraceId(): string {
+    return this.#chosen ?? super.generateTraceId();
   }
 
   using<T>(traceId: string, start: () => T): T {
@@ -161,12 +146,11 @@ class TraceIds implements IdGenerator {
 
 function samplerOf({ sampler: name, samplerArgument }: TracingOptions): Sampler {
   const ratio = Number(samplerArgument);
-  const [, root = name] = /^parentbased_(.+)$/.exec(name) ?? [];
-  const samplers: Record<string, () => Sampler> = {
-    always_on: () => new AlwaysOnSampler(),
-    always_off: () => new AlwaysOffSampler(),
-    traceidratio: () => new TraceIdRatioBasedSampler(ratio >= 0 && ratio <= 1 ? ratio : 1),
+  const root = name.replace(/^parentbased_/, '');
+  const samplers: Record<string, Sampler> = {
+    always_off: new AlwaysOffSampler(),
+    traceidratio: new TraceIdRatioBasedSampler(ratio >= 0 && ratio <= 1 ? ratio : 1),
   };
-  const sampler = (samplers[root] ?? samplers.always_on!)();
+  const sampler = samplers[root] ?? new AlwaysOnSampler();
   return root === name ? sampler : new ParentBasedSampler({ root: sampler });
 }
