@@ -27,7 +27,7 @@ try {
 } catch {
   for (const descriptor of opened.slice(0, 2)) closeSync(descriptor);
 }
-await buildBeside(log, process.argv[1], 'the console').ended;
+await buildBeside(log, process.argv[1], 'the console', new AbortController().signal).ended;
 for (const descriptor of opened.slice(2)) closeSync(descriptor);
 process.stdout.write(warnings.join());
 `;

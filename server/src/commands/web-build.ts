@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { openLog } from '../compose.ts';
 import { isProcessRunning } from '../usecases/processes.ts';
@@ -15,52 +17,43 @@ interface Build {
   readonly ended: Promise<void>;
   /** Lets requests come first. */
   lowerPriority(): void;
-  stop(): void;
 }
 
-const noBuild: Build = { ended: Promise.resolve(), lowerPriority() {}, stop() {} };
-
-interface ServedFiles {
-  /** Resolves as soon as there is a web application to serve, even an outdated one, or its build has failed. */
-  readonly consoleReady: Promise<void>;
-  /** To be called once the service is ready: looks for newer sources, which takes 17 ms of the event loop. */
-  checkSources(): void;
-  /** Stops a running build and leaves the existing files. */
-  stop(): Promise<void>;
-}
+const noBuild: Build = { ended: Promise.resolve(), lowerPriority() {} };
 
 /**
  * Builds the console at once if it is missing. Once the service is ready, builds it and then the documentation if they are
  * older than their sources. Does nothing in an installation without these sources.
  */
-export function buildServedFiles(log: Log, root = join(import.meta.dirname, '../../..')): ServedFiles {
+export function buildServedFiles(log: Log, root = join(import.meta.dirname, '../../..')) {
   const page = join(root, 'console/dist/index.html');
-  const isServed = existsSync(page);
   const ready = Promise.withResolvers<void>();
-  let current = noBuild;
-  let stopped = false;
-  function build(folder: string, name: string): Promise<void> {
-    if (!stopped) current = buildBeside(log, join(root, folder), name);
-    // The start of the service waits for a missing console: on a busy machine, a low priority would delay it by minutes.
-    if (isServed || folder !== 'console') current.lowerPriority();
-    return current.ended;
-  }
-  const buildConsole = () => build('console', 'the console');
-  const consoleBuilt = isServed ? ready.promise.then(buildConsole) : buildConsole();
-  const ended = consoleBuilt.then(() => build('site', 'the documentation'));
+  const stopping = new AbortController();
+  const build = (folder: string, name: string) => buildBeside(log, join(root, folder), name, stopping.signal);
+  const update = (folder: string, name: string) => {
+    const { lowerPriority, ended } = build(folder, name);
+    lowerPriority();
+    return ended;
+  };
+  // The start of the service waits for a missing console: on a busy machine, a low priority would delay it by minutes.
+  const first = existsSync(page) ? undefined : build('console', 'the console');
+  const consoleBuilt = first?.ended ?? ready.promise.then(() => update('console', 'the console'));
+  const ended = consoleBuilt.then(() => update('site', 'the documentation'));
   return {
-    consoleReady: untilServed(log, page, current),
+    /** Resolves as soon as there is a web application to serve, even an outdated one, or its build has failed. */
+    consoleReady: untilServed(log, page, first),
+    /** To be called once the service is ready: looks for newer sources, which takes 17 ms of the event loop. */
     checkSources: ready.resolve,
+    /** Stops a running build and leaves the existing files. */
     async stop() {
-      stopped = true;
-      current.stop();
+      stopping.abort();
       await ended;
     },
   };
 }
 
-async function untilServed(log: Log, page: string, build: Build): Promise<void> {
-  if (build === noBuild || existsSync(page)) return;
+async function untilServed(log: Log, page: string, build = noBuild): Promise<void> {
+  if (build === noBuild) return;
   log.info('building the console; this can take half a minute at the first start');
   const ended = build.ended.then(() => true);
   while (!existsSync(page)) if (await Promise.race([ended, pause(lookEveryMs, false)])) return;
@@ -69,52 +62,40 @@ async function untilServed(log: Log, page: string, build: Build): Promise<void> 
 }
 
 /** A failed build does not stop the service. */
-export function buildBeside(log: Log, folder: string, name: string): Build {
+export function buildBeside(log: Log, folder: string, name: string, stop: AbortSignal): Build {
   const failed = (error: unknown) => log.warn({ err: error }, `${name} could not be built`);
+  const buildFile = join(folder, 'build.ts');
+  const dist = join(folder, 'dist');
+  const lock = `${dist}.building`;
   try {
-    return startBuild(log, folder, name, failed);
+    if (stop.aborted || !existsSync(buildFile) || !isOutdated(folder, dist) || !takeLock(lock))
+      return noBuild;
+    const build = spawn(process.execPath, [buildFile], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    const exited = outcomeOf(build);
+    // A build survives a killed service. The lock names the build, so that no other process starts a second one.
+    writeFileSync(lock, String(build.pid));
+    stop.addEventListener('abort', () => build.kill());
+    const ended = exited.then(({ code, output }) => {
+      for (const left of [lock, `${dist}.${build.pid}`, `${dist}.${build.pid}.cache`])
+        rmSync(left, { recursive: true, force: true });
+      if (stop.aborted) return;
+      if (code === 0) log.info(`${name} is built`);
+      else log.warn({ code, output }, `${name} could not be built: npm ci, then npm run build`);
+    });
+    return { ended: ended.catch(failed), lowerPriority: () => lowerPriority(build) };
   } catch (error) {
     failed(error);
     return noBuild;
   }
 }
 
-function startBuild(log: Log, folder: string, name: string, failed: (error: unknown) => void): Build {
-  const buildFile = join(folder, 'build.ts');
-  const dist = join(folder, 'dist');
-  const lock = `${dist}.building`;
-  if (!existsSync(buildFile) || !isOutdated(folder, dist) || !takeLock(lock)) return noBuild;
-  const build = spawn(process.execPath, [buildFile], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-  const exited = new Promise<number | null>((resolve) => {
-    build.once('close', resolve);
-    build.on('error', () => resolve(null));
-  });
-  // A build survives a killed service. The lock names the build, so that no other process starts a second one.
-  writeFileSync(lock, String(build.pid));
-  let stopping = false;
-  let output = '';
-  const keepOutput = (text: string) => {
-    output = `${output}${text}`.slice(-2000);
-  };
+/** The exit code, which is null if the process did not start, and the end of what it printed. */
+async function outcomeOf(build: ChildProcess): Promise<{ code: number | null; output: string }> {
+  const exited = once(build, 'close').catch(() => [null]);
   // Missing if the process has no file descriptors left.
-  build.stderr?.on('data', keepOutput).on('error', () => {});
-  const ended = exited
-    .then((code) => {
-      for (const left of [lock, `${dist}.${build.pid}`, `${dist}.${build.pid}.cache`])
-        rmSync(left, { recursive: true, force: true });
-      if (stopping) return;
-      if (code === 0) log.info(`${name} is built`);
-      else log.warn({ code, output }, `${name} could not be built: npm ci, then npm run build`);
-    })
-    .catch(failed);
-  return {
-    ended,
-    lowerPriority: () => lowerPriority(build),
-    stop() {
-      stopping = true;
-      build.kill();
-    },
-  };
+  const output = build.stderr ? await text(build.stderr).catch(() => '') : '';
+  const [code] = await exited;
+  return { code, output: output.slice(-2000) };
 }
 
 function lowerPriority({ pid }: ChildProcess): void {
