@@ -19,7 +19,6 @@ import type { Drafter, Model, PassageSearch } from './generation/model.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
 import { termOf, termsOf, wordsOf } from './generation/retrieval/terms.ts';
 import type { ModelThreads, PassageSource } from './generation/threads/model-threads.ts';
-import type { ReplyWorker } from './generation/worker.ts';
 import type { Log } from './log.ts';
 import { createSmtpMailer } from './mail/smtp.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
@@ -203,22 +202,14 @@ export const copyTools = { sha256: (text: string) => hash('sha256', text), terms
 
 // The rest is loaded on use, so that the operator's commands start without workers, models, the HTTP stack and the logger.
 
-interface StartedWorker {
-  readonly worker: ReplyWorker;
-  /** Undefined if no model quotes documents. */
-  readonly suggestQuestions?: SuggestQuestions | undefined;
-}
-
-export async function startWorker(config: Config, context: Context, log: Logger): Promise<StartedWorker> {
-  const settings = {
-    concurrency: config.limits.replyConcurrency,
-    leaseMs: config.replyLeaseMs,
-  };
+export async function startWorker(config: Config, context: Context, log: Logger) {
+  const settings = { concurrency: config.limits.replyConcurrency, leaseMs: config.replyLeaseMs };
   const { ReplyWorker } = await import('./generation/worker.ts');
   const { model, suggestQuestions } = await createModel(config, context);
   return { worker: await ReplyWorker.start(context, model, settings, log), suggestQuestions };
 }
 
+/** `suggestQuestions` is undefined if no model quotes documents. */
 async function createModel(
   config: Config,
   { store, tracing }: Context,
@@ -336,15 +327,7 @@ export async function openOtlp(
 export async function openMetrics(config: Config, role: string): Promise<MetricsServer | undefined> {
   if (config.metricsPort === undefined && config.otlp?.metrics !== true) return undefined;
   const { createMetricsServer } = await import('./metrics/metrics-server.ts');
-  return createMetricsServer({
-    version: packageVersion(),
-    role,
-    store: config.store.engine,
-    ...(config.store.engine === 'sqlite' && { storeFile: config.store.file }),
-    model: config.model.name,
-    modelKind: config.model.kind,
-    replyPlaces: role === 'api' ? 0 : config.limits.replyConcurrency,
-  });
+  return createMetricsServer(config, role);
 }
 
 export async function openLog(level: string, onDrop?: () => void): Promise<Log> {

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import type { Config } from '../config/config.ts';
 import { createListener } from '../http/listener.ts';
 import type { StoreHealth } from '../usecases/surface-context.ts';
-import { createMetrics, type ProcessFacts, watchStore } from './metrics.ts';
+import { createMetrics, watchStore } from './metrics.ts';
 
 /** A scraper sends its request in one packet. */
 const requestTimeoutMs = 10_000;
@@ -14,8 +15,8 @@ const plainText = 'text/plain; charset=utf-8';
 export type MetricsServer = ReturnType<typeof createMetricsServer>;
 
 /** Serves the metrics of this process in the Prometheus format on a separate port, which need not be exposed. */
-export function createMetricsServer(facts: ProcessFacts) {
-  const { registry, telemetry } = createMetrics(facts);
+export function createMetricsServer(config: Config, role: string) {
+  const { registry, telemetry } = createMetrics(config, role);
   const server = createListener((request, response) => void answer(registry, request, response), {
     tls: undefined,
     limits: { requestTimeoutMs },

@@ -2,21 +2,10 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type Config, packageVersion } from '../config/config.ts';
 import { retentionKinds } from '../domain/retention.ts';
 import type { StoreHealth } from '../usecases/surface-context.ts';
 import type { AttemptOutcome, Telemetry } from '../usecases/telemetry.ts';
-
-export interface ProcessFacts {
-  readonly version: string;
-  readonly role: string;
-  readonly store: string;
-  /** The file of the embedded store. */
-  readonly storeFile?: string;
-  readonly model: string;
-  readonly modelKind: string;
-  /** How many replies this process writes at once; 0 if it writes none. */
-  readonly replyPlaces: number;
-}
 
 /** From a get of a cached page to a read that waits for its reply. */
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
@@ -27,7 +16,7 @@ const replySeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT']);
 
 /** The metrics of this process. docs/operating.md explains each. */
-export function createMetrics(facts: ProcessFacts): { registry: Registry; telemetry: Telemetry } {
+export function createMetrics(config: Config, role: string): { registry: Registry; telemetry: Telemetry } {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // Remove gauges with the suffix of a counter, which `promtool check metrics` rejects. They only repeat, as totals,
@@ -35,11 +24,10 @@ export function createMetrics(facts: ProcessFacts): { registry: Registry; teleme
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   const make = instrumentsIn(registry);
-  describeProcess(make, facts);
-  return {
-    registry,
-    telemetry: { ...countRequests(make), ...countReplies(make, facts), ...countMaintenance(make) },
-  };
+  describeProcess(make, config, role);
+  const places = role === 'api' ? 0 : config.limits.replyConcurrency;
+  const replies = countReplies(make, config.model.kind, places);
+  return { registry, telemetry: { ...countRequests(make), ...replies, ...countMaintenance(make) } };
 }
 
 type Instruments = ReturnType<typeof instrumentsIn>;
@@ -90,14 +78,14 @@ function instrumentsIn(registry: Registry) {
 
 type States = number | Readonly<Record<string, number>>;
 
-function describeProcess(make: Instruments, { version, role, store, storeFile, model }: ProcessFacts): void {
+function describeProcess(make: Instruments, { store, model }: Config, role: string): void {
   make
     .gauge('skein_build_info', 'Always 1: what runs here.', ['version', 'role', 'store', 'model'])
-    .set({ version, role, store, model }, 1);
-  if (storeFile === undefined) return;
+    .set({ version: packageVersion(), role, store: store.engine, model: model.name }, 1);
+  if (store.engine !== 'sqlite') return;
   const help = 'Bytes free on the disk of the embedded store.';
   make.readGauge('skein_store_disk_free_bytes', help, async () => {
-    const { bavail, bsize } = await statfs(dirname(storeFile)).catch(() => ({ bavail: NaN, bsize: NaN }));
+    const { bavail, bsize } = await statfs(dirname(store.file)).catch(() => ({ bavail: NaN, bsize: NaN }));
     return bavail * bsize;
   });
 }
@@ -134,7 +122,8 @@ function countRequests(make: Instruments) {
   } satisfies Partial<Telemetry>;
 }
 
-function countReplies(make: Instruments, { modelKind: model, replyPlaces }: ProcessFacts) {
+/** `replyPlaces`: how many replies this process writes at once; 0 if it writes none. */
+function countReplies(make: Instruments, model: string, replyPlaces: number) {
   const durations = make.histogram(
     'skein_reply_duration_seconds',
     'From the claim of a reply by a worker until the worker leaves it, by model and outcome.',
