@@ -33,8 +33,8 @@ describe('The places of a worker', () => {
       const used = [...running.values()].reduce((sum, count) => sum + count, 0);
       const shares = sharePlaces(concurrency - used, organizations, (name) => running.get(name) ?? 0);
       if (shares.length === 0) return Object.fromEntries(running);
-      for (const { organization, places } of shares) {
-        running.set(organization, (running.get(organization) ?? 0) + places);
+      for (const { organizationId, limit } of shares) {
+        running.set(organizationId, (running.get(organizationId) ?? 0) + limit);
       }
     }
   }
@@ -44,7 +44,7 @@ describe('The places of a worker', () => {
     assert.deepEqual(fill(256, ['a']), { a: 128 });
     assert.deepEqual(fill(4, ['a']), { a: 2 });
     assert.deepEqual(fill(1, ['a']), { a: 1 });
-    assert.equal(sharePlaces(64, ['b'], () => 0)[0]?.places, 32);
+    assert.equal(sharePlaces(64, ['b'], () => 0)[0]?.limit, 32);
   });
 
   it('remain for many organizations that arrive one after the other and use their whole share', () => {
@@ -52,8 +52,8 @@ describe('The places of a worker', () => {
     const shares: number[] = [];
     while (free > 0) {
       const [share] = sharePlaces(free, ['next'], () => 0);
-      shares.push(share!.places);
-      free -= share!.places;
+      shares.push(share!.limit);
+      free -= share!.limit;
     }
     assert.deepEqual(shares, [128, 64, 32, 16, 8, 4, 2, 1, 1]);
   });
@@ -70,7 +70,7 @@ describe('The places of a worker', () => {
       for (let waiting = 1; waiting < 60; waiting += 1) {
         const organizations = Array.from({ length: waiting }, (_, index) => `o${index}`);
         const shares = sharePlaces(concurrency, organizations, () => 0);
-        const given = shares.reduce((total, { places }) => total + places, 0);
+        const given = shares.reduce((total, { limit }) => total + limit, 0);
         assert.ok(given >= 1 && given <= concurrency, `${given} of ${concurrency} for ${waiting}`);
       }
     }

@@ -36,22 +36,22 @@ export function retryDelayMs(
  * equal shares. One that arrives alone gets half of the free places, and the next one half of the rest, so that it takes
  * many organizations to use all places. (Network switches use the same dynamic threshold to share buffers among ports.)
  */
-export function sharePlaces<Organization>(
+export function sharePlaces<Id>(
   free: number,
-  organizations: readonly Organization[],
-  runningOf: (organization: Organization) => number,
-): { organization: Organization; places: number }[] {
-  const shares: { organization: Organization; places: number }[] = [];
+  organizations: readonly Id[],
+  runningOf: (organizationId: Id) => number,
+): { organizationId: Id; limit: number }[] {
+  const shares: { organizationId: Id; limit: number }[] = [];
   let left = free;
-  organizations.forEach((organization, index) => {
+  organizations.forEach((organizationId, index) => {
     const sharers = organizations.length - index;
     const equal = Math.ceil(left / (sharers + 1));
     // Afterwards it has about as many places as are free.
-    const allowed = Math.ceil((left - runningOf(organization)) / 2);
-    const places = Math.min(equal, allowed);
-    if (places <= 0) return;
-    shares.push({ organization, places });
-    left -= places;
+    const allowed = Math.ceil((left - runningOf(organizationId)) / 2);
+    const limit = Math.min(equal, allowed);
+    if (limit <= 0) return;
+    shares.push({ organizationId, limit });
+    left -= limit;
   });
   return shares;
 }

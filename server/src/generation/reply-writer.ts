@@ -1,23 +1,22 @@
 import type { Source, Step, Verdict } from '../domain/message.ts';
 import { failedReplyContent, type RunningStatus } from '../domain/reply.ts';
-import type { AuditNote, ClaimedReply, Replies } from '../storage/store.ts';
-import type { Timers } from '../usecases/timers.ts';
+import type { AuditNote, ClaimedReply } from '../storage/store.ts';
+import type { Context } from '../usecases/context.ts';
 import type { ReplyEvent } from './model.ts';
-
-interface ReplyWriterSettings {
-  readonly everyMs: number;
-  readonly now: () => number;
-  readonly timers: Timers;
-  readonly kept: () => void;
-  /** Called when another worker has the reply or it has ended: this one must stop writing. */
-  readonly lost: () => void;
-}
 
 export type ReplyWriter = ReturnType<typeof replyWriter>;
 
-/** Writes one reply to the store while the model drafts it, at intervals. */
-export function replyWriter(store: Replies, reply: ClaimedReply, settings: ReplyWriterSettings) {
-  const { everyMs, now, timers, kept, lost } = settings;
+/**
+ * Writes one reply to the store while the model drafts it, at intervals. Calls `lost` when another worker has the reply
+ * or it has ended.
+ */
+export function replyWriter(
+  { store, now, timers, threadSignals }: Context,
+  reply: ClaimedReply,
+  model: string,
+  everyMs: number,
+  lost: () => void,
+) {
   const steps: Step[] = [];
   const result: { sources: readonly Source[] | null; verdict?: Verdict; unanswered: boolean } = {
     sources: null,
@@ -32,7 +31,7 @@ export function replyWriter(store: Replies, reply: ClaimedReply, settings: Reply
     cancelDue = undefined;
     // The next write makes up for one that fails.
     const held = await store.recordReplyProgress(reply, { status, content, steps }).catch(() => true);
-    if (held) kept();
+    if (held) threadSignals.changed(reply.threadId);
     else if (!isClosed) lost();
   }
 
@@ -59,18 +58,11 @@ export function replyWriter(store: Replies, reply: ClaimedReply, settings: Reply
     },
 
     /** Resolves to false if another worker had taken the reply or it had ended. */
-    complete: (model: string) =>
-      store.settleReply(reply, { status: 'completed', content, steps, ...result, model }),
+    complete: () => store.settleReply(reply, { status: 'completed', content, steps, ...result, model }),
 
-    fail: (model: string, failure: string, note: AuditNote) =>
-      store.settleReply(reply, {
-        status: 'failed',
-        content: failedReplyContent,
-        steps,
-        sources: null,
-        model,
-        failure,
-        note,
-      }),
+    fail(failure: string, note: AuditNote) {
+      const failed = { status: 'failed', content: failedReplyContent, sources: null } as const;
+      return store.settleReply(reply, { ...failed, steps, model, failure, note });
+    },
   };
 }

@@ -1,13 +1,19 @@
-import { conversationBefore } from '../domain/conversation.ts';
+import { type ConversationTurn, conversationBefore } from '../domain/conversation.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import { timerMsMax } from '../domain/limits.ts';
 import { retryDelayMs, sharePlaces } from '../domain/reply.ts';
-import type { ClaimedReply, FailedReply, ReplyClaim } from '../storage/store.ts';
+import type { ClaimedReply, ReplyClaim } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
 import type { ReplyTaker, ReservedPlace } from '../usecases/replies/reply-signals.ts';
-import { releaseOrphanedReplies, replyFailedNote } from '../usecases/replies/tend-replies.ts';
+import {
+  failureForLog,
+  type ReplyLog,
+  releaseOrphanedReplies,
+  replyFailedNote,
+  replyForLog,
+} from '../usecases/replies/tend-replies.ts';
 import type { AttemptOutcome } from '../usecases/telemetry.ts';
-import { type Model, ModelError, type ReplyRequest, untilAborted } from './model.ts';
+import { type Model, ModelError, untilAborted } from './model.ts';
 import { type ReplyWriter, replyWriter } from './reply-writer.ts';
 import { retryStore } from './retry-store.ts';
 
@@ -16,18 +22,10 @@ export interface WorkerSettings {
   readonly leaseMs: number;
 }
 
-interface WorkerLog {
-  info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
-}
-
-type Conversation = ReplyRequest['conversation'];
-
 interface Running {
   readonly reply: ClaimedReply;
-  /** Undefined if it has to be read. */
-  readonly conversation: Conversation | undefined;
+  /** The only message so far. Undefined if the conversation has to be read. */
+  readonly prompt: string | undefined;
   readonly abort: AbortController;
   readonly beganMs: number;
   done: Promise<void>;
@@ -59,8 +57,8 @@ export class ReplyWorker implements ReplyTaker {
   readonly #context: Context;
   readonly #model: Model;
   readonly #settings: WorkerSettings;
-  readonly #log: WorkerLog;
-  readonly #running = new Set<Running>();
+  readonly #log: ReplyLog;
+  readonly #running = new Map<ReplyClaim, Running>();
   readonly #runningOf = new Map<OrganizationId, number>();
   readonly #stopHeartbeat: () => void;
   #lastServed: OrganizationId | undefined;
@@ -73,7 +71,7 @@ export class ReplyWorker implements ReplyTaker {
   #reserved = 0;
   #renewedMs: number;
 
-  private constructor(context: Context, model: Model, settings: WorkerSettings, log: WorkerLog) {
+  private constructor(context: Context, model: Model, settings: WorkerSettings, log: ReplyLog) {
     this.#context = context;
     this.#model = model;
     this.#settings = settings;
@@ -87,10 +85,10 @@ export class ReplyWorker implements ReplyTaker {
     context: Context,
     model: Model,
     settings: WorkerSettings,
-    log: WorkerLog,
+    log: ReplyLog,
   ): Promise<ReplyWorker> {
     for (const reply of await releaseOrphanedReplies(context)) {
-      log.warn({ failure: reply.failure, ...nameForLog(reply) }, 'reply failed');
+      log.warn(failureForLog(reply), 'reply failed');
     }
     const worker = new ReplyWorker(context, model, settings, log);
     context.replySignals.setTaker(worker);
@@ -101,12 +99,7 @@ export class ReplyWorker implements ReplyTaker {
   /** Call this when a reply may be waiting. */
   wake(): void {
     this.#woken = true;
-    if (this.#claiming !== undefined || this.#stopping) return;
-    this.#claiming = this.#claimAll().finally(() => {
-      this.#claiming = undefined;
-      // It may have been woken after the last claim.
-      if (this.#woken) this.wake();
-    });
+    if (!this.#stopping) this.#claiming ??= this.#claimAll();
   }
 
   reserve(organization: OrganizationId): ReservedPlace | undefined {
@@ -125,7 +118,7 @@ export class ReplyWorker implements ReplyTaker {
       },
       take: (created) => {
         leave();
-        if (created) this.#begin(created.reply, [{ role: 'user', content: created.prompt }]);
+        if (created) this.#begin(created.reply, created.prompt);
       },
       abandon: (reply) => {
         leave();
@@ -147,8 +140,8 @@ export class ReplyWorker implements ReplyTaker {
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#claiming;
-    for (const { abort } of this.#running) abort.abort(stopping);
-    await Promise.all([...this.#running].map(({ done }) => done));
+    for (const { abort } of this.#running.values()) abort.abort(stopping);
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
     this.#stopHeartbeat();
     await this.#model.close?.();
   }
@@ -157,46 +150,43 @@ export class ReplyWorker implements ReplyTaker {
     while (this.#woken && !this.#stopping) {
       this.#woken = false;
       try {
-        while (await this.#claimSome());
+        await this.#claimSome();
       } catch (error) {
         this.#log.error({ err: error }, 'replies could not be claimed; the next wake-up tries again');
       }
     }
+    this.#claiming = undefined;
   }
 
-  /** Resolves to whether it claimed any: then there may be more. */
-  async #claimSome(): Promise<boolean> {
+  async #claimSome(): Promise<void> {
     const { store } = this.#context;
     const free = this.#free();
     // Organizations that already hold their share are listed too, and must not hide the others.
     const listed = free + this.#runningOf.size;
     const waiting = await store.organizationsWaiting(this.#lastServed, listed);
     this.#moreWaiting = waiting.length > 0;
-    if (this.#stopping || free === 0) return false;
+    if (this.#stopping) return;
     const shares = this.#share(free, waiting);
-    if (shares.length === 0) return false;
-    const limits = shares.map(({ organization, places }) => ({
-      organizationId: organization,
-      limit: places,
-    }));
+    if (shares.length === 0) return;
     this.#reserved += free;
-    const claimed = await store.claimReplies(limits, this.#settings.leaseMs).finally(() => {
+    const claimed = await store.claimReplies(shares, this.#settings.leaseMs).finally(() => {
       this.#reserved -= free;
     });
-    this.#lastServed = shares.at(-1)?.organization;
+    this.#lastServed = shares.at(-1)?.organizationId;
     for (const reply of claimed) this.#begin(reply);
-    return claimed.length > 0;
+    // There may be more.
+    if (claimed.length > 0) this.#woken = true;
   }
 
-  #begin(reply: ClaimedReply, conversation?: Conversation): void {
+  #begin(reply: ClaimedReply, prompt?: string): void {
     const running: Running = {
       reply,
-      conversation,
+      prompt,
       abort: new AbortController(),
       beganMs: this.#context.timers.steadyMs(),
       done: Promise.resolve(),
     };
-    this.#running.add(running);
+    this.#running.set(reply, running);
     this.#count(reply.organizationId, 1);
     const { tracing, telemetry } = this.#context;
     telemetry.replyBegan();
@@ -204,7 +194,7 @@ export class ReplyWorker implements ReplyTaker {
       .afterRequest(reply.traceId, 'reply', { 'skein.model': this.#model.name }, () => this.#write(running))
       .catch((error: unknown): AttemptOutcome => {
         // No retry here: the lease expires and the reply is claimed again.
-        this.#log.error({ err: error, ...nameForLog(reply) }, 'reply could not be stored');
+        this.#log.error({ err: error, ...replyForLog(reply) }, 'reply could not be stored');
         return 'stopped';
       })
       .then((outcome) => {
@@ -212,7 +202,7 @@ export class ReplyWorker implements ReplyTaker {
         telemetry.replyLeft(outcome, ms, reply.organizationId);
       })
       .finally(() => {
-        this.#running.delete(running);
+        this.#running.delete(reply);
         this.#count(reply.organizationId, -1);
         if (this.#moreWaiting) this.wake();
       });
@@ -226,26 +216,21 @@ export class ReplyWorker implements ReplyTaker {
 
   async #write(running: Running): Promise<AttemptOutcome> {
     const { reply, abort } = running;
-    const { store, replySignals, threadSignals, now, timers } = this.#context;
+    const { replySignals, timers } = this.#context;
     const lose = () => abort.abort(lost);
     const unwatch = replySignals.watch(reply, lose);
     // Measured from the claim with a monotonic clock. The sweep marks the reply as failed.
     const cancelDeadline = timers.after(Math.min(reply.remainingMs, timerMsMax), lose);
-    const writer = replyWriter(store, reply, {
-      // Less often with thousands of running replies, to limit the writes.
-      everyMs: Math.max(200, this.#running.size / 5),
-      now,
-      timers,
-      kept: () => threadSignals.changed(reply.threadId),
-      lost: lose,
-    });
+    // Less often with thousands of running replies, to limit the writes.
+    const writeEveryMs = Math.max(200, this.#running.size / 5);
+    const writer = replyWriter(this.#context, reply, this.#model.name, writeEveryMs, lose);
     const written = this.#generate(running, writer).finally(() => {
       unwatch();
       writer.close();
     });
     try {
       return await written.then(
-        () => this.#settle(running, 'completed', () => writer.complete(this.#model.name)),
+        () => this.#settle(running, 'completed', writer.complete),
         (error) => this.#giveUp(running, writer, error),
       );
     } catch (error) {
@@ -258,9 +243,12 @@ export class ReplyWorker implements ReplyTaker {
   }
 
   async #generate(running: Running, writer: ReplyWriter): Promise<void> {
-    const request = await this.#persist(running, () => this.#requestFor(running));
+    const { organizationId, accountId, attempts } = running.reply;
+    const { signal } = running.abort;
+    const conversation = await this.#persist(running, () => this.#conversationOf(running));
+    const request = { organizationId, accountId, conversation, attempt: attempts + 1, signal };
     await this.#context.tracing.span('model', {}, async () => {
-      for await (const event of untilAborted(this.#model.reply(request), request.signal)) writer.take(event);
+      for await (const event of untilAborted(this.#model.reply(request), signal)) writer.take(event);
     });
   }
 
@@ -275,7 +263,7 @@ export class ReplyWorker implements ReplyTaker {
   #persist<T>({ reply, abort }: Running, call: () => Promise<T>): Promise<T> {
     const onFailure = (error: unknown) =>
       this.#log.warn(
-        { err: error, ...nameForLog(reply) },
+        { err: error, ...replyForLog(reply) },
         'the store is unavailable; the reply will be stored when it is back',
       );
     return retryStore(call, abort.signal, onFailure, this.#context.timers);
@@ -295,17 +283,17 @@ export class ReplyWorker implements ReplyTaker {
     const failure = error instanceof ModelError ? error.message : unexpectedFailure;
     const delayMs = this.#retryDelayMs(running, error);
     if (delayMs !== undefined) {
-      this.#log.info({ failure, delay_ms: delayMs, ...nameForLog(reply) }, 'reply will be tried again');
+      this.#log.info({ failure, delay_ms: delayMs, ...replyForLog(reply) }, 'reply will be tried again');
       const retry = () => store.retryReply(reply, { delayMs, failure });
       if (!(await this.#persist(running, retry))) return 'stopped';
       threadSignals.changed(reply.threadId);
       return 'retried';
     }
     // A `ModelError` explains itself. Any other error is a bug, so its stack is logged.
-    if (error instanceof ModelError) this.#log.warn({ failure, ...nameForLog(reply) }, 'reply failed');
-    else this.#log.error({ err: error, ...nameForLog(reply) }, 'reply failed');
+    if (error instanceof ModelError) this.#log.warn({ failure, ...replyForLog(reply) }, 'reply failed');
+    else this.#log.error({ err: error, ...replyForLog(reply) }, 'reply failed');
     const note = replyFailedNote(this.#context, reply, failure);
-    return this.#settle(running, 'failed', () => writer.fail(this.#model.name, failure, note));
+    return this.#settle(running, 'failed', () => writer.fail(failure, note));
   }
 
   #retryDelayMs({ reply, beganMs }: Running, error: unknown): number | undefined {
@@ -315,13 +303,15 @@ export class ReplyWorker implements ReplyTaker {
     return retryDelayMs(failed, this.#context.limits.replyAttempts, this.#context.timers.random());
   }
 
-  async #requestFor({ reply, abort, conversation: known }: Running): Promise<ReplyRequest> {
-    const { organizationId, accountId, attempts } = reply;
+  async #conversationOf({ reply, prompt }: Running): Promise<readonly ConversationTurn[]> {
+    const { store, timers } = this.#context;
+    if (prompt === undefined) {
+      const thread = await store.getThread(reply.organizationId, reply.threadId);
+      return conversationBefore(thread?.messages ?? [], reply.messageId);
+    }
     // The create is answered first: a model can block the process, or end it.
-    if (known) await new Promise<void>((resolve) => this.#context.timers.after(0, resolve));
-    const thread = known ? undefined : await this.#context.store.getThread(organizationId, reply.threadId);
-    const conversation = known ?? conversationBefore(thread?.messages ?? [], reply.messageId);
-    return { organizationId, accountId, conversation, attempt: attempts + 1, signal: abort.signal };
+    await new Promise<void>((resolve) => timers.after(0, resolve));
+    return [{ role: 'user', content: prompt }];
   }
 
   /**
@@ -334,13 +324,12 @@ export class ReplyWorker implements ReplyTaker {
 
   async #renew(): Promise<void> {
     const beganMs = this.#context.timers.steadyMs();
-    const running = new Map([...this.#running].map((one) => [one.reply, one]));
-    const claims = [...running.keys()];
+    const claims = [...this.#running.keys()];
     try {
       for (let from = 0; from < claims.length; from += renewedAtOnce) {
         const some = claims.slice(from, from + renewedAtOnce);
         const ended = await this.#context.store.renewReplies(some, this.#settings.leaseMs);
-        for (const claim of ended) running.get(claim as ClaimedReply)?.abort.abort(lost);
+        for (const claim of ended) this.#running.get(claim)?.abort.abort(lost);
       }
       this.#renewedMs = beganMs;
     } catch (error) {
@@ -348,8 +337,4 @@ export class ReplyWorker implements ReplyTaker {
       this.#log.error({ err: error }, 'leases could not be renewed');
     }
   }
-}
-
-function nameForLog({ traceId, threadId, messageId, organizationId }: Omit<FailedReply, 'failure'>) {
-  return { trace_id: traceId, thread: threadId, message: messageId, organization: organizationId };
 }

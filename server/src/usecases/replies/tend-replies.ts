@@ -109,10 +109,20 @@ function partOf(watched: readonly ReplyName[], round: number): readonly ReplyNam
 const tendEveryMs = 200;
 const clockEveryRounds = 25;
 
+export type ReplyLog = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
+
+export function replyForLog({ traceId, threadId, messageId, organizationId }: Omit<FailedReply, 'failure'>) {
+  return { trace_id: traceId, thread: threadId, message: messageId, organization: organizationId };
+}
+
+export function failureForLog(reply: FailedReply) {
+  return { failure: reply.failure, ...replyForLog(reply) };
+}
+
 interface Tending {
   readonly worker: { renewIfLate(): Promise<void> } | undefined;
   readonly leaseMs: number;
-  readonly log: Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
+  readonly log: ReplyLog;
   /** Called every few seconds. */
   readonly watchClock?: () => Promise<void>;
 }
@@ -131,10 +141,7 @@ export function keepTending(context: Context, tending: Tending): () => Promise<v
     try {
       await worker?.renewIfLate();
       const failed = await tendReplies(context, round, leases.mayEndLeases());
-      for (const { failure, traceId, threadId: thread, messageId: message, organizationId } of failed) {
-        const details = { failure, trace_id: traceId, thread, message, organization: organizationId };
-        log.warn(details, 'reply failed');
-      }
+      for (const reply of failed) log.warn(failureForLog(reply), 'reply failed');
       if (round % clockEveryRounds === 0) await watchClock?.();
       if (failing) log.info({}, 'the store answers again');
       failing = false;
