@@ -3,8 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import type { Outcome, Task, Tasks, ToThread } from '../src/generation/threads/model-threads.ts';
 
 parentPort?.on('message', (message: ToThread) => {
-  if (message === 'abort') tell([{ failure: 'aborted' }]);
-  else if ('tasks' in message) tell(message.tasks.flatMap((task) => misbehave(task) ?? []));
+  if ('tasks' in message) tell(message.tasks.flatMap((task) => misbehave(task) ?? []));
 });
 
 function tell(outcomes: readonly Outcome[]): void {

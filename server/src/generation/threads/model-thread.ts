@@ -1,4 +1,5 @@
 /** Runs in a worker thread of model-threads.ts: one batch of tasks at a time. */
+import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { corroborate } from '../corroboration/corroborated.ts';
@@ -12,13 +13,11 @@ setPriority(0, 10);
 
 const tell = (message: FromThread) => parentPort?.postMessage(message);
 
-/** The answer that the running task waits for. */
-let awaited: PromiseWithResolvers<never> | undefined;
-
-function call(method: keyof PassageStore, args: readonly unknown[]): Promise<never> {
-  awaited = Promise.withResolvers<never>();
+/** Nothing else is sent to a thread that waits for an answer. */
+async function call(method: keyof PassageStore, args: readonly unknown[]): Promise<never> {
   tell({ method, args });
-  return awaited.promise;
+  const [{ answer }] = await once(parentPort!, 'message');
+  return answer as never;
 }
 
 const source: PassageSource | null = workerData;
@@ -37,7 +36,7 @@ const store: PassageStore = {
   outlineDocuments: (...args) => ask('outlineDocuments', ...args),
 };
 const model = extractiveModel(store);
-/** Never aborts: an aborted task ends with its next call to the store. */
+/** Never aborts: the result of an aborted task is ignored. */
 const { signal } = new AbortController();
 
 const tasks: Tasks = {
@@ -54,9 +53,7 @@ const tasks: Tasks = {
 };
 
 parentPort?.on('message', (message: ToThread) => {
-  if (message === 'abort') awaited?.reject(new Error('The task was aborted.'));
-  else if ('answer' in message) awaited?.resolve(message.answer as never);
-  else void run(message.tasks);
+  if ('tasks' in message) void run(message.tasks);
 });
 
 /** Results do not wait longer than this for those of the next tasks, nor do tasks of other organizations. */

@@ -208,7 +208,7 @@ describe('Model threads', () => {
     });
 
     it('free the place of an aborted task', async () => {
-      const model = misbehaving({ abortMsMax: 2_000 });
+      const model = misbehaving();
       for (const how of ['wait', 'loop']) {
         const abort = new AbortController();
         const failed = assert.rejects(replyOf(model, how, 'org_1', abort.signal), { message: 'cancelled' });

@@ -33,10 +33,7 @@ interface StoreCall {
 
 export type ToThread =
   /** Tasks of one organization, to be run in order. */
-  | { readonly tasks: readonly Task[] }
-  | { readonly answer: unknown }
-  /** There will be no answer, because the tasks were aborted. */
-  | 'abort';
+  { readonly tasks: readonly Task[] } | { readonly answer: unknown };
 
 export type Outcome =
   | { readonly result: unknown }
@@ -52,22 +49,17 @@ export interface ThreadSettings {
   readonly threads: number;
   /** A task that takes longer has hung: its thread is ended. Time in which it waits for the store does not count. */
   readonly taskMsMax?: number;
-  /** How long an aborted task may take to notice. */
-  readonly abortMsMax?: number;
   /** Where the threads read documents. Without it they ask the store of the process. */
   readonly passages?: PassageSource | undefined;
   /** The program that the threads run. */
   readonly program?: URL;
 }
 
-/** The time for a task is far above what a long draft takes, and far below a reply's deadline. */
-const defaults = {
-  taskMsMax: 60_000,
-  abortMsMax: 2_000,
-  program: new URL('./model-thread.ts', import.meta.url),
-};
-
-type Settings = ThreadSettings & typeof defaults;
+/** Far above what a long draft takes, and far below a reply's deadline. */
+const defaultTaskMsMax = 60_000;
+/** How long a thread may continue with tasks that were all aborted. */
+const abortedMsMax = 2_000;
+const defaultProgram = new URL('./model-thread.ts', import.meta.url);
 
 /** Tasks of one organization that wait share a batch, so that their results share a message, and replies a commit. */
 const tasksPerBatch = 16;
@@ -90,7 +82,7 @@ interface PendingTask {
  */
 export class ModelThreads {
   readonly #store: PassageStore;
-  readonly #settings: Settings;
+  readonly #settings: ThreadSettings;
   /** The next organization to serve comes first. */
   readonly #waiting = new Map<OrganizationId, PendingTask[]>();
   /** Started on first use: a service that answers no prompts does not need them. */
@@ -100,7 +92,7 @@ export class ModelThreads {
 
   constructor(store: PassageStore, settings: ThreadSettings) {
     this.#store = store;
-    this.#settings = { ...defaults, ...settings };
+    this.#settings = settings;
   }
 
   /** The result of the task. Rejects with a `ModelError` if its thread ended. */
@@ -168,22 +160,17 @@ export class ModelThreads {
   }
 }
 
-interface Running {
-  /** Aborts when all tasks of the batch are aborted. */
-  readonly abort: AbortController;
-  readonly resolve: (outcomes: readonly Outcome[]) => void;
-  readonly reject: (error: Error) => void;
-}
-
 class ModelThread {
   hasEnded = false;
   readonly #store: PassageStore;
-  readonly #settings: Settings;
+  readonly #settings: ThreadSettings;
   #worker: Worker | undefined;
-  #running: Running | undefined;
+  #running: PromiseWithResolvers<readonly Outcome[]> | undefined;
+  /** Aborts when all tasks of the batch are aborted. */
+  #unwanted = new AbortController();
   #deadline: NodeJS.Timeout | undefined;
 
-  constructor(store: PassageStore, settings: Settings) {
+  constructor(store: PassageStore, settings: ThreadSettings) {
     this.#store = store;
     this.#settings = settings;
   }
@@ -194,21 +181,18 @@ class ModelThread {
 
   /** Settles the tasks that were run and resolves to the others. Then the thread is free or was ended. */
   async run(batch: readonly PendingTask[]): Promise<readonly PendingTask[]> {
-    const abort = new AbortController();
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Outcome[]>();
-    this.#running = { abort, resolve, reject };
+    this.#running = Promise.withResolvers();
+    this.#unwanted = new AbortController();
     const abortIfUnwanted = () => {
       if (!batch.every(({ signal }) => signal.aborted)) return;
-      abort.abort();
-      this.#tell('abort');
-      this.#endAfter(this.#settings.abortMsMax);
+      this.#unwanted.abort();
+      this.#endAfter(abortedMsMax);
     };
     for (const { signal } of batch) signal.addEventListener('abort', abortIfUnwanted, { once: true });
     try {
       this.#worker ??= this.#start();
-      this.#endAfter(this.#settings.taskMsMax);
       this.#tell({ tasks: batch.map(({ task }) => task) });
-      const outcomes = await promise;
+      const outcomes = await this.#running.promise;
       for (const [at, outcome] of outcomes.entries()) {
         if ('failure' in outcome) batch[at]!.reject(errorOf(outcome));
         else batch[at]!.resolve(outcome.result as never);
@@ -227,6 +211,7 @@ class ModelThread {
 
   async end(why: string): Promise<void> {
     this.hasEnded = true;
+    this.#unwanted.abort();
     this.#running?.reject(ended(why));
     await this.#worker?.terminate();
   }
@@ -234,7 +219,7 @@ class ModelThread {
   /** Throws a `ModelError` if the system cannot start another thread at the moment. */
   #start(): Worker {
     try {
-      const worker = new Worker(this.#settings.program, {
+      const worker = new Worker(this.#settings.program ?? defaultProgram, {
         workerData: this.#settings.passages ?? null,
         // Not the flags of the process: a thread refuses some of them.
         execArgv: [],
@@ -243,7 +228,7 @@ class ModelThread {
       });
       worker.on('message', (message: FromThread) => {
         if ('outcomes' in message) this.#running?.resolve(message.outcomes);
-        else void this.#answer(message).catch(() => {});
+        else void this.#answer(message).catch(() => this.end('its tasks were aborted'));
       });
       worker.on('error', (error) => void this.end(error.message));
       worker.on('exit', (code) => void this.end(`exit code ${code}`));
@@ -261,21 +246,16 @@ class ModelThread {
   }
 
   #tell(message: ToThread): void {
+    this.#endAfter(this.#settings.taskMsMax ?? defaultTaskMsMax);
     this.#worker?.postMessage(message);
   }
 
-  /** Rejects only if the tasks are aborted. The thread has been notified by then. */
+  /** Rejects if the store is unavailable and all tasks are aborted. */
   async #answer({ method, args }: StoreCall): Promise<void> {
-    const running = this.#running;
-    if (running === undefined) return;
-    const { signal } = running.abort;
-    if (signal.aborted) return this.#tell('abort');
     clearTimeout(this.#deadline);
     const read = this.#store[method] as (...args: readonly unknown[]) => Promise<unknown>;
-    const answer = await retryStore(() => read(...args), signal);
-    if (running !== this.#running || signal.aborted) return;
-    this.#endAfter(this.#settings.taskMsMax);
-    this.#tell({ answer });
+    const answer = await retryStore(() => read(...args), this.#unwanted.signal);
+    if (!this.hasEnded) this.#tell({ answer });
   }
 }
 
