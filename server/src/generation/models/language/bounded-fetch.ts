@@ -18,6 +18,7 @@ const lastEvent = /\ndata: ?\[DONE\]\r?\n/;
 const lastEventBytesMax = 32;
 /** How long the end of a stream may take after its last event. Some servers and proxies keep the connection open. */
 const endMs = 500;
+const noMore = { done: true, value: undefined } as const;
 
 /**
  * `fetch` for a provider's streams. It returns a stream of events or throws a `ModelError`. Its time and size are limited,
@@ -33,7 +34,7 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
       for (const [name, value] of Object.entries(bounds.traceHeaders?.() ?? {})) headers.set(name, value);
       const response = await during(fetch(input, { ...init, headers, signal, redirect: 'manual' }));
       await assertEventStream(response, bounds, during);
-      return new Response(response.body && boundedBody(response.body, bounds, during), response);
+      return new Response(boundedBody(response, bounds, during), response);
     } catch (error) {
       throw modelErrorOf(error);
     }
@@ -64,66 +65,48 @@ async function assertEventStream(response: Response, bounds: FetchBounds, during
       : 'The provider redirects to another address.';
     throw new ModelError(sentence, { transient: false });
   }
+  const refusal = boundedBody(response, { ...bounds, answerBytesMax: refusalBytesMax }, during);
+  const text = await new Response(refusal).text().catch(() => '');
   throw new ProviderRefusal(status, {
     retryAfterMs: retryAfterMsOf(headers, bounds.now()),
-    mentionsTools: /\btools?\b|\btool_|\bfunctions?\b/i.test(await startOf(response, during)),
+    mentionsTools: /\btools?\b|\btool_|\bfunctions?\b/i.test(text),
   });
 }
 
-/** The start of a refusal's body, as far as it arrives. */
-async function startOf(response: Response, during: During): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  const reader = response.body?.getReader();
-  try {
-    while (reader !== undefined && text.length < refusalBytesMax) {
-      const { done, value } = await during(reader.read());
-      if (done) return text;
-      text += decoder.decode(value, { stream: true });
-    }
-    await reader?.cancel();
-  } catch {}
-  return text;
+function boundedBody({ body }: Response, bounds: FetchBounds, during: During) {
+  return body && ReadableStream.from(boundedChunks(body, bounds, during));
 }
 
-function boundedBody(
+async function* boundedChunks(
   body: ReadableStream<Uint8Array>,
   { answerBytesMax, lineBytesMax }: FetchBounds,
   during: During,
-): ReadableStream<Uint8Array> {
+): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   let answerBytes = 0;
   let lineBytes = 0;
   let latest = '';
-  const read = () => {
-    const next = reader.read();
-    const end = { done: true, value: undefined } as const;
-    return lastEvent.test(latest) ? Promise.race([next, pause(endMs, end)]) : during(next);
-  };
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await read();
-        if (done) {
-          controller.close();
-          return await reader.cancel();
-        }
-        const end = Buffer.from(value.subarray(-lastEventBytesMax)).toString('latin1');
-        latest = (latest + end).slice(-lastEventBytesMax);
-        const newline = value.lastIndexOf(10);
-        answerBytes += value.length;
-        lineBytes = newline === -1 ? lineBytes + value.length : value.length - newline - 1;
-        if (answerBytes > answerBytesMax || lineBytes > lineBytesMax) {
-          throw new ModelError('The provider sent more than a reply can hold.', { transient: false });
-        }
-        controller.enqueue(value);
-      } catch (error) {
-        controller.error(streamErrorOf(error));
-        reader.cancel().catch(() => {});
+  try {
+    for (;;) {
+      const next = reader.read();
+      const hasEnded = lastEvent.test(latest);
+      const { done, value } = await (hasEnded ? Promise.race([next, pause(endMs, noMore)]) : during(next));
+      if (done) return;
+      const end = Buffer.from(value.subarray(-lastEventBytesMax)).toString('latin1');
+      latest = (latest + end).slice(-lastEventBytesMax);
+      const newline = value.lastIndexOf(10);
+      answerBytes += value.length;
+      lineBytes = newline === -1 ? lineBytes + value.length : value.length - newline - 1;
+      if (answerBytes > answerBytesMax || lineBytes > lineBytesMax) {
+        throw new ModelError('The provider sent more than a reply can hold.', { transient: false });
       }
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
+      yield value;
+    }
+  } catch (error) {
+    throw streamErrorOf(error);
+  } finally {
+    reader.cancel().catch(() => {});
+  }
 }
 
 /** A network error within a stream is a stream that was cut off, not a provider that cannot be reached. */

@@ -9,10 +9,10 @@ export class ProviderRefusal extends ModelError {
   readonly mentionsTools: boolean;
 
   constructor(status: number, details: { retryAfterMs?: number | undefined; mentionsTools?: boolean } = {}) {
-    const { retryAfterMs, mentionsTools = false } = details;
-    super(`The provider answered ${status}.`, { transient: isTransientStatus(status), retryAfterMs });
+    const transient = [408, 409, 425, 429].includes(status) || status >= 500;
+    super(`The provider answered ${status}.`, { transient, retryAfterMs: details.retryAfterMs });
     this.status = status;
-    this.mentionsTools = mentionsTools;
+    this.mentionsTools = details.mentionsTools ?? false;
   }
 }
 
@@ -51,10 +51,6 @@ function decimal(text: string): number {
   return /^\s*\d{1,12}(\.\d+)?\s*$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function isTransientStatus(status: number): boolean {
-  return [408, 409, 425, 429].includes(status) || status >= 500;
-}
-
 /** An error and its causes, outermost first. */
 function chainOf(error: unknown): Record<string, unknown>[] {
   const chain: Record<string, unknown>[] = [];
@@ -65,26 +61,22 @@ function chainOf(error: unknown): Record<string, unknown>[] {
 }
 
 const unreachable = new Set(
-  (
-    'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ' +
-    'ENETDOWN UND_ERR_SOCKET UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT'
-  ).split(' '),
+  `ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ENETDOWN
+  UND_ERR_SOCKET UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT`.split(/\s+/),
 );
 
 const untrusted = /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|HOSTNAME_MISMATCH/;
 
-const malformedStream = /^(?:AI_JSONParseError|AI_TypeValidationError|AI_EmptyResponseBodyError)$|^HPE_/;
+const malformedStream = /^AI_(?:JSONParse|TypeValidation|EmptyResponseBody)Error |^\w* HPE_/;
 
 /** Errors of the SDK have a name, those of the network and the HTTP parser a code. */
 function knownError({ name, code, statusCode, data }: Record<string, unknown>): ModelError | undefined {
   // Anthropic reports overload in the first event of a stream with status 200.
-  if (name === 'AI_APICallError' && typeof statusCode === 'number' && statusCode >= 400) {
-    return new ProviderRefusal(statusCode);
-  }
+  if (name === 'AI_APICallError' && Number(statusCode) >= 400) return new ProviderRefusal(Number(statusCode));
   // With data, a tool call is invalid. Without, the stream ended too soon.
   if (name === 'AI_InvalidResponseDataError') return data === undefined ? cutOff() : malformed();
   const reason = String(code);
-  if (malformedStream.test(String(name)) || malformedStream.test(reason)) return malformed();
+  if (malformedStream.test(`${name} ${reason}`)) return malformed();
   if (unreachable.has(reason)) {
     return new ModelError(`The provider could not be reached (${reason}).`, { transient: true });
   }

@@ -68,24 +68,9 @@ describe('messages for a model', () => {
     ]);
   });
 
-  it('are the newest complete messages that fit, and start with the user', () => {
-    const turns: ConversationTurn[] = [];
-    for (let index = 0; index < 20; index++) {
-      turns.push(user(`${index} ${'q'.repeat(3_000)}`), assistant(`${index} ${'a'.repeat(3_000)}`));
-    }
-    turns.push(user('Last?'));
-    const messages = messagesFor(turns);
-    const kept = turns.slice(turns.length - messages.length);
-    assert.deepEqual(messages, kept);
-    assert.equal(messages[0]?.role, 'user');
-    assert.ok(messages.length > 10 && messages.length < turns.length);
-  });
-
-  it('are only the prompt if nothing else fits', () => {
-    const prompt = user('p'.repeat(100_000));
-    assert.deepEqual(messagesFor([user('q'.repeat(50_000)), assistant('Short.'), prompt]), [prompt]);
-    assert.deepEqual(messagesFor([prompt]), [prompt]);
-    assert.deepEqual(messagesFor([user('')]), [user('')]);
+  it('are only the prompt if there is nothing else', () => {
+    for (const prompt of [user('p'.repeat(100_000)), user('')])
+      assert.deepEqual(messagesFor([prompt]), [prompt]);
   });
 
   it('alternate roles, even after a reply that failed', () => {

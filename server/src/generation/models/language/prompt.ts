@@ -1,4 +1,4 @@
-import { type ConversationTurn, historyLengthMax } from '../../../domain/conversation.ts';
+import type { ConversationTurn } from '../../../domain/conversation.ts';
 import type { FoundPassage } from '../../../domain/document.ts';
 import { citationsIn, replaceCitations } from '../../corroboration/citations.ts';
 
@@ -34,25 +34,17 @@ export function numberedPassage({ title, heading, text }: FoundPassage, number: 
   return `<passage number="${number}" title="${attribute(title)}"${place}>\n${withoutTags(body)}\n</passage>`;
 }
 
-/**
- * The messages for a model: the prompt, and the most recent messages before it that fit. They start with the user and the
- * roles alternate, as many models require.
- */
+/** The messages for a model. They start with the user and the roles alternate, as many models require. */
 export function messagesFor(conversation: readonly ConversationTurn[]): ConversationTurn[] {
-  const recent: ConversationTurn[] = [];
-  let length = 0;
-  for (const [index, { role, content }] of [...conversation].reverse().entries()) {
-    const fits = content.length <= historyLengthMax;
-    const text = role === 'assistant' && fits ? withoutCitations(content) : content;
-    if (index > 0) {
-      length += text.length;
-      if (length > historyLengthMax) break;
-      if (text.trim() === '') continue;
-    }
-    recent.push({ role, content: text });
+  const messages: ConversationTurn[] = [];
+  for (const { role, content } of conversation.slice(conversation.findIndex(({ role }) => role === 'user'))) {
+    const text = role === 'assistant' ? withoutCitations(content) : content;
+    if (role === 'assistant' && text.trim() === '') continue;
+    const last = messages.at(-1);
+    if (last?.role !== role) messages.push({ role, content: text });
+    else messages[messages.length - 1] = { role, content: `${last.content}\n\n${text}` };
   }
-  recent.reverse();
-  return joinedByRole(recent.slice(recent.findIndex(({ role }) => role === 'user')));
+  return messages;
 }
 
 /** The text to search the documents for. */
@@ -63,16 +55,6 @@ export function questionIn(conversation: readonly ConversationTurn[]): string {
     .reverse();
   const isFollowUp = before !== undefined && prompt.trim().split(/\s+/).length <= followUpWordsMax;
   return isFollowUp ? `${before}\n${prompt}` : prompt;
-}
-
-function joinedByRole(turns: readonly ConversationTurn[]): ConversationTurn[] {
-  const joined: ConversationTurn[] = [];
-  for (const turn of turns) {
-    const last = joined.at(-1);
-    if (last?.role !== turn.role) joined.push(turn);
-    else joined[joined.length - 1] = { ...last, content: `${last.content}\n\n${turn.content}` };
-  }
-  return joined;
 }
 
 /** Earlier replies cite passages that this model does not receive. Brackets in code and links are kept. */
