@@ -47,7 +47,8 @@ export function counted(count: number, noun: string, digits = `${count}`): strin
 
 /** `1 prompt`, `2,000 prompts`: for sentences in the console. */
 export function countedForPeople(count: number, noun: string): string {
-  return counted(count, noun, count.toLocaleString('en'));
+  // `toLocaleString` takes 17 µs.
+  return count < 1000 ? counted(count, noun) : counted(count, noun, count.toLocaleString('en'));
 }
 
 /** Control characters, and characters that reverse the direction of text: a name with them could imitate another name. */

@@ -1,7 +1,8 @@
 import type { ConversationTurn } from '../domain/conversation.ts';
-import type { Findings, FoundPassage } from '../domain/document.ts';
+import type { Findings, FoundPassage, Library } from '../domain/document.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import type { Source, Verdict } from '../domain/message.ts';
+import { countedForPeople } from '../domain/text.ts';
 
 /** A request to a model. `signal` aborts when the reply is cancelled, taken over or past its deadline. */
 export interface ReplyRequest {
@@ -14,21 +15,11 @@ export interface ReplyRequest {
   readonly signal: AbortSignal;
 }
 
-interface StepTaken {
-  readonly type: 'step';
-  readonly description: string;
-}
-
-/** A piece to append to the text. */
-interface TextAdded {
-  readonly type: 'text';
-  readonly text: string;
-}
-
 /** The events of a model, in order. */
 export type ReplyEvent =
-  | StepTaken
-  | TextAdded
+  | { readonly type: 'step'; readonly description: string }
+  /** A piece to append to the text. */
+  | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'corroborating' }
   /** Replaces the text so far. */
   | { readonly type: 'revision'; readonly text: string }
@@ -48,8 +39,7 @@ export interface Model {
 
 /** The events of a draft. In its text, `[n]` cites the n-th passage so far, counted from 1. */
 export type DraftEvent =
-  | StepTaken
-  | TextAdded
+  | Extract<ReplyEvent, { readonly type: 'step' | 'text' }>
   | { readonly type: 'passages'; readonly passages: readonly FoundPassage[] };
 
 /** Generates drafts: replies that have not been checked against their passages yet. */
@@ -75,21 +65,12 @@ export class ModelError extends Error {
 
 /** A model's access to the documents. A search retries an unavailable store until the signal aborts. */
 export interface PassageSearch {
-  search(
-    organizationId: OrganizationId,
-    accountId: string | null,
-    question: string,
-    limit: number,
-    signal: AbortSignal,
-  ): Promise<Findings>;
+  search(...asked: [...Parameters<Library['search']>, signal: AbortSignal]): Promise<Findings>;
 }
 
 /** The step of a search over this many passages. */
 export function searchStep(passages: number): string {
-  if (passages === 0) return 'Looking for documents';
-  // `toLocaleString` takes 17 µs.
-  const count = passages < 1000 ? passages : passages.toLocaleString('en');
-  return passages === 1 ? 'Searching 1 passage' : `Searching ${count} passages`;
+  return passages === 0 ? 'Looking for documents' : `Searching ${countedForPeople(passages, 'passage')}`;
 }
 
 /** The events of a model until the signal aborts, even if the model ignores the signal. */
