@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { timerMsMax } from '../../domain/limits.ts';
+import { cutText } from '../../domain/text.ts';
 import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 
 const command = /^#(step|say|corroborate|source|wait|hang|fail|retry|crash)\b ?(.*)$/;
@@ -21,46 +22,27 @@ export const scriptedModel: Model = {
     const script = prompt.split('\n').filter((line) => command.test(line));
     if (script.length === 0) {
       yield { type: 'step', description: 'Reading the prompt' };
-      yield { type: 'text', text: answerTo(prompt) };
+      const answer = 'The scripted model repeats the question; it knows no answers.';
+      yield { type: 'text', text: `You asked: ${cutText(prompt.trim(), 200)}\n\n${answer}` };
       return;
     }
     for (const line of script) {
       const [, name, words = ''] = command.exec(line) ?? [];
-      switch (name) {
-        case 'step':
-          yield { type: 'step', description: words };
-          break;
-        case 'say':
-          yield { type: 'text', text: words };
-          break;
-        case 'corroborate':
-          yield { type: 'corroborating' };
-          break;
-        case 'source':
-          yield { type: 'sources', sources: [{ id: 'doc_scripted', title: words, url: null, snippet: '' }] };
-          break;
-        case 'wait':
-          await pause(Number(words), undefined, { signal });
-          break;
-        case 'hang':
-          await pause(timerMsMax, undefined, { signal });
-          break;
-        case 'fail':
-          // The reason is logged, so it must not contain the prompt.
-          throw new ModelError('The script says so.', { transient: false });
-        case 'retry':
-          if (attempt < Number(words)) throw new ModelError('The script says so.', { transient: true });
-          break;
-        case 'crash':
-          if (words === '' || attempt < Number(words)) process.kill(process.pid, 'SIGKILL');
-          break;
-      }
+      const isEarly = words === '' || attempt < Number(words);
+      if (name === 'wait') await pause(Number(words), undefined, { signal });
+      if (name === 'hang') await pause(timerMsMax, undefined, { signal });
+      // The reason is logged, so it must not contain the prompt.
+      if (name === 'fail') throw new ModelError('The script says so.', { transient: false });
+      if (name === 'retry' && isEarly) throw new ModelError('The script says so.', { transient: true });
+      if (name === 'crash' && isEarly) process.kill(process.pid, 'SIGKILL');
+      yield* events[name!]?.(words) ?? [];
     }
   },
 };
 
-function answerTo(prompt: string): string {
-  const asked = prompt.trim();
-  const excerpt = asked.length > 200 ? `${asked.slice(0, 200).toWellFormed()}…` : asked;
-  return `You asked: ${excerpt}\n\nThe scripted model repeats the question; it knows no answers.`;
-}
+const events: Readonly<Record<string, (words: string) => [ReplyEvent]>> = {
+  step: (description) => [{ type: 'step', description }],
+  say: (text) => [{ type: 'text', text }],
+  corroborate: () => [{ type: 'corroborating' }],
+  source: (title) => [{ type: 'sources', sources: [{ id: 'doc_scripted', title, url: null, snippet: '' }] }],
+};
