@@ -27,8 +27,8 @@ const indexRest = 9;
 const questionsEveryMs = 3_000;
 /** An invitation is sent after about this long. */
 const mailEveryMs = 1_000;
-/** Limits removal to 10,000 rows a second, so that requests are not delayed. */
-const removalPauseMs = 50;
+/** So that requests are not delayed. */
+const removedPerSecondMax = 10_000;
 
 /**
  * The work of every process apart from requests and replies. Returns a function that stops it: it finishes the rounds in
@@ -128,7 +128,7 @@ async function removeExpired(context: SurfaceContext, log: Log, signal: AbortSig
   const removed: Record<string, number> = {};
   await enforceRetention(context, async (kind, batch) => {
     if (batch.removed > 0) removed[kind] = (removed[kind] ?? 0) + batch.removed;
-    await pause(batch.rows > 0 ? removalPauseMs : 0, undefined, { signal }).catch(() => {});
+    await pause((batch.rows / removedPerSecondMax) * 1000, undefined, { signal }).catch(() => {});
     return !signal.aborted;
   });
   if (Object.keys(removed).length > 0)

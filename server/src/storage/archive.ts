@@ -5,7 +5,6 @@ export interface Archive {
   count(table: ArchiveTable): Promise<number>;
   /** The next rows in key order, each followed by its joined columns. All reads see one snapshot. */
   read(table: ArchiveTable, after: Key, limit: number): Promise<Row[]>;
-  readMarks(): Promise<Marks>;
   /** Whether no other process has the store open. */
   isAlone(): Promise<boolean>;
   close(): Promise<void>;
@@ -21,22 +20,14 @@ export interface ArchiveTarget extends Archive {
   begin(): Promise<void>;
   /** Writes the rows in one transaction. `terms`: of passages. */
   write(table: ArchiveTable, rows: readonly Row[], terms?: Terms): Promise<void>;
-  /** Continues numbers and time above the marks and removes the mark. The whole copy is durable from here on. */
-  finish(marks: Marks): Promise<void>;
+  /** Continues numbers above those of the rows, and removes the mark. The whole copy is durable from here on. */
+  finish(): Promise<void>;
 }
 
 /** The table that marks a store as an unfinished copy while it exists. */
 export const unfinishedCopyTable = 'unfinished_copy';
 
 export const unfinishedCopyFault = 'it is an unfinished copy: run skein copy again, which starts over';
-
-/** The highest numbers and the latest time that a store has given out. */
-export interface Marks {
-  readonly latestAt: number;
-  readonly passage: number;
-  readonly corpus: number;
-  readonly move: number;
-}
 
 /** PostgreSQL's names. The embedded store has other ones. */
 export type ColumnType = 'text' | 'bigint' | 'boolean' | 'bytea';
@@ -64,6 +55,7 @@ export class StoreInUse extends Error {}
  * its type follows it. The adapters compare this list with their schema.
  */
 const tables = {
+  store_clock: 'only_row bigint | latest_at bigint, jump_at bigint, move_sequence bigint',
   secret: 'name | value bytea',
   signing_key: 'id | private_jwk, created_at bigint, retired_at bigint',
   user: 'id | email, created_at bigint',
@@ -85,8 +77,7 @@ const tables = {
   audit_event: `organization_id, at bigint, id | actor_kind, actor_user_id, action, subject, detail, trace_id`,
   usage_day: 'organization_id, day bigint, credential_id, operation, outcome | requests bigint',
   request_block: 'organization_id, at bigint, id | first_at bigint, entries bigint, requests',
-  traffic_hour: 'organization_id, hour bigint, operation, outcome, bucket bigint | requests bigint',
-  traffic_day: 'organization_id, day bigint, operation, outcome, bucket bigint | requests bigint',
+  traffic: 'organization_id, unit, period bigint, operation, outcome, bucket bigint | requests bigint',
   credential_use: 'organization_id, credential_id | last_used_at bigint',
   thread: `organization_id, id | sequence bigint, user_id, title, account_id, secondary_id, created_at bigint,
     updated_at bigint, activity_at bigint, published boolean, deleted_at bigint, version bigint`,
@@ -129,11 +120,11 @@ export function archiveTable(name: TableName): ArchiveTable {
 }
 
 /**
- * Tables that are not copied: schema, time, the mark of an unfinished copy, and indexes. The target indexes the copied
- * threads when it is first served, because their rows are marked as due when they are written.
+ * Tables that are not copied: schema, the mark of an unfinished copy, and indexes. The target indexes the copied threads
+ * when it is first served, because their rows are marked as due when they are written.
  */
 const tablesNotCopied =
-  /^(?:schema_version|store_clock|passage_term\w*|search_due|search_range|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)$/;
+  /^(?:schema_version|passage_term\w*|search_due|search_range|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)$/;
 
 /** Before every row: the first column of a key is a text that is not empty. */
 export function startOf({ columns, keyLength }: ArchiveTable): Key {

@@ -45,7 +45,6 @@ export async function copyStore(
   if (!(await target.isUnfinished())) await assertEmpty(target);
   const counts = new Map<string, number>();
   for (const table of archiveTables) counts.set(table.name, await source.count(table));
-  const marks = await source.readMarks();
   const renumbers = source.threadNumbers === 'organization' && target.threadNumbers === 'store';
   await target.begin();
   const all = 2 * [...counts.values()].reduce((sum, rows) => sum + rows, 0);
@@ -85,7 +84,7 @@ export async function copyStore(
       'Another process opened one of the stores during the copy: stop it and run the command again.',
     );
   }
-  await target.finish(marks);
+  await target.finish();
   return tables;
 }
 

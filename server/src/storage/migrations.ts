@@ -50,13 +50,15 @@ function textFor(engine: Engine, text: string): string {
   return lines.join('\n');
 }
 
-/** SQLite compares texts by their bytes, and its strict tables store flags as integers. */
+/** SQLite compares texts by their bytes, stores flags as integers, and has one for threads that are deleted. */
 function toSqlite(line: string): string {
   return line
     .replaceAll(' COLLATE "C"', '')
     .replace(/\b(\w+) boolean\b/, '$1 INTEGER CHECK ($1 IN (0, 1))')
     .replace(/\bbigint\b/, 'INTEGER')
     .replace(/\bbytea\b/, 'BLOB')
+    .replace('WHERE deleted_at IS NULL', 'WHERE deleted = 0')
+    .replace(/ AND published\b/, ' AND published = 1')
     .replace(/^\)(?: WITH \(fillfactor = \d+\))?;$/, ') STRICT, WITHOUT ROWID;');
 }
 

@@ -161,7 +161,7 @@ export function describeRetention(world: () => World): void {
         await turn();
       }
       assert.equal((await removing).removed, 2_000);
-      // The four rounds alone would show five.
+      // Batches of 500 blocks would show five.
       assert.ok(left.size > 6, `readers saw ${[...left]}`);
       for (const count of left) assert.equal(count % blocksPerRemoval, 0);
     });

@@ -1,34 +1,24 @@
 -- The schema of both databases. A line `-- postgres:` or `-- sqlite:` starts a part for one of them, and `-- both:` ends it.
 -- The rest is in the dialect of PostgreSQL, which migrations.ts translates for SQLite.
 --
--- Times are integer milliseconds since 1970, UTC, stored exactly as they are shown and compared.
+-- Times are integer milliseconds since 1970, UTC, stored exactly as they are shown and compared. Days and hours are counted
+-- since 1970, UTC. Hashes of tokens, keys and secrets are SHA-256, in hexadecimal.
 -- Keys and indexes of tenant tables start with the organization, so that they can be distributed by it (partitions, Citus).
 -- Tables without an organization (store_clock, secret, signing_key and those of people) would be reference tables.
 -- Exceptions: rows that are looked up before the organization is known (api_key by its hash, application by its id), and
 -- indexes over the running replies of all organizations (message_held, message_deadline).
 -- Ids and keys compare by their bytes ("C"), whatever the language of the database.
 
--- postgres:
 CREATE TABLE store_clock (
-  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  -- Close to the latest time of any row. A node starts its clock here, even if the clock of the machine was set back.
+  only_row bigint PRIMARY KEY CHECK (only_row = 1),
+  -- The latest time of any row, or close to it. The store's clock starts here, even if the machine's clock was set back.
   latest_at bigint NOT NULL,
   -- When leases and deadlines were last moved because the clock had been set forward.
-  jump_at bigint NOT NULL DEFAULT 0
+  jump_at bigint NOT NULL,
+  -- The number of the last move, for SQLite. It is kept when the moves are removed because running walks compare with it.
+  move_sequence bigint NOT NULL
 );
-INSERT INTO store_clock (latest_at) VALUES (0);
--- sqlite:
-CREATE TABLE store_clock (
-  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
-  -- The latest time of any row. The store's clock starts here, even if the machine's clock was set back.
-  latest_at INTEGER NOT NULL,
-  -- When leases and deadlines were last moved because the clock had been set forward.
-  jump_at INTEGER NOT NULL DEFAULT 0,
-  -- The number of the last move. It is kept when the moves are removed because running walks compare with it.
-  move_sequence INTEGER NOT NULL DEFAULT 0
-) STRICT;
-INSERT INTO store_clock (only_row, latest_at) VALUES (1, 0);
--- both:
+INSERT INTO store_clock VALUES (1, 0, 0, 0);
 
 CREATE TABLE secret (
   name text COLLATE "C" PRIMARY KEY,
@@ -110,7 +100,6 @@ CREATE UNIQUE INDEX identity_user ON identity (user_id, issuer);
 CREATE TABLE invitation (
   organization_id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
-  -- SHA-256 of the token, in hexadecimal.
   token_hash text COLLATE "C" NOT NULL UNIQUE CHECK (length(token_hash) = 64),
   resets boolean NOT NULL,
   created_at bigint NOT NULL,
@@ -133,7 +122,6 @@ CREATE INDEX invitation_mail ON invitation (organization_id, mail_due_at) WHERE 
 
 -- Belongs to a person. Which organizations it may enter is decided at every request.
 CREATE TABLE session (
-  -- SHA-256 of the token, in hexadecimal.
   token_hash text COLLATE "C" PRIMARY KEY CHECK (length(token_hash) = 64),
   user_id text COLLATE "C" NOT NULL REFERENCES "user" (id),
   proof text NOT NULL CHECK (proof IN ('password', 'sso')),
@@ -151,7 +139,6 @@ CREATE INDEX session_expiry ON session (expires_at);
 CREATE INDEX session_password ON session (password_id) WHERE password_id IS NOT NULL;
 
 CREATE TABLE api_key (
-  -- SHA-256 of the key, in hexadecimal.
   hash text COLLATE "C" PRIMARY KEY CHECK (length(hash) = 64),
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
   id text COLLATE "C" NOT NULL,
@@ -191,7 +178,6 @@ CREATE TABLE application (
   id text COLLATE "C" PRIMARY KEY,
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
   name text NOT NULL,
-  -- SHA-256 of the client secret, in hexadecimal.
   secret_hash text COLLATE "C" NOT NULL CHECK (length(secret_hash) = 64),
   -- Raised by every rotation: tokens of an earlier epoch are invalid.
   epoch bigint NOT NULL,
@@ -202,7 +188,6 @@ CREATE INDEX application_organization ON application (organization_id, created_a
 
 CREATE TABLE quota_use (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  -- Days since 1970, UTC.
   day bigint NOT NULL,
   used bigint NOT NULL,
   PRIMARY KEY (organization_id, day)
@@ -240,7 +225,6 @@ CREATE INDEX audit_event_trace ON audit_event (organization_id, trace_id, at, id
 -- Statistics. Quotas are enforced with quota_use.
 CREATE TABLE usage_day (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  -- Days since 1970, UTC.
   day bigint NOT NULL,
   -- Of a key or an application.
   credential_id text COLLATE "C" NOT NULL,
@@ -278,27 +262,16 @@ CREATE TABLE request_block (
 -- both:
 
 -- Requests and replies by hour and by day, in buckets of their duration: percentiles without reading the log.
-CREATE TABLE traffic_hour (
+CREATE TABLE traffic (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  -- Hours since 1970.
-  hour bigint NOT NULL,
+  unit text COLLATE "C" NOT NULL CHECK (unit IN ('hour', 'day')),
+  period bigint NOT NULL,
   operation text COLLATE "C" NOT NULL,
   outcome text COLLATE "C" NOT NULL,
   -- The index of the bucket in domain/traffic.ts.
   bucket bigint NOT NULL,
   requests bigint NOT NULL,
-  PRIMARY KEY (organization_id, hour, operation, outcome, bucket)
-) WITH (fillfactor = 80);
-
-CREATE TABLE traffic_day (
-  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  -- Days since 1970, UTC.
-  day bigint NOT NULL,
-  operation text COLLATE "C" NOT NULL,
-  outcome text COLLATE "C" NOT NULL,
-  bucket bigint NOT NULL,
-  requests bigint NOT NULL,
-  PRIMARY KEY (organization_id, day, operation, outcome, bucket)
+  PRIMARY KEY (organization_id, unit, period, operation, outcome, bucket)
 ) WITH (fillfactor = 80);
 
 CREATE TABLE thread (
@@ -328,6 +301,12 @@ CREATE TABLE thread (
   PRIMARY KEY (organization_id, id),
   UNIQUE (organization_id, sequence)
 );
+-- sqlite:
+  -- A flag besides the time, so that an index covers the queries of listings: `deleted_at IS NULL` would be read from the row.
+  deleted INTEGER NOT NULL CHECK (deleted = (deleted_at IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX thread_id ON thread (organization_id, id);
+-- both:
 -- The four listings: own and published, each with and without an account.
 CREATE INDEX thread_own ON thread (organization_id, user_id, activity_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX thread_own_account ON thread (organization_id, user_id, account_id, activity_at, id)
@@ -335,26 +314,9 @@ CREATE INDEX thread_own_account ON thread (organization_id, user_id, account_id,
 CREATE INDEX thread_published ON thread (organization_id, activity_at, id)
   WHERE deleted_at IS NULL AND published;
 CREATE INDEX thread_published_account ON thread (organization_id, account_id, activity_at, id)
-  WHERE deleted_at IS NULL AND published AND account_id IS NOT NULL;
+  WHERE deleted_at IS NULL AND published;
 -- For retention, like every other index over the organization and a time: no batch scans a table.
 CREATE INDEX thread_deleted ON thread (organization_id, deleted_at, user_id) WHERE deleted_at IS NOT NULL;
--- sqlite:
-  -- A flag besides the time, so that an index covers the queries of listings: `deleted_at IS NULL` would be read from the row.
-  deleted INTEGER NOT NULL CHECK (deleted = (deleted_at IS NOT NULL))
-) STRICT;
-CREATE UNIQUE INDEX thread_id ON thread (organization_id, id);
--- The four listings: own and published, each with and without an account.
-CREATE INDEX thread_own ON thread (organization_id, user_id, activity_at, id)
-  WHERE deleted = 0;
-CREATE INDEX thread_own_account ON thread (organization_id, user_id, account_id, activity_at, id)
-  WHERE deleted = 0 AND account_id IS NOT NULL;
-CREATE INDEX thread_published ON thread (organization_id, activity_at, id)
-  WHERE deleted = 0 AND published = 1;
-CREATE INDEX thread_published_account ON thread (organization_id, account_id, activity_at, id)
-  WHERE deleted = 0 AND published = 1;
--- For retention, like every other index over the organization and a time: no batch scans a table.
-CREATE INDEX thread_deleted ON thread (organization_id, deleted_at, user_id) WHERE deleted = 1;
--- both:
 
 -- The number of threads in each listing, updated with every write, so that `truncated` does not need a count.
 CREATE TABLE listing_size (
@@ -425,12 +387,9 @@ CREATE INDEX message_held ON message (available_at) WHERE held AND status IN ('i
 CREATE INDEX message_deadline ON message (deadline_at) WHERE status IN ('in_progress', 'corroborating');
 CREATE INDEX message_unanswered ON message (organization_id, unanswered_at, id) WHERE unanswered_at IS NOT NULL;
 -- By organization, so that one search skips an organization with very many waiting replies.
--- postgres:
 CREATE INDEX message_waiting ON message (organization_id, available_at, id)
   WHERE NOT held AND status IN ('in_progress', 'corroborating');
 -- sqlite:
-CREATE INDEX message_waiting ON message (organization_id, available_at)
-  WHERE NOT held AND status IN ('in_progress', 'corroborating');
 -- The running reply of a thread. Without this index the search reads every page of the thread: 15 ms in a thread of 10 MB.
 CREATE INDEX message_running ON message (organization_id, thread_id)
   WHERE status IN ('in_progress', 'corroborating');
@@ -514,34 +473,49 @@ CREATE TABLE search_due (
   PRIMARY KEY (organization_id, thread_id)
 );
 
--- postgres:
-CREATE SEQUENCE passage_number AS bigint;
+-- A passage is found by terms that start with the number of its corpus ('7·refund'), so that a search does not read the
+-- passages of other organizations: see decision 12.
 CREATE TABLE passage (
+-- postgres:
+  number bigint GENERATED BY DEFAULT AS IDENTITY,
+  terms tsvector NOT NULL,
+  PRIMARY KEY (organization_id, number),
+-- sqlite:
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+-- both:
   organization_id text COLLATE "C" NOT NULL,
-  number bigint NOT NULL,
   document_id text COLLATE "C" NOT NULL,
   heading text NOT NULL,
   text text NOT NULL,
-  -- The terms that find the passage, each starting with the number of its corpus ('7·refund'): see decision 12.
-  terms tsvector NOT NULL,
-  PRIMARY KEY (organization_id, number),
   FOREIGN KEY (organization_id, document_id) REFERENCES document (organization_id, id)
+-- postgres:
 );
+-- sqlite:
+) STRICT;
+-- both:
 -- A document is read page by page, in the order of its passages.
 CREATE INDEX passage_document ON passage (organization_id, document_id, number);
+
+-- What one search covers: an organization's general documents, or those of one account.
+CREATE TABLE corpus (
+-- postgres:
+  number bigint GENERATED BY DEFAULT AS IDENTITY,
+  PRIMARY KEY (organization_id, account_key),
+-- sqlite:
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+-- both:
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  account_key text COLLATE "C" NOT NULL,
+  passages bigint NOT NULL
+-- sqlite:
+) STRICT;
+CREATE UNIQUE INDEX corpus_account ON corpus (organization_id, account_key);
+-- postgres:
+);
+
 -- Not updated later: each search for a term would read all pending updates, of every organization. After 1,200 passages were
 -- added, a question with an unknown word took 94 ms of the server's processor time, and 5 ms without pending updates.
 CREATE INDEX passage_terms ON passage USING gin (terms) WITH (fastupdate = off);
-
--- What one search covers: an organization's general documents, or those of one account.
-CREATE SEQUENCE corpus_number AS bigint;
-CREATE TABLE corpus (
-  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  account_key text COLLATE "C" NOT NULL,
-  number bigint NOT NULL,
-  passages bigint NOT NULL,
-  PRIMARY KEY (organization_id, account_key)
-);
 
 CREATE INDEX search_due_order ON search_due (organization_id, activity_at, thread_id);
 
@@ -617,27 +591,7 @@ CREATE TRIGGER thread_due_removed AFTER DELETE ON thread FOR EACH ROW EXECUTE FU
 CREATE TRIGGER thread_due_answered AFTER UPDATE ON message FOR EACH ROW
   WHEN (OLD.completed_at IS DISTINCT FROM NEW.completed_at) EXECUTE FUNCTION thread_of_message_due();
 -- sqlite:
-CREATE TABLE passage (
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  organization_id TEXT NOT NULL,
-  document_id TEXT NOT NULL,
-  heading TEXT NOT NULL,
-  text TEXT NOT NULL,
-  FOREIGN KEY (organization_id, document_id) REFERENCES document (organization_id, id)
-) STRICT;
-CREATE INDEX passage_document ON passage (organization_id, document_id);
-
--- What one search covers: an organization's general documents, or those of one account.
-CREATE TABLE corpus (
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  organization_id TEXT NOT NULL REFERENCES organization (id),
-  account_key TEXT NOT NULL,
-  passages INTEGER NOT NULL,
-  UNIQUE (organization_id, account_key)
-) STRICT;
-
--- The passages that contain a term. Each term starts with the number of its corpus ('7·refund'), so that a search does not
--- read passages of other organizations. The table stores the index only: no text and no positions.
+-- Stores the index only: no text and no positions.
 CREATE VIRTUAL TABLE passage_term USING fts5 (
   terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );

@@ -22,16 +22,18 @@ import { applicationName, Servers } from './servers.ts';
 /** Derived from the texts of the passages. */
 const ownColumns = ['passage.terms'];
 
-/** Arbitrary, but no other program on this database may use the same number. */
-const copyLock = 7_305_302;
+/** The row of an organization may have a later value. */
+const expressions = {
+  'store_clock.latest_at': 'greatest(latest_at, (SELECT max(latest_at) FROM organization))',
+  'store_clock.move_sequence': 'greatest(move_sequence, (SELECT max(move_sequence) FROM organization))',
+};
+
 /** Enough for the connection of a command that is ending, or of a copy that was killed, to close. */
 const connectionWaitMs = 2000;
 const retryMs = 50;
 
-/** Counts Skein's other connections. If the address sets another application name, then ours has that name as well. */
 const others = `SELECT count(*) AS others FROM pg_stat_activity
-  WHERE datname = current_database() AND pid <> pg_backend_pid()
-    AND (application_name LIKE '${applicationName}%' OR application_name = current_setting('application_name'))`;
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE '${applicationName}%'`;
 
 /** All reads see the same snapshot. */
 export async function openPostgresSource(url: string): Promise<Archive> {
@@ -45,10 +47,6 @@ export async function openPostgresSource(url: string): Promise<Archive> {
 
 export async function openPostgresTarget(url: string): Promise<ArchiveTarget> {
   return open(url, false, async (client) => {
-    await waitUntil(async () => {
-      const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS mine', [copyLock]);
-      return rows[0].mine;
-    });
     // A power cut may lose the last batches: the copy starts over in any case.
     await client.query('SET synchronous_commit = off');
     return writer(client);
@@ -62,7 +60,7 @@ async function open<T>(url: string, mustExist: boolean, use: (client: pg.Client)
     // Read batches by index: a table that was just filled has no statistics, and would be sorted for every batch.
     await client.query('SET enable_seqscan = off; SET enable_sort = off');
     await bringUpToDate(client, { mustExist });
-    await waitUntil(() => isAlone(client));
+    await untilAlone(client);
     const { rows } = await client.query(
       `SELECT table_name AS table, column_name AS column FROM information_schema.columns
        WHERE table_schema = current_schema()`,
@@ -75,9 +73,9 @@ async function open<T>(url: string, mustExist: boolean, use: (client: pg.Client)
   }
 }
 
-async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
+async function untilAlone(client: pg.Client): Promise<void> {
   const until = performance.now() + connectionWaitMs;
-  while (!(await condition())) {
+  while (!(await isAlone(client))) {
     if (performance.now() > until) throw new StoreInUse();
     await pause(retryMs);
   }
@@ -98,20 +96,11 @@ function reader(client: pg.Client): Archive {
     async read(table, after, limit) {
       const { rows } = await client.query<Value[]>({
         name: `read ${table.name}`,
-        text: readText(table, {}, (number) => `$${number}`),
+        text: readText(table, expressions, (number) => `$${number}`),
         values: [...after, limit],
         rowMode: 'array',
       });
       return rows;
-    },
-    async readMarks() {
-      const { rows } = await client.query(
-        `SELECT greatest((SELECT latest_at FROM store_clock), (SELECT max(latest_at) FROM organization)) AS "latestAt",
-          (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM passage_number) AS passage,
-          (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM corpus_number) AS corpus,
-          (SELECT coalesce(max(move_sequence), 0) FROM organization) AS move`,
-      );
-      return rows[0];
     },
     isAlone: () => isAlone(client),
     close: () => client.end(),
@@ -119,41 +108,28 @@ function reader(client: pg.Client): Archive {
 }
 
 function writer(client: pg.Client): ArchiveTarget {
-  const transaction = async (work: () => Promise<unknown>): Promise<void> => {
-    await client.query('BEGIN');
-    try {
-      await work();
-      await client.query('COMMIT');
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw error;
-    }
-  };
+  const tables = archiveTables.map(({ name }) => `"${name}"`).join(', ');
   return {
     ...reader(client),
     derived: new Set(),
     isUnfinished: () => isUnfinished(client),
-    begin: () =>
-      transaction(async () => {
-        const tables = archiveTables.map(({ name }) => `"${name}"`);
-        await client.query(`TRUNCATE ${tables.join(', ')}, search_due, search_range, thread_search`);
-        await client.query(`CREATE TABLE IF NOT EXISTS ${unfinishedCopyTable} (mark integer)`);
-      }),
+    async begin() {
+      // Statements that are sent together are one transaction.
+      await client.query(`TRUNCATE ${tables}, search_due, search_range, thread_search;
+        CREATE TABLE IF NOT EXISTS ${unfinishedCopyTable} (mark integer)`);
+    },
     async write(table, rows, terms) {
       await client.query(insertion(table, rows, terms));
     },
-    async finish(marks) {
+    async finish() {
       await client.query('SET synchronous_commit = on');
-      await transaction(async () => {
-        await client.query('UPDATE store_clock SET latest_at = $1', [marks.latestAt]);
-        for (const table of ['passage', 'corpus'] as const) {
-          if (marks[table] > 0)
-            await client.query('SELECT setval($1, $2)', [`${table}_number`, marks[table]]);
-        }
-        await client.query(`DROP TABLE ${unfinishedCopyTable}`);
-      });
+      for (const table of ['passage', 'corpus'])
+        await client.query(
+          `SELECT setval(pg_get_serial_sequence('${table}', 'number'), max(number)) FROM ${table}`,
+        );
+      await client.query(`DROP TABLE ${unfinishedCopyTable}`);
       // Without statistics the planner would scan the tables until the server analyzes them by itself.
-      await client.query(`ANALYZE ${archiveTables.map(({ name }) => `"${name}"`).join(', ')}`);
+      await client.query(`ANALYZE ${tables}`);
     },
   };
 }

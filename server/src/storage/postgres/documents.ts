@@ -40,16 +40,14 @@ const lockDocuments = statement('lock-documents')`
   SELECT id, pg_advisory_xact_lock(hashtextextended('skein documents ' || id, 0)) FROM organization
   WHERE id = :organizationId`;
 const growCorpus = statement('grow-corpus')`
-  INSERT INTO corpus (organization_id, account_key, number, passages)
-  VALUES (:organizationId, :accountKey, nextval('corpus_number'), :passages)
+  INSERT INTO corpus (organization_id, account_key, passages) VALUES (:organizationId, :accountKey, :passages)
   ON CONFLICT (organization_id, account_key) DO UPDATE SET passages = corpus.passages + excluded.passages
   RETURNING number`;
 const insertPassages = statement('insert-passages')`WITH held AS (
     UPDATE document SET added_at = :now
     WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING organization_id, id)
-  INSERT INTO passage (organization_id, number, document_id, heading, text, terms)
-  SELECT held.organization_id, nextval('passage_number'), held.id, heading, passage,
-    array_to_tsvector(string_to_array(terms, ' '))
+  INSERT INTO passage (organization_id, document_id, heading, text, terms)
+  SELECT held.organization_id, held.id, heading, passage, array_to_tsvector(string_to_array(terms, ' '))
   FROM held, unnest(:headings::text[], :texts::text[], :terms::text[])
     WITH ORDINALITY AS part (heading, passage, terms, place)
   ORDER BY place RETURNING number`;

@@ -28,7 +28,6 @@ const removal: Removal = {
     return sql`DELETE FROM ${identifier(table)} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${identifier(table)} WHERE ${condition} LIMIT :limit ${lock}))`;
   },
-  isDeleted: sql`deleted_at IS NOT NULL`,
   rowsAtOnce: 500,
   transactionMs: Number.POSITIVE_INFINITY,
 };
@@ -89,11 +88,10 @@ export async function openPostgresStore(
 const readFacts = statement('diagnose')`
   SELECT current_setting('server_version') AS version, (SELECT version FROM schema_version) AS schema,
     pg_is_in_recovery() AS standby, current_setting('synchronous_commit') AS synchronous,
-    current_setting('server_encoding') AS encoding,
     ${serverTime} AS clock, (SELECT latest_at FROM store_clock) AS latest,
     (SELECT count(*) FROM message WHERE ${isRunning}) AS replies`;
 
-type Facts = Record<'version' | 'synchronous' | 'encoding', string> &
+type Facts = Record<'version' | 'synchronous', string> &
   Record<'schema' | 'clock' | 'latest' | 'replies', number> & { standby: boolean };
 
 async function diagnose({ run }: Database): Promise<Diagnosis[]> {
@@ -110,9 +108,8 @@ async function diagnose({ run }: Database): Promise<Diagnosis[]> {
   ];
 }
 
-function faultOf({ standby, encoding, synchronous }: Facts): string | undefined {
+function faultOf({ standby, synchronous }: Facts): string | undefined {
   if (standby) return 'it is a standby and does not accept writes: use the address of the primary';
-  if (encoding !== 'UTF8') return `its encoding is ${encoding}: create the database with UTF8`;
   if (synchronous === 'off') {
     return 'synchronous_commit is off, so a power cut loses acknowledged writes: set it to on';
   }

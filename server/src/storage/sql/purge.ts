@@ -44,12 +44,12 @@ export const rowsOfPerson: Readonly<Record<TableName, Sql | null>> = {
   usage_day: null,
   // Credentials are named by their ids only.
   request_block: null,
-  traffic_hour: null,
-  traffic_day: null,
+  traffic: null,
   quota_use: null,
   prompt_use: sql`${inOrganization} AND user_id IN (:userId, :invitations, :passwordLinks)`,
   // `anonymizeAudit` removes the person from the entries.
   audit_event: null,
+  store_clock: null,
   secret: null,
   signing_key: null,
   // The address is replaced.
@@ -169,7 +169,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
     ${removal.deleteFirst('message', sql`${inOrganization} AND ${isRunning}`, { hint: sql`INDEXED BY message_running` })}
     RETURNING 1`;
   const findDeletedThreads = statement('find-deleted-threads-of-user')`SELECT id FROM thread
-    WHERE ${ofPerson} AND ${removal.isDeleted} LIMIT :limit FOR UPDATE`;
+    WHERE ${ofPerson} AND deleted_at IS NOT NULL LIMIT :limit FOR UPDATE`;
 
   /** If another node has written something that refers to a removed row, the next step removes it. */
   const writeStep = <Step extends PurgeStep>(work: () => Work<Step>): Promise<Step | PurgeStep> =>

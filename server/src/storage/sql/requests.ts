@@ -14,7 +14,7 @@ import type {
 } from '../store.ts';
 import { isMember } from './api-keys.ts';
 import { newest, searchMax } from './audit.ts';
-import { identifier, jsonRows, type Sql, sql, statement } from './sql.ts';
+import { jsonRows, type Sql, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A block has at most this many requests, so that a removal or a page does not take long. */
@@ -90,24 +90,17 @@ const addBlocks = statement('add-request-blocks')`${insert}
   WHERE true ON CONFLICT DO NOTHING`;
 
 // In the order of the keys, so that two nodes that add to the same rows cannot deadlock.
-const addTraffic = (unit: 'hour' | 'day') => {
-  const table = identifier(`traffic_${unit}`);
-  return statement(`add-traffic-${unit}`)`
-    INSERT INTO ${table} (organization_id, ${identifier(unit)}, operation, outcome, bucket, requests)
-    SELECT organization.id, CAST(value ->> 'period' AS bigint), value ->> 'operation', value ->> 'outcome',
-      CAST(value ->> 'bucket' AS bigint), sum(CAST(value ->> 'requests' AS bigint))
-    FROM json_each(:traffic) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
-    GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-    ON CONFLICT (organization_id, ${identifier(unit)}, operation, outcome, bucket)
-    DO UPDATE SET requests = ${table}.requests + excluded.requests`;
-};
-const addTrafficOf = { hour: addTraffic('hour'), day: addTraffic('day') };
-
-const listTraffic = (unit: 'hour' | 'day') => statement(`list-traffic-${unit}`)`
-  SELECT ${identifier(unit)} AS period, operation, outcome, bucket, requests FROM ${identifier(`traffic_${unit}`)}
-  WHERE organization_id = :organizationId AND ${identifier(unit)} BETWEEN :first AND :last
-  ORDER BY ${identifier(unit)}, operation, outcome, bucket`;
-const listTrafficOf = { hour: listTraffic('hour'), day: listTraffic('day') };
+const addTraffic = statement('add-traffic')`
+  INSERT INTO traffic (organization_id, unit, period, operation, outcome, bucket, requests)
+  SELECT organization.id, value ->> 'unit', CAST(value ->> 'period' AS bigint), value ->> 'operation',
+    value ->> 'outcome', CAST(value ->> 'bucket' AS bigint), sum(CAST(value ->> 'requests' AS bigint))
+  FROM json_each(:traffic) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
+  GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
+  ON CONFLICT (organization_id, unit, period, operation, outcome, bucket)
+  DO UPDATE SET requests = traffic.requests + excluded.requests`;
+const listTraffic = statement('list-traffic')`SELECT period, operation, outcome, bucket, requests FROM traffic
+  WHERE organization_id = :organizationId AND unit = :unit AND period BETWEEN :first AND :last
+  ORDER BY period, operation, outcome, bucket`;
 
 const newestFirst = sql`ORDER BY at DESC, id DESC`;
 const list = statement('list-request-blocks')`
@@ -173,10 +166,7 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
       const blocks = blocksOf(entries);
       if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });
       else if (blocks.length > 0) yield* run(addBlocks, { blocks: jsonRows(blocks) });
-      for (const unit of ['hour', 'day'] as const) {
-        const counts = traffic.filter((count) => count.unit === unit);
-        if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: jsonRows(counts) });
-      }
+      if (traffic.length > 0) yield* run(addTraffic, { traffic: jsonRows(traffic) });
       return true;
     }).catch((error) => {
       if (rejectsValues(error)) return false;
@@ -207,7 +197,7 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
   }),
 
   listTraffic: (organizationId, unit, first, last) =>
-    read(() => rows<TrafficCount>(listTrafficOf[unit], { organizationId, first, last })),
+    read(() => rows<TrafficCount>(listTraffic, { organizationId, unit, first, last })),
 });
 
 // Counts of an organization that was purged are dropped, without losing those of the others. So is the last use of a

@@ -13,17 +13,24 @@ interface RetentionRule {
   readonly column: string;
   /** The unit of the column: milliseconds or days. */
   readonly unitMs: number;
-  /** One commit removes at most this many rows: `batchRows` by default. */
-  readonly rowsPerCommit?: number;
+  /** Which rows of the table, if not all of them. */
+  readonly only?: Sql;
+  /** One batch removes at most this many rows: `batchRows` by default. */
+  readonly rowsMax?: number;
 }
 
 export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
-  deleted_threads: { table: 'thread', column: 'deleted_at', unitMs: 1 },
+  deleted_threads: {
+    table: 'thread',
+    column: 'deleted_at',
+    unitMs: 1,
+    only: sql`AND deleted_at IS NOT NULL`,
+  },
   audit_events: { table: 'audit_event', column: 'at', unitMs: 1 },
   usage_days: { table: 'usage_day', column: 'day', unitMs: dayMs },
-  requests: { table: 'request_block', column: 'at', unitMs: 1, rowsPerCommit: blocksPerRemoval },
-  traffic_hours: { table: 'traffic_hour', column: 'hour', unitMs: hourMs },
-  traffic_days: { table: 'traffic_day', column: 'day', unitMs: dayMs },
+  requests: { table: 'request_block', column: 'at', unitMs: 1, rowsMax: blocksPerRemoval },
+  traffic_hours: { table: 'traffic', column: 'period', unitMs: hourMs, only: sql`AND unit = 'hour'` },
+  traffic_days: { table: 'traffic', column: 'period', unitMs: dayMs, only: sql`AND unit = 'day'` },
   quota_days: { table: 'quota_use', column: 'day', unitMs: dayMs },
   idempotency_keys: { table: 'idempotency_key', column: 'expires_at', unitMs: 1 },
   sessions: { table: 'session', column: 'expires_at', unitMs: 1 },
@@ -44,8 +51,6 @@ export interface Removal {
    * those that another node is removing now. `hint`: which index SQLite searches.
    */
   deleteFirst(table: TableName, condition: Sql, options?: { skipLocked?: boolean; hint?: Sql }): Sql;
-  /** A condition on the row of a thread. */
-  readonly isDeleted: Sql;
   /** One statement removes at most this many rows. */
   readonly rowsAtOnce: number;
   /** A transaction ends after this time and leaves the rest to the next one. */
@@ -70,8 +75,7 @@ export function retentionStatements(removal: Removal) {
   /** Rows of the organization `owner`, or of everyone for sessions. */
   function isOwned(kind: RetentionKind, owner: Sql): Sql {
     if (kind === 'sessions') return sql`true`;
-    const isDeleted = kind === 'deleted_threads' ? sql`AND ${removal.isDeleted}` : empty;
-    return sql`organization_id = ${owner} ${isDeleted}`;
+    return sql`organization_id = ${owner} ${retentionRules[kind].only ?? empty}`;
   }
 
   function isDue(kind: RetentionKind, owner: Sql): Sql {
@@ -113,7 +117,7 @@ export function retentionStatements(removal: Removal) {
       ${removal.deleteFirst('message', ofThread)} RETURNING 1`,
     removeKeys: statement('remove-keys-of-thread')`DELETE FROM idempotency_key WHERE ${ofThread} RETURNING 1`,
     removeThread: statement('remove-thread')`DELETE FROM thread
-      WHERE organization_id = :organizationId AND id = :threadId AND ${removal.isDeleted}`,
+      WHERE organization_id = :organizationId AND id = :threadId AND deleted_at IS NOT NULL`,
   };
 }
 
@@ -196,27 +200,21 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
         const values = { place, pageEnd: pageEnd ?? end, keepMs };
         return { pageEnd, owners: yield* rows<Owner>(statements.findOwners[kind], values) };
       });
-      const { rowsPerCommit = batchRows } = retentionRules[kind];
-      let total = { removed: 0, rows: 0, done: 0, isStopped: false };
-      while (total.done < owners.length) {
-        total = await writeUnsynced(function* () {
-          const isLate = deadline(removal);
-          let { removed, rows, done } = total;
-          const rowsMax = Math.min(batchRows, rows + rowsPerCommit);
-          do {
-            const gone = yield* removeOf(owners[done]!.id, kind, keepMs, rowsMax - rows, isLate);
-            removed += gone.removed;
-            rows += gone.rows;
-            if (gone.mayHaveMore) return { removed, rows, done, isStopped: rows < rowsMax };
-            done += 1;
-          } while (done < owners.length && rows < rowsMax && !isLate());
-          return { removed, rows, done, isStopped: false };
-        });
-        if (total.isStopped || total.rows >= batchRows) break;
-      }
-      const { removed, rows: allRows, done } = total;
-      const next = done < owners.length || allRows >= batchRows ? (owners[done - 1]?.id ?? place) : pageEnd;
-      return { removed, rows: allRows, next };
+      if (owners.length === 0) return { removed: 0, rows: 0, next: pageEnd };
+      return writeUnsynced(function* () {
+        const isLate = deadline(removal);
+        const { rowsMax = batchRows } = retentionRules[kind];
+        const batch = { removed: 0, rows: 0, next: place };
+        for (const { id } of owners) {
+          const gone = yield* removeOf(id, kind, keepMs, rowsMax - batch.rows, isLate);
+          batch.removed += gone.removed;
+          batch.rows += gone.rows;
+          if (gone.mayHaveMore) return batch;
+          batch.next = id;
+          if (batch.rows >= rowsMax || isLate()) return batch;
+        }
+        return { ...batch, next: pageEnd };
+      });
     },
 
     async countExpired(kind, keepMs) {

@@ -5,7 +5,6 @@ import {
   type ArchiveTarget,
   archiveTables,
   assertAllKnown,
-  type Marks,
   type Row,
   readText,
   StoreInUse,
@@ -61,12 +60,9 @@ export function openSqliteTarget(file: string): ArchiveTarget {
         database.exec("INSERT INTO passage_term (passage_term, rank) VALUES ('merge', 500)");
       })(),
 
-    async finish(marks) {
+    async finish() {
       database.pragma('synchronous = FULL');
-      database.transaction(() => {
-        raiseMarks(database, marks);
-        database.exec(`DROP TABLE ${unfinishedCopyTable}`);
-      })();
+      database.exec(`DROP TABLE ${unfinishedCopyTable}`);
       database.pragma('wal_checkpoint(TRUNCATE)');
     },
   };
@@ -103,7 +99,6 @@ function reader(database: Database): Archive {
       for (const row of rows) for (const index of flags) row[index] = row[index] === 1;
       return rows;
     },
-    readMarks: async () => database.prepare<[], Marks>(readSequences).get()!,
     isAlone: async () => true,
     close: async () => {
       database.close();
@@ -125,16 +120,4 @@ function entriesOf({ columns }: ArchiveTable, row: Row) {
     const value = row[index];
     return [column, typeof value === 'boolean' ? Number(value) : value];
   });
-}
-
-const readSequences = `SELECT latest_at AS latestAt, move_sequence AS move,
-  coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'passage'), 0) AS passage,
-  coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'corpus'), 0) AS corpus FROM store_clock`;
-
-function raiseMarks(database: Database, marks: Marks): void {
-  database.prepare('UPDATE store_clock SET latest_at = @latestAt, move_sequence = @move').run(marks);
-  // It has a row only for tables that ever held one.
-  database.exec('DELETE FROM sqlite_sequence');
-  const insert = database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
-  for (const table of ['passage', 'corpus'] as const) insert.run(table, marks[table]);
 }

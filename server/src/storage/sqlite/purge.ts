@@ -20,7 +20,6 @@ export const sqliteRemoval: Removal = {
     return sql`DELETE FROM ${identifier(table)} WHERE (${keys}) IN (
       SELECT ${keys} FROM ${identifier(table)} ${hint} WHERE ${condition} LIMIT :limit + 0)`;
   },
-  isDeleted: sql`deleted = 1`,
   // Long rows take time to overwrite. One turn of the event loop stays below 20 ms.
   rowsAtOnce: 20,
   transactionMs: 10,
