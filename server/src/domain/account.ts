@@ -21,21 +21,21 @@ export interface Password {
   readonly proven: boolean;
 }
 
-interface MembershipFacts {
+export interface MembershipFacts {
   readonly service: boolean;
   readonly accepted: boolean;
   /** The unproven password that the membership was accepted with; null after a proven acceptance. */
-  readonly passwordId: PasswordId | null;
+  readonly acceptedWith: PasswordId | null;
 }
 
 /** `pending`: the session can accept the membership, and must do so before it can enter it. */
 export type Standing = 'entered' | 'pending' | 'closed';
 
-export function standingOf(access: Access, { service, accepted, passwordId }: MembershipFacts): Standing {
+export function standingOf(access: Access, { service, accepted, acceptedWith }: MembershipFacts): Standing {
   if (service) return 'closed';
   if (access.proof === 'sso') return accepted ? 'entered' : 'pending';
   if (!accepted) return 'closed';
-  return access.proven || access.passwordId === passwordId ? 'entered' : 'closed';
+  return access.proven || access.passwordId === acceptedWith ? 'entered' : 'closed';
 }
 
 /** The password whose sessions this session can end; undefined if it can end all sessions of the person. */

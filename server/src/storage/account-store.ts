@@ -1,7 +1,7 @@
 import type { Acceptance, Access, InvitationTerms, Password } from '../domain/account.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 import type { MemberRole } from '../domain/organization.ts';
-import type { AuditedMethod, AuditNote } from './log-store.ts';
+import type { AuditedMethod, AuditNote, PromptLimit } from './log-store.ts';
 
 /** A person who can sign in, which a service account cannot. */
 export interface Person {
@@ -34,14 +34,12 @@ export interface NewInvitation {
 }
 
 /** Counts the links that were created for one person at their request on one day. */
-export interface LinkRequest {
+export interface LinkRequest extends Pick<PromptLimit, 'startedAt' | 'personMax'> {
   readonly person: UserId;
-  readonly startedAt: number;
-  readonly personMax: number;
 }
 
 /** An invitation that a worker has claimed to send it by mail. */
-export interface ClaimedMail extends Omit<Invitation, 'terms' | 'passwords'> {
+export interface ClaimedMail extends Omit<Invitation, 'terms' | 'passwords' | 'identityBound'> {
   readonly tokenHash: string;
   readonly sealedLink: string;
   readonly expiresAt: number;
@@ -49,20 +47,14 @@ export interface ClaimedMail extends Omit<Invitation, 'terms' | 'passwords'> {
   readonly attempts: number;
 }
 
-/**
- * The mails to send: a part of their invitations, and so gone with them once they are used, replaced, removed or expired.
- * The link is kept only until the mail is sent or given up.
- */
+/** The mails to send: a part of their invitations. The link is kept only until the mail is sent or given up. */
 export interface Mails {
   /**
-   * Claims a mail that is due: no other worker gets it within `leaseMs`. Organizations take turns: the mail is from the first
-   * one after `after`, in the order of ids, that has any, or else from the very first. A claim may be lost in a power cut.
+   * Claims a mail that is due: no other worker gets it within `leaseMs`. Organizations take turns in the order of their ids,
+   * starting after `after`. A claim may be lost in a power cut.
    */
   claimMail(after: string, leaseMs: number): Promise<ClaimedMail | undefined>;
-  /**
-   * Ends the claim. Does nothing if the invitation is gone or replaced. If the mail was claimed again, only `sent` is
-   * recorded. The note is written if the mail is given up.
-   */
+  /** Ends the claim, unless the invitation is gone or replaced. If the mail was claimed again, only `sent` is recorded. */
   settleMail(
     mail: ClaimedMail,
     outcome:
@@ -81,6 +73,8 @@ export interface Invitation {
   readonly terms: InvitationTerms;
   readonly byOperator: boolean;
   readonly resets: boolean;
+  /** Whether the person has signed in through a provider. */
+  readonly identityBound: boolean;
   readonly passwords: readonly Password[];
 }
 
@@ -104,7 +98,7 @@ export interface Session {
   readonly userId: UserId;
   readonly email: string;
   readonly access: Access;
-  /** When it was last used, as of the last `touchSession`. */
+  /** As of the last `touchSession`. */
   readonly seenAt: number;
   /** The store's time now. */
   readonly now: number;
@@ -124,8 +118,8 @@ export interface Accounts {
   /** Opens a pending membership of a person whose address is proven. Uses up its invitation. */
   acceptMembership: AuditedMethod<[userId: UserId], 'accepted' | 'missing'>;
   /**
-   * Ends the other sessions that the password covers: those started with it, or all of the person's if it is proven. Each
-   * organization that the password enters gets the note. `refused` if `passwordToChange` finds no password.
+   * Ends the other sessions that the password covers. Each organization that the password enters gets the note. `refused`
+   * if `passwordToChange` finds no password.
    */
   changePassword(
     userId: UserId,
@@ -133,10 +127,10 @@ export interface Accounts {
     note: AuditNote,
   ): Promise<'changed' | 'refused'>;
   /**
-   * The person bound to this subject of a provider. The first time, that is the person with this address, who is then bound
-   * to it. Undefined for an unknown address, a service account, and an address that is bound to another subject. Binding
-   * voids the unproven passwords of the person with their sessions and the memberships accepted with them, as
-   * `acceptInvitation` does; the organizations of these memberships get the note.
+   * The person bound to this subject of a provider, or else the person with this address, who is then bound to it.
+   * Undefined for an unknown address, a service account, and an address that is bound to another subject. Binding voids the
+   * unproven passwords of the person with their sessions and the memberships accepted with them, whose organizations get
+   * the note.
    */
   bindIdentity(
     issuer: string,
@@ -148,15 +142,13 @@ export interface Accounts {
 
 export interface Invitations {
   /**
-   * Replaces the member's earlier invitation to this organization. A `requested` link leaves it valid, and replaces only an
-   * earlier requested link that has expired or whose mail was given up (otherwise `live`). It is counted only if it is
-   * created.
+   * Replaces the member's earlier invitation to this organization. A `requested` link leaves it valid, and replaces only a
+   * requested link that has expired or whose mail was given up (otherwise `live`). Only created links are counted.
    */
   createInvitation: AuditedMethod<
     [invitation: NewInvitation],
     'created' | 'not-a-member' | 'service-account' | 'live' | 'person-limit'
   >;
-  /** Undefined if it was used or replaced, has expired, or the person is no longer a member. */
   findInvitation(tokenHash: string): Promise<Invitation | undefined>;
   /**
    * Uses up the invitation and applies `planAcceptance`; `refused` if the plan does not allow it. `notes.accepted` goes to
@@ -177,8 +169,7 @@ export interface Invitations {
 export interface Sessions {
   /**
    * `refused` if the session could neither enter nor accept a membership, or if the password was changed since it was
-   * checked: changing a password ends the sessions that the old one started, including one that is just being started.
-   * Each organization that the session may enter gets the note.
+   * checked. Each organization that the session may enter gets the note.
    */
   createSession(session: NewSession, note: AuditNote): Promise<'created' | 'refused'>;
   /** Undefined if it has ended or expired. Reads committed state every time. */

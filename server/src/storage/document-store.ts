@@ -38,9 +38,8 @@ export interface Documents {
    * `replacedAction` and that id.
    *
    * Passages are written a few at a time, so that no other write waits long. One commit at the end makes the document
-   * visible as a whole, with its note; until then readers see the previous state. After a crash nothing of the document is
-   * visible, and `sweepDocuments` removes its passages. The budget is reserved before the first passage is written:
-   * documents that are being written count, the replaced one does not. `confirm` is called before the last commit, and
+   * visible as a whole; after a crash nothing of it is visible, and `sweepDocuments` removes its passages. Documents that
+   * are being written count against the budget, the replaced one does not. `confirm` is called before the last commit, and
    * after a failure: if it rejects, nothing changes, and the call rejects with its error.
    */
   putDocument: InOrganization<
@@ -50,20 +49,17 @@ export interface Documents {
   /** One commit hides the document and writes the note; its passages are then removed a few at a time. */
   removeDocument: AuditedMethod<[documentId: DocumentId], 'removed' | 'missing'>;
   /**
-   * Removes the passages that dead writers left, a few at a time: of documents that were being removed, and of documents
-   * that were being written and have not grown for a minute. Returns the number of removed passages.
+   * Removes the passages of documents that were being removed, or were being written and have not grown for a minute.
+   * Returns their number.
    */
   sweepDocuments(): Promise<number>;
   /** Ordered by name, and then by account: all of them, or the next `limit` after a document. */
   listDocuments: InOrganization<
-    [page?: { readonly after: Pick<Document, 'name' | 'accountId'> | undefined; readonly limit: number }],
+    [page?: { readonly after?: Pick<Document, 'name' | 'accountId'> | undefined; readonly limit?: number }],
     Document[]
   >;
   findDocument: InOrganization<[documentId: string], Document | undefined>;
-  /**
-   * The passages of a document in the order of its text, after the passage `after` and without the next `skip`. Empty if
-   * the organization has no such document. The cost grows with `limit` and, slightly, with `skip`.
-   */
+  /** In the order of the text, after the passage `after` and without the next `skip`. Empty if there is no such document. */
   listPassages: InOrganization<
     [
       documentId: string,
@@ -71,10 +67,7 @@ export interface Documents {
     ],
     (PassageText & { readonly number: PassageNumber })[]
   >;
-  /**
-   * Chooses a document, of any organization, whose example questions have not been made, for the caller to make them. It is
-   * chosen once: if the caller fails, the document has no questions.
-   */
+  /** A document of any organization without example questions. It is chosen once: if the caller fails, it has none. */
   claimDocumentForQuestions(): Promise<(Document & { readonly organizationId: OrganizationId }) | undefined>;
   /** With null, the document can be claimed again. Does nothing if it was removed or replaced since it was claimed. */
   setDocumentQuestions: InOrganization<

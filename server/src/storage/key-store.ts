@@ -17,7 +17,7 @@ export interface NewApiKey extends KeySecret {
   readonly createdBy: UserId | null;
 }
 
-/** What a live key may do: its organization and owner, and whether the public API is enabled for it now. */
+/** What a live key may do. */
 export interface KeyGrant {
   readonly organizationId: OrganizationId;
   readonly keyId: KeyId;
@@ -36,20 +36,15 @@ export interface CredentialName {
  * `Retention` removes them.
  */
 export interface ApiKeys {
-  /**
-   * Refused, in the same transaction, without the public API, for a user who is not a member, and above the limit of live
-   * keys.
-   */
   createApiKey: AuditedMethod<
     [key: NewApiKey],
     'created' | 'organization-missing' | 'api-disabled' | 'not-a-member' | 'too-many'
   >;
-  /** Revoking a revoked key changes nothing and returns `revoked` again. A key that was to end later ends now. */
+  /** `revoked` also for a key that was revoked before. A key that was to end later ends now. */
   revokeApiKey: AuditedMethod<[keyId: KeyId], 'revoked' | 'missing'>;
   /**
-   * Creates a key with the name and owner of this one, which ends after `oldValidMs`, together. `revoked` also for a key
-   * that was rotated before, `missing` also if its owner is no longer a member. Refused without the public API, and
-   * above the limit of live keys if the old key stays valid.
+   * Creates a key with the name and owner of this one, which ends after `oldValidMs`. `revoked` also for a key that was
+   * rotated before, `missing` also if its owner is no longer a member. `too-many` only if the old key stays valid.
    */
   rotateApiKey: AuditedMethod<
     [
@@ -62,7 +57,7 @@ export interface ApiKeys {
   listApiKeys: InOrganization<[], ApiKey[]>;
   /** Also finds a revoked key. */
   findApiKey: InOrganization<[keyId: string], ApiKey | undefined>;
-  /** Those that exist, in any order: keys, also revoked ones, and applications that are not deleted. */
+  /** Those that exist, in any order: keys, also revoked ones, and applications. */
   nameCredentials: InOrganization<[ids: readonly string[]], CredentialName[]>;
   /** Reads committed state every time: a revocation by another process takes effect with its commit. */
   findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
@@ -70,10 +65,7 @@ export interface ApiKeys {
 
 /** Members' requests for keys. They expire by the store's clock and are removed with the membership. */
 export interface KeyRequests {
-  /**
-   * Removes the member's requests that have expired or were declined. `too-many`: the member has `waitingMax` requests that
-   * are pending or approved. Refused without the public API.
-   */
+  /** `too-many`: the member has `waitingMax` requests that are pending or approved. Removes those that have ended. */
   createKeyRequest: AuditedMethod<
     [request: Pick<KeyRequest, 'id' | 'userId' | 'name'> & Readonly<Record<'keepMs' | 'waitingMax', number>>],
     'created' | 'not-a-member' | 'api-disabled' | 'too-many'
@@ -88,10 +80,7 @@ export interface KeyRequests {
     ],
     'decided' | 'missing'
   >;
-  /**
-   * Creates the approved key, for this user only, and uses up the request. `missing` for everything that is not an
-   * approved request of this user. Refused without the public API and above the limit of live keys.
-   */
+  /** Creates the approved key and uses up the request. `missing` for anything but an approved request of this user. */
   redeemKeyRequest: AuditedMethod<
     [id: KeyRequestId, userId: UserId, secret: KeySecret],
     'created' | 'missing' | 'api-disabled' | 'too-many'
@@ -105,7 +94,7 @@ export interface NewApplication {
   readonly secretHash: string;
 }
 
-/** What a live application may do: its organization, and whether the public API is enabled for it now. */
+/** What a live application may do. */
 export interface ApplicationGrant {
   readonly organizationId: OrganizationId;
   readonly secretHash: string;
@@ -115,21 +104,19 @@ export interface ApplicationGrant {
 }
 
 export interface Applications {
-  /** Refused, in the same transaction, without the public API. */
   createApplication: AuditedMethod<
     [application: NewApplication],
     'created' | 'organization-missing' | 'api-disabled' | 'too-many'
   >;
-  /** Replaces the secret and ends every token issued under the old one, together. Refused without the public API. */
+  /** Ends every token issued under the old secret. */
   rotateApplication: AuditedMethod<
     [applicationId: ApplicationId, secretHash: string],
     'rotated' | 'missing' | 'api-disabled'
   >;
-  /** Ends the application, its secret and its tokens, together and for good. */
+  /** Also ends its tokens. */
   deleteApplication: AuditedMethod<[applicationId: ApplicationId], 'deleted' | 'missing'>;
-  /** In order of creation, without deleted ones. */
+  /** In order of creation. */
   listApplications: InOrganization<[], Application[]>;
-  /** Undefined for a deleted one. */
   findApplication: InOrganization<[applicationId: string], Application | undefined>;
   /** Reads committed state every time: a rotation or deletion by another process takes effect with its commit. */
   findApplicationGrant(applicationId: string): Promise<ApplicationGrant | undefined>;

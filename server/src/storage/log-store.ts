@@ -2,10 +2,7 @@ import type { AuditEvent, Initiator } from '../domain/audit.ts';
 import type { LogPosition } from '../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 
-/**
- * An entry of the audit log. It is written in the transaction of the change that it describes, and only if that changes
- * something: the log has no gap and no change that did not happen.
- */
+/** An entry of the audit log, written in the transaction of the change that it describes, if that changes something. */
 export interface AuditNote extends Initiator, Pick<AuditEvent, 'action' | 'subject' | 'detail'> {
   /** `evt_` and a time-ordered value. */
   readonly id: string;
@@ -17,7 +14,7 @@ export type InOrganization<Values extends readonly unknown[], Result> = (
   ...values: Values
 ) => Promise<Result>;
 
-/** A method that changes something of an organization, and writes the note if it does. */
+/** A method that writes the note if it changes something. */
 export type AuditedMethod<Values extends readonly unknown[], Result> = InOrganization<
   [...Values, note: AuditNote],
   Result
@@ -57,7 +54,7 @@ export interface Audits {
 /** An answered request of the public API. It has no header, path, query or body. */
 export interface LoggedRequest {
   readonly organizationId: OrganizationId;
-  /** When it was answered, by the clock of the node that answered it. */
+  /** By the clock of the node that answered it. */
   readonly at: number;
   readonly traceId: string;
   readonly method: string;
@@ -81,10 +78,7 @@ export interface RequestFilter {
 
 export interface RequestQuery extends RequestFilter, LogQuery {}
 
-/**
- * Newest first. A filter searches about 5,000 entries, so the cost of a page does not grow with the log: `searched` is where
- * it stopped, and null if there is nothing older.
- */
+/** Newest first. A filter searches about 5,000 entries: `searched` is where it stopped, null if there is nothing older. */
 export interface RequestPage {
   readonly requests: LoggedRequest[];
   readonly searched: LogPosition | null;
@@ -117,10 +111,7 @@ export interface Requests {
    */
   addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean>;
   listRequests: InOrganization<[query: RequestQuery], RequestPage>;
-  /**
-   * A trace id contains the time at which the request arrived. Only blocks of requests that arrived at about that time are
-   * read, whether or not it is found.
-   */
+  /** Reads only blocks of requests that arrived at about the time that the trace id contains. */
   findRequest: InOrganization<[traceId: string], LoggedRequest | undefined>;
   /** The newest block without any of the newest `keep` entries. The cost grows with the number of blocks. */
   findOldRequest: InOrganization<[keep: number], LogPosition | undefined>;
@@ -134,7 +125,7 @@ export interface Requests {
 export interface UsageCount {
   readonly day: number;
   readonly credentialId: string;
-  /** The operation's id in the OpenAPI document; `unknown` if the address matches none. */
+  /** As in `LoggedRequest`. */
   readonly operation: string;
   /** `OK`, or the error's code. */
   readonly outcome: string;
@@ -167,10 +158,9 @@ export interface Usages {
   /** How many requests were counted against the organization's quota on this day, and the quota. */
   readQuota: InOrganization<[day: number], { used: number; limit: number } | undefined>;
   /**
-   * Counts a prompt of the console, or a mail, first for the person. One above the person's limit does not count for the
-   * organization, so that one person cannot use up its limit. The counts are exact over all nodes. A new period starts
-   * at 0, and so does one after a period that a wrong clock started far in the future. Nothing is stored for a prompt of
-   * someone who is no longer a member: the write that it is counted for is rejected.
+   * Counts a prompt of the console, or a mail, exactly over all nodes. One above the person's limit does not count for the
+   * organization, so that one person cannot use up its limit. A period that a wrong clock started far in the future ends
+   * with the next one. Nothing is stored for a prompt of someone who is no longer a member, because it will be rejected.
    */
   countPrompt: InOrganization<
     [userId: UserId, limit: PromptLimit],

@@ -49,20 +49,11 @@ export interface Store
     Purges {
   /** The value stored under `name`. The first caller's `candidate` is stored for all later callers, on every node. */
   secret(name: string, candidate: Uint8Array): Promise<Uint8Array>;
-  /**
-   * Rejects unless the store can be used now. After a write that failed because of the disk it tries a write itself, so
-   * that a store that accepts writes again is noticed without a caller.
-   */
+  /** Rejects unless the store can be used now. After a write that failed because of the disk, it tries one itself. */
   ping(): Promise<void>;
-  /**
-   * How many connections to the database this process has open, how many of them are idle, and how many calls wait for one
-   * now; undefined for a store without connections.
-   */
+  /** The connections to the database that this process has open, and the calls that wait for one; undefined without any. */
   connections(): Readonly<Record<'total' | 'idle' | 'waiting', number>> | undefined;
-  /**
-   * How far the store's clock is ahead of the machine's (PostgreSQL: of the server's); usually 0. It is ahead after that
-   * clock was set back or corrected, and then runs at half speed.
-   */
+  /** How far the store's clock is ahead of the machine's (PostgreSQL: the server's). Until they match, it runs at half speed. */
   clockAheadMs(): Promise<number>;
   /** Checks the store for the operator. It may take long on a large store. */
   diagnose(): Promise<Diagnosis[]>;
@@ -72,7 +63,7 @@ export interface Store
 
 /** Is called about faults of the store that no caller sees, and about changes that deserve a line in the log. */
 export interface StoreWatch {
-  /** An idle connection has ended. Another one is opened when it is needed. */
+  /** An idle connection has ended. */
   connectionBroke(error: Error): void;
   /** Writes have started to fail: the disk is full, read-only or broken, or the files are gone. */
   writesFail(error: Error): void;
@@ -106,7 +97,6 @@ export interface NewMember {
   readonly email: string;
   readonly role: MemberRole;
   readonly service: boolean;
-  /** How many members the organization may have. */
   readonly membersMax: number;
   /** Rejects a user who has threads in this organization: those of a former member would be shown to others. */
   readonly withoutThreads?: boolean;
@@ -120,9 +110,8 @@ export interface Members {
     | { outcome: 'already-member' | 'has-threads' | 'organization-missing' | 'too-many' }
   >;
   /**
-   * Ends the membership and revokes the member's personal keys in this organization, together. `keepAdmin`: changes
-   * nothing if the organization would be left without a person who is an admin or, if the member has joined, without an
-   * admin who has joined.
+   * Also revokes the member's personal keys in this organization. `keepAdmin`: changes nothing if no person would be left
+   * as an admin or, if the member has joined, no admin who has joined.
    */
   removeMember: AuditedMethod<
     [email: string, keepAdmin: boolean],
@@ -133,7 +122,7 @@ export interface Members {
   countMembers: InOrganization<[], number>;
   /** In the order of joining. */
   listMembers: InOrganization<[], Member[]>;
-  /** `last-admin`: the organization would be left without a person who is an admin, and nothing changes. */
+  /** `last-admin`: no person would be left as an admin, and nothing changes. */
   setMemberRole: AuditedMethod<[userId: UserId, role: MemberRole], 'changed' | 'missing' | 'last-admin'>;
 }
 
@@ -152,10 +141,7 @@ export interface Admission {
  * never exceeded. Counts survive a killed process; a power cut may lose those of the last moments.
  */
 export interface Admissions {
-  /**
-   * Finds the current owner of the key and counts one request against its organization's quota, together. Undefined, and
-   * nothing counted, for a key that is unknown or revoked.
-   */
+  /** Undefined, and nothing counted, for a key that is unknown or revoked. */
   admitKey(hash: string, day: number): Promise<Admission | undefined>;
   /** The same for an application, which must have this epoch. */
   admitApplication: InOrganization<
@@ -178,12 +164,12 @@ export interface RetentionBatch {
 
 export interface Retention {
   /**
-   * Removes a batch of rows of this kind that are more than `keepMs` old, for good: at most 500 rows, or 500 messages. A
-   * thread is removed with its messages and idempotency keys. Any number of processes may do this at once without waiting
-   * for each other. What a power cut takes back is removed again.
+   * Removes at most 500 rows of this kind that are more than `keepMs` old, for good. A thread is removed with its messages
+   * and idempotency keys. Processes that do this at once do not wait for each other. What a power cut takes back is removed
+   * again.
    */
   removeExpired(kind: RetentionKind, keepMs: number, place: RetentionPlace): Promise<RetentionBatch>;
-  /** How many rows `removeExpired` would remove now. It stops counting at 10,000. */
+  /** How many rows are due now. It stops counting at 10,000. */
   countExpired(kind: RetentionKind, keepMs: number): Promise<number>;
 }
 
@@ -212,28 +198,24 @@ export interface Purges {
   /** How many rows a purge of the organization, or of the person in it, would remove or rewrite. */
   countPurge: InOrganization<[person: PurgedPerson | null], PurgeCounts>;
   /**
-   * Removes the next rows of the organization: credentials and members first, which ends all access, then running replies,
-   * then the rest, and finally the organization itself. People who are known in no other organization lose their sessions,
-   * passwords and identities, and their address is replaced.
+   * Credentials and members go first, which ends all access, then running replies, then the rest, and finally the
+   * organization itself. People who are known in no other organization lose their sessions, passwords and identities, and
+   * their address is replaced.
    */
   purgeOrganization: InOrganization<[], PurgeStep>;
   /**
-   * Removes the next rows of a person who is no longer a member: their deleted threads with messages, then keys and the
-   * rest. If no other organization knows the person, they are forgotten as above. `isActive`: the person is a member, or
-   * has threads that are not deleted, and nothing was removed.
+   * Deleted threads go first, then keys and the rest. If no other organization knows the person, they are forgotten as
+   * above. `isActive`: the person is a member, or has threads that are not deleted, and nothing was removed.
    */
   purgePerson: InOrganization<[person: PurgedPerson], PurgeStep & { readonly isActive?: true }>;
-  /**
-   * Removes the person from the next 500 entries of the organization's audit log, oldest first, and keeps the entries.
-   * `next` is null at the end of the log.
-   */
+  /** Removes the person from the next 500 entries of the audit log, oldest first. `next` is null at the end of the log. */
   anonymizeAudit: InOrganization<
     [person: PurgedPerson, after: LogPosition | null],
     { readonly changed: number; readonly next: LogPosition | null }
   >;
   /**
-   * Overwrites the remains of removed rows in SQLite's indexes of words and its journal. Waits up to `waitMs` for readers of
-   * the journal. False if one of them is still reading: the journal then keeps removed rows.
+   * Overwrites the remains of removed rows in SQLite's indexes of words and its journal. False if somebody reads the journal
+   * for longer than `waitMs`: it then keeps removed rows.
    */
   finishPurge(waitMs: number): Promise<boolean>;
 }

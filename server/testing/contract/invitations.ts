@@ -28,6 +28,7 @@ export function describeInvitations(world: () => World): void {
         terms: 'choose',
         byOperator: false,
         resets: false,
+        identityBound: false,
         passwords: [],
       });
       const member = await store.findMember(organization, email);

@@ -1,6 +1,7 @@
 import {
   type Access,
   coveredPassword,
+  type MembershipFacts,
   type Password,
   passwordToChange,
   standingOf,
@@ -12,12 +13,7 @@ import { writeNote, writeNotes } from './audit.ts';
 import { callColumns, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
-/** A membership with the facts that decide whether a session may enter it. */
-interface MembershipRow extends Membership {
-  readonly service: boolean;
-  readonly accepted: boolean;
-  readonly acceptedWith: PasswordId | null;
-}
+type MembershipRow = Membership & MembershipFacts;
 
 const membershipColumns = sql`member.organization_id AS "organizationId",
   organization.name AS "organizationName", api_enabled AS "apiEnabled", role, service,
@@ -29,12 +25,8 @@ const listMemberships = statement('list-memberships')`
 export function* membershipsOf(userId: UserId, access: Access): Work<Memberships> {
   const all = yield* rows<MembershipRow>(listMemberships, { userId });
   const having = (standing: string) =>
-    all.filter((each) => standingIn(access, each) === standing).map(toMembership);
+    all.filter((each) => standingOf(access, each) === standing).map(toMembership);
   return { entered: having('entered'), pending: having('pending') };
-}
-
-function standingIn(access: Access, { service, accepted, acceptedWith }: MembershipRow) {
-  return standingOf(access, { service, accepted, passwordId: acceptedWith });
 }
 
 function toMembership({ organizationId, organizationName, apiEnabled, role }: MembershipRow): Membership {
@@ -227,6 +219,6 @@ function toSession(row: SessionRow): Session {
   const { userId, email, seenAt, now, passwordId } = row;
   const access: Access =
     passwordId === null ? { proof: 'sso' } : { proof: 'password', passwordId, proven: row.proven === true };
-  const isEntered = row.organizationId !== null && standingIn(access, row) === 'entered';
+  const isEntered = row.organizationId !== null && standingOf(access, row) === 'entered';
   return { userId, email, access, seenAt, now, membership: isEntered ? toMembership(row) : undefined };
 }

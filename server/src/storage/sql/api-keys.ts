@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/audit.ts';
 import type { ApiKey, KeyRequest } from '../../domain/credential.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
-import type { ApiKeys, CredentialName, KeyGrant, KeyRequests, NewApiKey } from '../store.ts';
+import type { ApiKeys, CredentialName, KeyGrant, KeyRequests } from '../store.ts';
 import { writeNote } from './audit.ts';
 import { jsonRows, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
@@ -63,9 +63,6 @@ export function* lockApiEnabled(organizationId: OrganizationId): Work<boolean | 
   return (yield* row<{ apiEnabled: boolean }>(lockIssuer, { organizationId }))?.apiEnabled;
 }
 
-const insertKey = (organizationId: OrganizationId, key: NewApiKey): Work<void> =>
-  run(insert, { ...key, organizationId });
-
 /** Until the commit, a removal of the member waits. */
 export function* isMember(organizationId: OrganizationId, userId: UserId): Work<boolean> {
   return (yield* count(keepMember, { organizationId, userId })) === 1;
@@ -89,7 +86,7 @@ export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
     if (!enabled) return 'api-disabled';
     if (key.userId !== null && !(yield* isMember(organizationId, key.userId))) return 'not-a-member';
     if (!(yield* mayAddKey(organizationId))) return 'too-many';
-    yield* insertKey(organizationId, key);
+    yield* run(insert, { ...key, organizationId });
     yield* writeNote(organizationId, note);
     return 'created';
   }),
@@ -110,7 +107,7 @@ export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
     if (userId !== null && !(yield* isMember(organizationId, userId))) return 'missing';
     if (!(yield* mayAddKey(organizationId, oldValidMs === 0 ? 1 : 0))) return 'too-many';
     if ((yield* count(endLater, { organizationId, keyId, oldValidMs })) === 0) return 'revoked';
-    yield* insertKey(organizationId, { ...next, userId, name, createdBy });
+    yield* run(insert, { ...next, organizationId, userId, name, createdBy });
     yield* writeNote(organizationId, note);
     return 'rotated';
   }),
@@ -180,7 +177,7 @@ export const keyRequests = ({ read, write }: Transactions): KeyRequests => ({
     const request = yield* row<Request>(redeem, { organizationId, requestId, userId });
     if (request === undefined) return 'missing';
     const { name, decidedBy: createdBy } = request;
-    yield* insertKey(organizationId, { ...secret, userId, name, createdBy });
+    yield* run(insert, { ...secret, organizationId, userId, name, createdBy });
     yield* writeNote(organizationId, note);
     return 'created';
   }),

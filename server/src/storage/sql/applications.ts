@@ -23,8 +23,6 @@ const selectApplications = sql`
     ON credential_use.organization_id = application.organization_id AND credential_id = id
   WHERE application.organization_id = :organizationId`;
 const list = statement('list-applications')`${selectApplications} ORDER BY created_at, id`;
-const countLive = statement('count-applications')`
-  SELECT count(*) AS applications FROM application WHERE organization_id = :organizationId`;
 const find = statement('find-application')`${selectApplications} AND id = :applicationId`;
 const findGrant = statement('find-application-grant')`
   SELECT organization_id AS "organizationId", secret_hash AS "secretHash", epoch, api_enabled AS "apiEnabled"
@@ -39,8 +37,8 @@ export const applications = ({ read, write }: Transactions): Applications => ({
     const enabled = yield* lockApiEnabled(organizationId);
     if (enabled === undefined) return 'organization-missing';
     if (!enabled) return 'api-disabled';
-    const counted = (yield* row<{ applications: number }>(countLive, { organizationId }))!;
-    if (counted.applications >= defaultLimits.organizationApplicationsMax) return 'too-many';
+    const existing = yield* count(list, { organizationId });
+    if (existing >= defaultLimits.organizationApplicationsMax) return 'too-many';
     yield* run(insert, { ...application, organizationId });
     yield* writeNote(organizationId, note);
     return 'created';

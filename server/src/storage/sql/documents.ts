@@ -122,6 +122,7 @@ export function documents(
     if ((yield* count(lockDocuments, { organizationId })) === 0) return 'organization-missing';
     const values = { ...document, organizationId, accountKey: accountKey(document.accountId) };
     const replaced = yield* row<ReadyRow>(findByName, values);
+    type Taken = Record<'documents' | 'bytes', number>;
     const taken = (yield* row<Taken>(readTaken, { organizationId, replacedId: replaced?.id ?? '' }))!;
     if (taken.documents + 1 > budget.documentsMax) return 'too-many-documents';
     if (taken.bytes + document.bytes > budget.bytesMax) return 'too-many-bytes';
@@ -147,19 +148,17 @@ export function documents(
   /** Deletes a document that is no longer visible. Returns the number of its passages. */
   async function clear(organizationId: OrganizationId, id: DocumentId): Promise<number> {
     let removed = 0;
-    for (;;) {
-      const passages = await removePart(organizationId, id);
+    let passages: number;
+    do {
+      passages = await removePart(organizationId, id);
       removed += passages;
-      if (passages < passagesPerCommit) break;
-    }
+    } while (passages === passagesPerCommit);
     await writeOne(remove, { organizationId, id });
     return removed;
   }
 
-  /** Leaves the rest to `sweepDocuments` if it fails. */
-  async function clearIfPossible(organizationId: OrganizationId, id: DocumentId): Promise<void> {
-    await clear(organizationId, id).catch(() => {});
-  }
+  /** For failures that leave the rest to `sweepDocuments`. */
+  const leaveToSweep = () => {};
 
   /** Keeps the document if it is ready: its commit may have succeeded although it was reported as failed. */
   async function giveUp(organizationId: OrganizationId, id: DocumentId): Promise<void> {
@@ -182,10 +181,10 @@ export function documents(
         // On SQLite, the sync of this commit also makes the earlier ones durable.
         const replaced = await write(() => showInstead(organizationId, document, note));
         if (replaced === undefined) return { outcome: 'added', id };
-        await clearIfPossible(organizationId, replaced.id);
+        await clear(organizationId, replaced.id).catch(leaveToSweep);
         return { outcome: 'replaced', id: replaced.knownId };
       } catch (error) {
-        await giveUp(organizationId, id).catch(() => {});
+        await giveUp(organizationId, id).catch(leaveToSweep);
         // If the caller's access has ended, for example by a purge that also removed the document, that is the reason.
         await confirm?.();
         throw error;
@@ -202,7 +201,7 @@ export function documents(
         return found;
       });
       if (removed === undefined) return 'missing';
-      await clearIfPossible(organizationId, removed.id);
+      await clear(organizationId, removed.id).catch(leaveToSweep);
       return 'removed';
     },
 
@@ -215,11 +214,8 @@ export function documents(
       return passages;
     },
 
-    async listDocuments(
-      organizationId,
-      { after, limit } = { after: undefined, limit: Number.MAX_SAFE_INTEGER },
-    ) {
-      const [afterName, afterAccountKey] = after ? [after.name, accountKey(after.accountId)] : ['', ''];
+    async listDocuments(organizationId, { after, limit = Number.MAX_SAFE_INTEGER } = {}) {
+      const [afterName, afterAccountKey] = [after?.name ?? '', accountKey(after?.accountId)];
       const values = { organizationId, afterName, afterAccountKey, limit };
       return (await read(() => rows<DocumentRow>(list, values))).map(toDocument);
     },
@@ -258,8 +254,6 @@ type DocumentRow = Omit<Document, 'accountId'> & { accountKey: string };
 function toDocument({ accountKey, ...document }: DocumentRow): Document {
   return { ...document, accountId: accountOfKey(accountKey) };
 }
-
-type Taken = Record<'documents' | 'bytes', number>;
 
 /** For a writer that paused for so long that its document was removed. */
 function abandoned(id: DocumentId): Error {

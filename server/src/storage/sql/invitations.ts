@@ -11,10 +11,9 @@ import {
 import { keepMember, lockMember } from './api-keys.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { addUse } from './requests.ts';
-import { statement } from './sql.ts';
-import { count, method, row, rows, run, type Transactions } from './work.ts';
+import { type Sql, sql, statement } from './sql.ts';
+import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
-type InvitationRow = Omit<Invitation, 'terms' | 'passwords'> & { identityBound: boolean };
 type Invited = Pick<Invitation, 'organizationId' | 'userId'>;
 
 const replace = statement('replace-invitation')`
@@ -29,15 +28,14 @@ const replace = statement('replace-invitation')`
 const findLive = statement('find-live-requested-link')`SELECT 1 FROM invitation
   WHERE organization_id = :organizationId AND user_id = :userId AND requested AND expires_at > :now
     AND coalesce(mail_state, '') <> 'failed'`;
+const selectInvitation = (more: Sql) => sql`
+  SELECT organization_id AS "organizationId", organization.name AS "organizationName", user_id AS "userId", email,
+    by_operator AS "byOperator", resets, ${more}
+  FROM invitation JOIN organization ON organization.id = organization_id JOIN "user" ON "user".id = user_id
+  WHERE token_hash = :tokenHash`;
+const isBound = sql`EXISTS (SELECT 1 FROM identity WHERE identity.user_id = invitation.user_id)`;
 const find = statement('find-invitation')`
-  SELECT invitation.organization_id AS "organizationId", organization.name AS "organizationName",
-    invitation.user_id AS "userId", email, by_operator AS "byOperator", resets,
-    EXISTS (SELECT 1 FROM identity WHERE identity.user_id = invitation.user_id) AS "identityBound"
-  FROM invitation JOIN member ON member.organization_id = invitation.organization_id
-      AND member.user_id = invitation.user_id
-    JOIN organization ON organization.id = invitation.organization_id
-    JOIN "user" ON "user".id = invitation.user_id
-  WHERE token_hash = :tokenHash AND expires_at > :now`;
+  ${selectInvitation(sql`${isBound} AS "identityBound"`)} AND expires_at > :now`;
 const findInvited = statement('find-invited')`
   SELECT organization_id AS "organizationId", user_id AS "userId" FROM invitation WHERE token_hash = :tokenHash`;
 const use = statement('use-invitation')`DELETE FROM invitation WHERE token_hash = :tokenHash`;
@@ -58,14 +56,11 @@ const removeUnused = statement('remove-unused-passwords')`DELETE FROM password
   WHERE user_id = :userId AND NOT proven
     AND NOT EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id)`;
 
-function* read(tokenHash: string) {
-  const found = yield* row<InvitationRow>(find, { tokenHash });
+function* read(tokenHash: string): Work<Invitation | undefined> {
+  const found = yield* row<Omit<Invitation, 'terms' | 'passwords'>>(find, { tokenHash });
   if (found === undefined) return undefined;
-  const { identityBound, ...link } = found;
-  const passwords = yield* passwordsOf(link.userId);
-  const invitee = { identityBound, passwords };
-  const invitation: Invitation = { ...link, terms: invitationTerms(link, invitee), passwords };
-  return { invitation, invitee };
+  const invitation = { ...found, passwords: yield* passwordsOf(found.userId) };
+  return { ...invitation, terms: invitationTerms(invitation, invitation) };
 }
 
 export const invitations = (store: Transactions): Invitations => ({
@@ -88,7 +83,7 @@ export const invitations = (store: Transactions): Invitations => ({
     return 'created';
   }),
 
-  findInvitation: async (tokenHash) => (await store.read(() => read(tokenHash)))?.invitation,
+  findInvitation: (tokenHash) => store.read(() => read(tokenHash)),
 
   // The invitation is read again once the user is locked: of two concurrent acceptances, the second sees the first.
   acceptInvitation: method(store.write, function* (tokenHash, acceptance, notes) {
@@ -100,7 +95,7 @@ export const invitations = (store: Transactions): Invitations => ({
     yield* run(lockMember, { organizationId, userId });
     const found = yield* read(tokenHash);
     if (found === undefined) return { outcome: 'missing' };
-    const plan = planAcceptance(found.invitation, found.invitee, acceptance);
+    const plan = planAcceptance(found, found, acceptance);
     if (plan === undefined) return { outcome: 'refused' };
     yield* run(use, { tokenHash });
     yield* run(removeResets, { userId });
@@ -117,7 +112,7 @@ export const invitations = (store: Transactions): Invitations => ({
     yield* run(removeUnused, { userId });
     const { entered } = yield* membershipsOf(userId, { proof: 'sso' });
     const keysRevoked = new Map(settled.map((each) => [each.organizationId, each.keysRevoked]));
-    for (const { organizationId: id } of found.invitation.resets ? entered : [invited]) {
+    for (const { organizationId: id } of found.resets ? entered : [invited]) {
       const revoked = keysRevoked.get(id);
       const detail = { ...notes.accepted.detail, ...(revoked && { keysRevoked: revoked }) };
       yield* writeNote(id, { ...notes.accepted, detail });
@@ -136,12 +131,9 @@ const findDue = statement('find-due-mail')`
 const claim = statement('claim-mail')`
   UPDATE invitation SET mail_due_at = :now + CAST(:leaseMs AS bigint), mail_attempts = mail_attempts + 1
   WHERE token_hash = :tokenHash`;
-const readClaimed = statement('read-claimed-mail')`
-  SELECT organization_id AS "organizationId", organization.name AS "organizationName", user_id AS "userId", email,
-    token_hash AS "tokenHash", sealed_link AS "sealedLink", resets, by_operator AS "byOperator", expires_at AS "expiresAt",
-    mail_attempts AS attempts
-  FROM invitation JOIN organization ON organization.id = organization_id JOIN "user" ON "user".id = user_id
-  WHERE token_hash = :tokenHash`;
+const readClaimed = statement('read-claimed-mail')`${selectInvitation(
+  sql`token_hash AS "tokenHash", sealed_link AS "sealedLink", expires_at AS "expiresAt", mail_attempts AS attempts`,
+)}`;
 const settle = statement('settle-mail')`
   UPDATE invitation SET mail_state = :state,
     sealed_link = CASE WHEN :state = 'waiting' THEN sealed_link END,
