@@ -1,16 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AttemptLimit } from '../../domain/attempts.ts';
-import { invalid } from '../../domain/errors.ts';
-import { FairQueue } from '../../domain/fair-queue.ts';
 import { limits } from '../../domain/limits.ts';
 import { countedForPeople } from '../../domain/text.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nextTurn } from '../../usecases/turns.ts';
 import { sendError } from '../error-response.ts';
-import { allowSlowBody } from '../listener.ts';
 import { type Piece, type Pieces, streamOf } from '../long-responses.ts';
 import { parseQuery, type QuerySchema } from '../request.ts';
 import { present } from '../schema.ts';
@@ -21,14 +17,7 @@ import { organizationRoutes } from './organization-routes.ts';
 import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
 import { sessionRoutes, ssoRoutes } from './session-routes.ts';
 import { ratingRoutes, threadRoutes } from './thread-routes.ts';
-import { removeLeftUploads, tooLarge, tooManyUploads, withReceivedFile } from './uploads.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The work on a request whose body is a file, which continues if the caller disconnects. */
-    upload: Promise<unknown> | undefined;
-  }
-}
+import { removeLeftUploads } from './uploads.ts';
 
 export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [
@@ -48,7 +37,6 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
     await removeLeftUploads(options.uploadFolder);
     await app.register(cookie);
     app.decorateRequest('signedIn');
-    app.decorateRequest('upload');
     app.addHook('onRequest', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
     });
@@ -59,9 +47,10 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
     for (const route of consoleRoutes(options)) {
       if (!route.takesFile) mount(app, context, options, route, limitChanges);
       else {
-        // In its own scope, because other routes take JSON.
+        // In its own scope, because other routes take JSON. The handler reads the body.
         app.register(async (scope) => {
-          acceptFiles(scope, options);
+          scope.removeAllContentTypeParsers();
+          scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
           mount(scope, context, options, route);
         });
       }
@@ -90,7 +79,7 @@ function mount(
     exposeHeadRoute: false,
     schema: { ...(query && { querystring: query }), ...(route.body && { body: route.body }) },
     ...(bodyLimit !== undefined && { bodyLimit }),
-    onRequest: checkOf(context, options, route),
+    onRequest: checkCaller(context, options, route),
     ...(query && {
       preValidation: async (request) => {
         request.query = parseQuery(request.query as string, query as unknown as QuerySchema);
@@ -101,7 +90,7 @@ function mount(
       const call = callOf(context, request, reply, () => recheck(request));
       // Pages take turns, so one tenant's large lists delay others by one page at most.
       if (route.method === 'GET' && call.organizationId !== undefined) await nextTurn(call.organizationId);
-      const body = await (route.takesFile ? handleUpload(options, route, call, request) : route.handle(call));
+      const body = await route.handle(call);
       if (route.response === null) return reply;
       return reply
         .code(route.status ?? 200)
@@ -147,46 +136,6 @@ function isPieces(body: unknown): body is Pieces {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
-/** Receives an upload once everything else about its request is valid. */
-function handleUpload(
-  { limits, uploadFolder }: ConsoleOptions,
-  route: ConsoleRoute,
-  call: Parameters<ConsoleRoute['handle']>[0],
-  request: FastifyRequest,
-): ReturnType<ConsoleRoute['handle']> {
-  const file = request.body as IncomingMessage | undefined;
-  const work =
-    file === undefined
-      ? route.handle(call)
-      : withReceivedFile(file, uploadFolder, limits.documentBytesMax, async (path) => {
-          await call.recheck();
-          return route.handle({ ...call, body: path as never });
-        });
-  request.upload = work;
-  return work;
-}
-
-/** A caller who may upload gets a place, and more time for the body, before it is read. */
-function checkOf(context: SurfaceContext, options: ConsoleOptions, route: ConsoleRoute) {
-  const check = checkCaller(context, options, route);
-  if (!route.takesFile) return check;
-  const { uploadsMax } = options.limits;
-  const places = new FairQueue<string>(Number.POSITIVE_INFINITY, uploadsMax);
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    await check(request, reply);
-    const { organizationId } = request.params as { organizationId: string };
-    if (!places.take(organizationId)) throw tooManyUploads(uploadsMax);
-    const leave = async () => {
-      await Promise.allSettled([request.upload]);
-      places.release(organizationId);
-    };
-    // The caller may have disconnected during the check.
-    if (reply.raw.destroyed) void leave();
-    else reply.raw.once('close', leave);
-    allowSlowBody(request.raw);
-  };
-}
-
 function callOf(
   context: SurfaceContext,
   request: FastifyRequest,
@@ -210,18 +159,4 @@ function callOf(
     reply,
   };
   return call as Parameters<ConsoleRoute['handle']>[0];
-}
-
-/** Bodies stay unread: `handleUpload` reads them. */
-function acceptFiles(scope: FastifyInstance, { limits }: ConsoleOptions): void {
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', async ({ headers }: FastifyRequest, body: IncomingMessage) => {
-    if (headers['content-type'] !== 'application/octet-stream') {
-      throw invalid('Content-Type: must be application/octet-stream.');
-    }
-    if (Number(headers['content-length'] ?? 0) > limits.documentBytesMax) {
-      throw tooLarge(limits.documentBytesMax);
-    }
-    return body;
-  });
 }

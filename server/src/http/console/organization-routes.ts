@@ -25,6 +25,7 @@ import type { Piece } from '../long-responses.ts';
 import { present, Type, text, textFormat } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute, type MemberCall } from './route.ts';
 import * as schemas from './setting-schemas.ts';
+import { uploadReceiver } from './uploads.ts';
 
 export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [...memberRoutes(), ...documentRoutes(options), ...newcomerRoutes(options), ...modelRoutes(options)];
@@ -71,7 +72,9 @@ function memberRoutes(): readonly ConsoleRoute[] {
   ];
 }
 
-function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly ConsoleRoute[] {
+function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
+  const { limits, searchPassages } = options;
+  const receive = uploadReceiver(options);
   return [
     defineConsoleRoute('GET /documents', 'member', {
       response: schemas.documentsSchema,
@@ -107,11 +110,11 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
       response: schemas.addedDocumentSchema,
       async handle(call) {
         const { name, accountId = null } = call.query;
-        const path = call.body as unknown as string | undefined;
-        // A request without a body is an empty file, which the reader rejects.
-        const source = path === undefined ? { bytes: new Uint8Array() } : { path };
-        const file = { name, source, accountId, confirm: call.recheck };
-        const added = await addDocument(call, file).catch((error: unknown) => {
+        const added = await receive(call, (path) => {
+          // A request without a body is an empty file, which the reader rejects.
+          const source = path === undefined ? { bytes: new Uint8Array() } : { path };
+          return addDocument(call, { name, source, accountId, confirm: call.recheck });
+        }).catch((error: unknown) => {
           if (!(error instanceof UnreadableDocument)) throw error;
           throw invalid(`${name} ${error.message}.`, { cause: error });
         });

@@ -74,7 +74,7 @@ interface Definition<
 > {
   readonly query?: Query;
   readonly body?: Body;
-  /** The body is a file, and reaches the handler as the path of a temporary file; undefined without a body. */
+  /** The body is a file, which the handler receives (`uploads.ts`). */
   readonly takesFile?: true;
   /** The page calls it by itself, so it does not extend the session. */
   readonly isBackground?: true;

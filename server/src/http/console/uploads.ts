@@ -3,27 +3,55 @@ import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { invalid, rateLimited, type ServiceError } from '../../domain/errors.ts';
+import { FairQueue } from '../../domain/fair-queue.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
 import { counted } from '../../domain/text.ts';
 import { isProcessRunning } from '../../usecases/processes.ts';
+import { allowSlowBody } from '../listener.ts';
+import type { ConsoleOptions, MemberCall } from './route.ts';
 
 const nameOf = (pid: number) => `.skein-upload-${pid}-${randomUUID()}`;
 const named = /^\.skein-upload-(\d+)-[0-9a-f-]{36}$/;
 
-/** Writes a body to a file as it arrives, runs `work` with the path of the file, and removes the file. */
-export async function withReceivedFile<T>(
-  body: Readable,
-  folder: string,
-  bytesMax: number,
-  work: (path: string) => Promise<T>,
-): Promise<T> {
-  const path = join(folder, nameOf(process.pid));
-  try {
-    await receive(body, path, bytesMax);
-    return await work(path);
-  } finally {
-    await rm(path, { force: true });
-  }
+type Upload = Pick<MemberCall, 'organizationId' | 'recheck' | 'reply'>;
+
+/** How long most uploads take. */
+const uploadSeconds = 5;
+
+/**
+ * Returns a function that writes the body of a request to a file as it arrives, runs `work` with the path of the file, and
+ * removes the file. The path is undefined if the request has no body.
+ */
+export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
+  const { documentBytesMax, uploadsMax } = limits;
+  const places = new FairQueue<OrganizationId>(Number.POSITIVE_INFINITY, uploadsMax);
+  return async <T>(call: Upload, work: (path: string | undefined) => Promise<T>): Promise<T> => {
+    const { organizationId, recheck } = call;
+    const { headers, raw, body } = call.reply.request;
+    if (!places.take(organizationId)) {
+      const running = counted(uploadsMax, 'upload');
+      throw rateLimited(
+        `Your organization has ${running} in progress: try again when one has ended.`,
+        uploadSeconds,
+      );
+    }
+    const path = join(uploadFolder, nameOf(process.pid));
+    try {
+      if (body === undefined) return await work(undefined);
+      if (headers['content-type'] !== 'application/octet-stream') {
+        throw invalid('Content-Type: must be application/octet-stream.');
+      }
+      if (Number(headers['content-length'] ?? 0) > documentBytesMax) throw tooLarge(documentBytesMax);
+      allowSlowBody(raw);
+      await receive(raw, path, documentBytesMax);
+      await recheck();
+      return await work(path);
+    } finally {
+      places.release(organizationId);
+      await rm(path, { force: true });
+    }
+  };
 }
 
 /**
@@ -76,14 +104,6 @@ export async function removeLeftUploads(folder: string): Promise<void> {
   }
 }
 
-export function tooLarge(bytesMax: number): ServiceError {
+function tooLarge(bytesMax: number): ServiceError {
   return invalid(`The file is larger than ${formatBytes(bytesMax)}.`);
-}
-
-/** How long most uploads take. */
-const uploadSeconds = 5;
-
-export function tooManyUploads(max: number): ServiceError {
-  const sentence = `Your organization has ${counted(max, 'upload')} in progress: try again when one has ended.`;
-  return rateLimited(sentence, uploadSeconds);
 }
