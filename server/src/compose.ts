@@ -284,7 +284,7 @@ export async function composeApp(
     model: configuredModel(config),
     authUrl: () => config.authUrl ?? context.baseUrl(),
     authPath: new URL(config.authUrl ?? 'http://root').pathname.replace(/\/$/, ''),
-    secure: () => config.tls !== undefined || context.baseUrl().startsWith('https:'),
+    secure: config.tls !== undefined || config.baseUrl?.startsWith('https:') === true,
     webFolder: join(import.meta.dirname, '../../console/dist'),
     uploadFolder: config.store.engine === 'sqlite' ? dirname(config.store.file) : tmpdir(),
     siteFolder: join(import.meta.dirname, '../../site/dist'),

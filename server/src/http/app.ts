@@ -19,7 +19,7 @@ import { formatFaults, lazyCompilers } from './validation.ts';
 interface AppOptions
   extends OAuthOptions,
     Omit<ListenerOptions, 'limits'>,
-    Omit<ConsoleOptions, 'heldRequests' | 'limits' | 'baseUrl'>,
+    Omit<ConsoleOptions, 'heldRequests' | 'limits'>,
     PageOptions {
   readonly log: FastifyBaseLogger;
   /** See `createDrain`. */
@@ -33,7 +33,7 @@ const readyUrl = '/readyz';
 /** Every HTTP surface on one server. Closing it rejects new connections and finishes requests in progress. */
 export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
   const heldRequests = new HeldRequests();
-  const { limits, baseUrl } = context;
+  const { limits } = context;
   const drain = createDrain(options.drainMs);
   const { compilersFactory, compileAll } = lazyCompilers();
   const app = fastify({
@@ -74,7 +74,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   const api = apiV1(context, heldRequests);
   await app.register(api, { prefix: apiPrefix });
   await app.register(oauth(context, options));
-  const consoleOptions = { ...options, heldRequests, limits, baseUrl };
+  const consoleOptions = { ...options, heldRequests, limits };
   await app.register(consoleBackend(context, consoleOptions), { prefix: '/console' });
   await app.register(health(context, drain));
   publishReference(app, api);

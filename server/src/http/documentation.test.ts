@@ -15,7 +15,7 @@ describe('The documentation', () => {
     const siteFolder = join(folder, 'dist');
     const app = fastify();
     app.setErrorHandler(sendError);
-    await servePages(app, { webFolder: siteFolder, siteFolder, secure: () => true });
+    await servePages(app, { webFolder: siteFolder, siteFolder, secure: true });
     const open = (url: string) => app.inject({ url, headers: { accept: 'text/html' } });
 
     for (const url of ['/docs/', '/docs/errors/', '/docs/errors']) {

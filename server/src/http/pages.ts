@@ -11,7 +11,7 @@ export interface PageOptions {
   readonly webFolder: string;
   readonly siteFolder: string;
   /** Whether browsers use HTTPS. */
-  readonly secure: () => boolean;
+  readonly secure: boolean;
 }
 
 /** Paths that do not belong to the web application. Programs call them and need a 404 for unknown ones. */
@@ -19,16 +19,28 @@ const reserved =
   /^\/(\/|(api|console|oauth2|\.well-known|docs|assets|openapi\.json|healthz|readyz|metrics)(\/|$))/i;
 /** Pages that the service itself links to. */
 const linkedPages = /^\/(threads\/[^/]+|invitation|sign-in)?$/;
-/** Files next to the page without a hash in their name. */
-const publicFiles = ['/favicon.svg'];
 /** For files with a hash of their content in the name: they never change. */
 const cachedForever = { maxAge: '365d', immutable: true } as const;
 
 /** The web application at `/` and the documentation at `/docs`, as they were built. */
 export async function servePages(app: FastifyInstance, options: PageOptions): Promise<void> {
-  await app.register((docs) => serveDocumentation(docs, options), { prefix: '/docs' });
-  serveWebApplication(app, options);
+  await app.register(async (pages) => {
+    pages.addHook('preHandler', async (_request, reply) => {
+      reply.headers(securityHeaders);
+      if (options.secure) reply.header('strict-transport-security', 'max-age=31536000');
+    });
+    serveWebApplication(pages, options.webFolder);
+    await pages.register((docs) => serveDocumentation(docs, options.siteFolder), { prefix: '/docs' });
+  });
 }
+
+/** Of every page and asset, in addition to the page's own policy. */
+const securityHeaders = {
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+};
 
 /** Whether a path without a route belongs to the web application, which does its own routing. */
 export function isPage({ method, url, headers }: FastifyRequest): boolean {
@@ -39,29 +51,25 @@ export function isPage({ method, url, headers }: FastifyRequest): boolean {
   return accept.includes('text/html') || (linkedPages.test(path) && accept.includes('*/*'));
 }
 
-function serveWebApplication(app: FastifyInstance, { webFolder, secure }: PageOptions): void {
+function serveWebApplication(app: FastifyInstance, webFolder: string): void {
   app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) =>
-    sendFile(reply, secure(), join(webFolder, 'assets'), request.params['*'], cachedForever),
+    sendFile(reply, join(webFolder, 'assets'), request.params['*'], cachedForever),
   );
-  for (const file of publicFiles) {
-    app.get(file, (_request, reply) => sendFile(reply, secure(), webFolder, file.slice(1), { maxAge: '1d' }));
-  }
+  app.get('/favicon.svg', (_request, reply) => sendFile(reply, webFolder, 'favicon.svg', { maxAge: '1d' }));
   app.setNotFoundHandler(async (request, reply) => {
     if (!isPage(request)) throw nothingHere();
     const page = await readFile(join(webFolder, 'index.html'), 'utf8').catch(() => undefined);
-    return page === undefined
-      ? sendBuildingPage(reply, secure())
-      : sendPage(reply, page, secure(), webPolicy);
+    return page === undefined ? sendBuildingPage(reply) : sendPage(reply, page, webPolicy);
   });
 }
 
-async function serveDocumentation(docs: FastifyInstance, { siteFolder, secure }: PageOptions): Promise<void> {
+async function serveDocumentation(docs: FastifyInstance, siteFolder: string): Promise<void> {
   const sendPart = async (reply: FastifyReply, file: string) => {
     // Built with the pages: it contains the hashes of their scripts. Read each time because the pages may be rebuilt.
     const policy = await readFile(join(siteFolder, '.policy'), 'utf8').catch(() => undefined);
-    if (policy === undefined) return sendBuildingPage(reply, secure());
+    if (policy === undefined) return sendBuildingPage(reply);
     reply.header('cache-control', 'no-cache').header('content-security-policy', policy);
-    return sendFile(reply, secure(), siteFolder, file, { cacheControl: false });
+    return sendFile(reply, siteFolder, file, { cacheControl: false });
   };
   docs.setNotFoundHandler(async (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) throw nothingHere();
@@ -71,33 +79,17 @@ async function serveDocumentation(docs: FastifyInstance, { siteFolder, secure }:
   docs.get<{ Params: { '*': string } }>('/*', (request, reply) => {
     const path = request.params['*'];
     if (path === '' || path.endsWith('/')) return sendPart(reply, `${path}index.html`);
-    if (path.startsWith('_astro/')) return sendFile(reply, secure(), siteFolder, path, cachedForever);
+    if (path.startsWith('_astro/')) return sendFile(reply, siteFolder, path, cachedForever);
     // Page URLs end with a slash because links in pages are relative to it.
     const isFolder = /^[\w/-]+$/.test(path) && existsSync(join(siteFolder, path, 'index.html'));
     return isFolder ? reply.redirect(`/docs/${encodeURI(path)}/`, 308) : sendPart(reply, path);
   });
 }
 
-/** The security headers of every page and asset, in addition to the page's own policy. */
-function setSecurityHeaders(reply: FastifyReply, secure: boolean): FastifyReply {
-  reply
-    .header('referrer-policy', 'same-origin')
-    .header('cross-origin-opener-policy', 'same-origin')
-    .header('cross-origin-resource-policy', 'same-origin')
-    .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=(), usb=()');
-  if (secure) reply.header('strict-transport-security', 'max-age=31536000');
-  return reply;
-}
-
 /** Sends a page with a nonce for its own scripts and styles. */
-function sendPage(
-  reply: FastifyReply,
-  page: string,
-  secure: boolean,
-  policyWith: (nonce: string) => string,
-): FastifyReply {
+function sendPage(reply: FastifyReply, page: string, policyWith: (nonce: string) => string): FastifyReply {
   const nonce = randomBytes(16).toString('base64url');
-  return setSecurityHeaders(reply, secure)
+  return reply
     .header('content-type', 'text/html; charset=utf-8')
     .header('cache-control', 'no-cache')
     .header('vary', 'accept')
@@ -111,9 +103,9 @@ const webPolicy = (nonce: string) =>
   "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Sent instead of a page that is not built yet. */
-function sendBuildingPage(reply: FastifyReply, secure: boolean): FastifyReply {
+function sendBuildingPage(reply: FastifyReply): FastifyReply {
   const policy = (nonce: string) => `default-src 'none'; style-src 'nonce-${nonce}'; frame-ancestors 'none'`;
-  return sendPage(reply.code(503).header('retry-after', 2), notBuiltYet, secure, policy);
+  return sendPage(reply.code(503).header('retry-after', 2), notBuiltYet, policy);
 }
 
 const notBuiltYet = `<!doctype html>
@@ -149,12 +141,11 @@ const fileName = /^[\w@~-][\w@~.-]*(\/[\w@~-][\w@~.-]*)*$/;
  */
 async function sendFile(
   reply: FastifyReply,
-  secure: boolean,
   folder: string,
   file: string,
   options: SendOptions,
 ): Promise<FastifyReply> {
-  const { request } = setSecurityHeaders(reply, secure);
+  const { request } = reply;
   if (!fileName.test(file)) return callNotFound(reply);
   // Loaded with the first file, so that it does not delay the start.
   const { default: send } = await import('@fastify/send');

@@ -15,7 +15,7 @@ describe('The web application', () => {
     const webFolder = join(folder, 'dist');
     const app = fastify();
     app.setErrorHandler(sendError);
-    await servePages(app, { webFolder, siteFolder: webFolder, secure: () => true });
+    await servePages(app, { webFolder, siteFolder: webFolder, secure: true });
     const open = () => app.inject({ url: '/', headers: { accept: 'text/html' } });
 
     const early = await open();

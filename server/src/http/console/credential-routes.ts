@@ -17,15 +17,12 @@ import {
   listApplications,
   rotateApplication,
 } from '../../usecases/credentials/applications.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { Source } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './setting-schemas.ts';
 
-export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly ConsoleRoute[] {
-  const shownOnce = (id: string, key: string, userId: string | null): schemas.NewKeyJson => {
-    return { id, key, curl: userId === null ? listingCurl(baseUrl(), key) : askingCurl(baseUrl(), key) };
-  };
-
+export function credentialRoutes({ authUrl }: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /keys', 'member', {
       response: schemas.keysSchema,
@@ -53,7 +50,7 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
         }
         const userId = scope === 'org-wide' ? null : (ownerId ?? call.principal.userId);
         const { id, key } = await createApiKey(call, { userId, name });
-        return shownOnce(id, key, userId);
+        return shownOnce(call.context, id, key, userId);
       },
     }),
     defineConsoleRoute('POST /keys/:id/revoke', 'member', {
@@ -66,7 +63,7 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
       async handle(call) {
         const options = { owners: keyOwnersFor(call.session), oldValidFor: call.body.oldValidFor };
         const rotated = await rotateApiKey(call, call.path.id, options);
-        return shownOnce(rotated.id, rotated.key, rotated.userId);
+        return shownOnce(call.context, rotated.id, rotated.key, rotated.userId);
       },
     }),
     defineConsoleRoute('POST /key-requests', 'member', {
@@ -86,7 +83,7 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
       response: schemas.newKeySchema,
       async handle(call) {
         const { id, key } = await revealApiKey(call, call.path.id);
-        return shownOnce(id, key, call.principal.userId);
+        return shownOnce(call.context, id, key, call.principal.userId);
       },
     }),
     defineConsoleRoute('GET /applications', 'admin', {
@@ -119,14 +116,12 @@ function keyFor(viewer: string, key: AddressedApiKey): Source<typeof schemas.key
   return { ...key, scope, createdBy, rotatable };
 }
 
-/** For an org-wide key, which can only read. */
-function listingCurl(baseUrl: string, key: string): string {
-  return `curl -s ${quoted(`${baseUrl}/api/v1/threads`)} -H ${quoted(`Authorization: Bearer ${key}`)}`;
-}
-
-function askingCurl(baseUrl: string, key: string): string {
+/** A new key with a command that uses it. An org-wide key can only read. */
+function shownOnce({ baseUrl }: SurfaceContext, id: string, key: string, userId: string | null) {
+  const list = `curl -s ${quoted(`${baseUrl()}/api/v1/threads`)} -H ${quoted(`Authorization: Bearer ${key}`)}`;
   const prompt = quoted(JSON.stringify({ prompt: 'What can you help me with?' }));
-  return `${listingCurl(baseUrl, key)} -H 'Content-Type: application/json' -d ${prompt}`;
+  const ask = `${list} -H 'Content-Type: application/json' -d ${prompt}`;
+  return { id, key, curl: userId === null ? list : ask };
 }
 
 /** The text as one word of a POSIX shell. */

@@ -11,7 +11,7 @@ import { type Piece, type Pieces, streamOf } from '../long-responses.ts';
 import { parseQuery, type QuerySchema } from '../request.ts';
 import { present } from '../schema.ts';
 import { activityRoutes } from './activity-routes.ts';
-import { checkCaller, recheckCaller } from './check-caller.ts';
+import { callerChecks } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
 import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
@@ -35,7 +35,9 @@ export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
 export function consoleBackend(context: SurfaceContext, options: ConsoleOptions) {
   return async (app: FastifyInstance): Promise<void> => {
     await removeLeftUploads(options.uploadFolder);
-    await app.register(cookie);
+    // Lax: a link on another site opens the console signed in, but other sites cannot post to it.
+    const parseOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure: options.secure } as const;
+    await app.register(cookie, { parseOptions });
     app.decorateRequest('signedIn');
     app.addHook('onRequest', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
@@ -71,7 +73,7 @@ function mount(
   const { query } = route;
   const openBodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
   const bodyLimit = route.takesFile ? options.limits.documentBytesMax : openBodyLimit;
-  const recheck = recheckCaller(context, options, route);
+  const { check, recheck } = callerChecks(context, options, route);
   const isOfOrganization = route.caller === 'member' || route.caller === 'admin';
   app.route({
     method: route.method,
@@ -79,7 +81,7 @@ function mount(
     exposeHeadRoute: false,
     schema: { ...(query && { querystring: query }), ...(route.body && { body: route.body }) },
     ...(bodyLimit !== undefined && { bodyLimit }),
-    onRequest: checkCaller(context, options, route),
+    onRequest: check,
     ...(query && {
       preValidation: async (request) => {
         request.query = parseQuery(request.query as string, query as unknown as QuerySchema);

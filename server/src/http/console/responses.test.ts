@@ -44,9 +44,8 @@ const routes = consoleRoutes({
   model: { name: '', provider: null, test: async () => undefined },
   uploadFolder: '',
   searchPassages: async () => ({ searched: 0, passages: [] }),
-  baseUrl: () => '',
   authUrl: () => '',
-  secure: () => false,
+  secure: false,
   heldRequests: new HeldRequests(),
 });
 const nameOf = ({ method, url }: { method: string; url: string }) => `${method} ${url}`;

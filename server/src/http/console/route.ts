@@ -17,10 +17,9 @@ export interface ConsoleOptions {
   readonly uploadFolder: string;
   /** Searches documents without blocking the event loop. */
   readonly searchPassages: Library['search'];
-  readonly baseUrl: () => string;
   readonly authUrl: () => string;
   /** Whether browsers use HTTPS. If so, cookies are sent only over HTTPS. */
-  readonly secure: () => boolean;
+  readonly secure: boolean;
   /** Ends held requests and streams when the service stops. */
   readonly heldRequests: HeldRequests;
 }

@@ -27,14 +27,7 @@ import {
 import { beginSingleSignOn, finishSingleSignOn, ssoTimeoutMs } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { type Source, Type, textFormat } from '../schema.ts';
-import {
-  clearCookie,
-  csrfTokenOf,
-  readCookie,
-  sessionCookie,
-  sessionToken,
-  setCookie,
-} from './check-caller.ts';
+import { cookieName, csrfTokenOf, sessionCookie, sessionToken } from './check-caller.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './session-schemas.ts';
 
@@ -67,13 +60,13 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     defineConsoleRoute('POST /sign-out', 'person', {
       async handle({ context, session, reply }) {
         await endSession(context, session.tokenHash);
-        clearCookie(reply, options, sessionCookie);
+        reply.clearCookie(cookieName(options, sessionCookie));
       },
     }),
     defineConsoleRoute('POST /sign-out-everywhere', 'person', {
       async handle(call) {
         await signOutEverywhere(call);
-        clearCookie(call.reply, options, sessionCookie);
+        call.reply.clearCookie(cookieName(options, sessionCookie));
       },
     }),
     defineConsoleRoute('POST /password', 'person', {
@@ -119,7 +112,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
 type Exchange = Pick<ConsoleCall<'anyone', unknown, unknown, unknown>, 'context' | 'reply'>;
 
 function knownDevice({ context, reply }: Exchange, options: ConsoleOptions) {
-  return openDevice(context, readCookie(reply.request, options, deviceCookie));
+  return openDevice(context, reply.request.cookies[cookieName(options, deviceCookie)]);
 }
 
 /** Gives the browser the new session, and ends the one it had. */
@@ -130,7 +123,8 @@ async function keepSession(
 ): Promise<void> {
   const replaced = sessionToken(reply.request, options);
   if (replaced !== undefined) await endSession(context, context.sha256(replaced));
-  setCookie(reply, options, sessionCookie, token, context.limits.sessionLifeMs);
+  const maxAge = Math.ceil(context.limits.sessionLifeMs / 1000);
+  reply.setCookie(cookieName(options, sessionCookie), token, { maxAge });
   reply.request.personId = userId;
 }
 
@@ -144,7 +138,8 @@ async function openSession(
   const session = await readSession(context, context.sha256(started.token));
   const { access } = session.session;
   if (access.proof === 'password') {
-    setCookie(reply, options, deviceCookie, sealDevice(context, access.passwordId), knownDeviceMs);
+    const sealed = sealDevice(context, access.passwordId);
+    reply.setCookie(cookieName(options, deviceCookie), sealed, { maxAge: knownDeviceMs / 1000 });
   }
   return presentSession(context, session, started.token);
 }
@@ -184,11 +179,11 @@ export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
       response: null,
       async handle({ context, query, reply }) {
         const provider = providerOf(context);
-        const returnAddress = `${options.baseUrl()}${callbackPath}`;
+        const returnAddress = `${context.baseUrl()}${callbackPath}`;
         try {
           const returnTo = localPath(query.returnTo);
           const redirect = await beginSingleSignOn(context, provider, returnAddress, returnTo);
-          setCookie(reply, options, ssoCookie, redirect.sealed, ssoTimeoutMs);
+          reply.setCookie(cookieName(options, ssoCookie), redirect.sealed, { maxAge: ssoTimeoutMs / 1000 });
           await reply.redirect(redirect.address, 303);
         } catch (error) {
           if (!(error instanceof ProviderError)) throw error;
@@ -201,10 +196,10 @@ export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
       async handle(call) {
         const { context, reply } = call;
         const provider = providerOf(context);
-        const callback = new URL(`${options.baseUrl()}${callbackPath}`);
+        const callback = new URL(`${context.baseUrl()}${callbackPath}`);
         callback.search = reply.request.query as string;
-        const sealed = readCookie(reply.request, options, ssoCookie);
-        clearCookie(reply, options, ssoCookie);
+        const sealed = reply.request.cookies[cookieName(options, ssoCookie)];
+        reply.clearCookie(cookieName(options, ssoCookie));
         const answer = { callback: callback.href, sealed };
         const result = await finishSingleSignOn(call, provider, answer);
         if (result.outcome === 'refused') return redirectToSignIn(reply, result.problem, result.reason);
