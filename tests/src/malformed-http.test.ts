@@ -156,6 +156,11 @@ describe('Malformed HTTP', () => {
     assert.equal(old.status, 200);
   });
 
+  it('rejects two credentials, even if both are right', async () => {
+    const again = `Authorization: Bearer ${key}`;
+    await refused(request('GET /api/v1/threads', [again]), 401, /credential/);
+  });
+
   it('continues after Expect: 100-continue, and rejects any other expectation', async () => {
     const [made] = (await exchange(create('{"prompt":"x"}', 'Expect: 100-continue'))) as [RawAnswer];
     assert.equal(made.status, 201);

@@ -49,7 +49,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     // The listener answers these with our envelope; Fastify's own answer would be sent first.
     clientErrorHandler: () => {},
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
-    // Kept as text: each route parses the parameters that it knows (`parseQuery`).
+    // Kept as text: validation parses the parameters that the route knows.
     routerOptions: {
       querystringParser: (query) => query as unknown as Record<string, string>,
       maxParamLength: 16 * 1024,

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { rateLimited } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
@@ -14,7 +13,6 @@ import {
   readCredential,
 } from '../usecases/credentials/authenticate.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
-import { countHeader } from './request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,7 +33,7 @@ export function admitCaller(context: SurfaceContext) {
   // What a key means never changes, so an admitted one is parsed and hashed once. The store decides each time if it is valid.
   const parsedKeys = new Map<string, Credential>();
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const text = bearerCredential(request.raw);
+    const text = bearerCredential(request);
     const known = parsedKeys.get(text ?? '');
     const credential = known ?? (await readCredential(context, text));
     const admission = admit(context, credential).then((admitted) => {
@@ -66,7 +64,7 @@ function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: Fast
 
 /** Authenticates the caller again: 401 for an invalid credential, 404 without the public API. Does not count a request. */
 export async function identify(context: SurfaceContext, request: FastifyRequest): Promise<Principal> {
-  const credential = await readCredential(context, bearerCredential(request.raw));
+  const credential = await readCredential(context, bearerCredential(request));
   return authenticate(context, credential);
 }
 
@@ -76,10 +74,6 @@ function copyOf(text: string): string {
 }
 
 /** The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1). */
-function bearerCredential(request: IncomingMessage): string | undefined {
-  const header = request.headers.authorization;
-  if (header === undefined) return undefined;
-  // Node keeps the first of two Authorization headers. Two are rejected instead of guessing.
-  if (countHeader(request, 'authorization') > 1) return '';
-  return /^bearer +(\S+) *$/i.exec(header)?.[1] ?? '';
+function bearerCredential({ headers: { authorization } }: FastifyRequest): string | undefined {
+  return authorization && (/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');
 }

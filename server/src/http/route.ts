@@ -5,7 +5,7 @@ import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { identify } from './authenticate.ts';
 import { type HeldRequests, type Pieces, streamOf } from './long-responses.ts';
-import { entityTag, matchesEntityTag, parseQuery } from './request.ts';
+import { entityTag, matchesEntityTag } from './request.ts';
 
 /** Who may call a route: every principal, or only users (an org-wide principal gets 403 before any other check). */
 interface CallerKinds {
@@ -97,7 +97,6 @@ export function mountRoute(
   route: Route,
   openapi: object,
 ): void {
-  const { query } = route;
   app.route({
     method: route.method,
     url: route.url,
@@ -105,16 +104,11 @@ export function mountRoute(
     schema: {
       ...openapi,
       ...(route.path && { params: route.path }),
-      ...(query && { querystring: query }),
+      ...(route.query && { querystring: route.query }),
       ...(route.headers && { headers: route.headers }),
       ...(route.body && { body: route.body }),
     },
     ...(route.caller === 'user' && { onRequest: refuseServicePrincipal }),
-    ...(query && {
-      preValidation: async (request) => {
-        request.query = parseQuery(request.query as string, query);
-      },
-    }),
     handler: async (request, reply) => {
       const answering = route.handle({
         context,

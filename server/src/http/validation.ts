@@ -5,6 +5,7 @@ import type { FastifyServerOptions } from 'fastify';
 import { invalid } from '../domain/errors.ts';
 import { counted, isStorable } from '../domain/text.ts';
 import { shownKey } from './json-body.ts';
+import { parseQuery, type QuerySchema } from './request.ts';
 import { textFormat } from './schema.ts';
 
 type SchemaErrorFormatter = NonNullable<FastifyServerOptions['schemaErrorFormatter']>;
@@ -12,7 +13,8 @@ type ValidationFault = Parameters<SchemaErrorFormatter>[0][number];
 
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 type BuildValidator = NonNullable<Compilers['buildValidator']>;
-type Validate = ((value: unknown) => boolean) & { errors?: unknown };
+/** Fastify replaces what was sent with `value`. */
+type Validate = ((sent: unknown) => boolean | { value: unknown }) & { errors?: unknown };
 
 /** No coercion, no removed properties, no defaults: a request is either valid or rejected. */
 const validatorOptions = {
@@ -41,7 +43,7 @@ export function lazyCompilers(): { compilersFactory: Compilers; compileAll: () =
   const compilations: (() => ValidateFunction)[] = [];
   const buildValidator = (definitions: Record<string, object>) => {
     let compiler: Ajv | undefined;
-    return (part: { schema: object }) => {
+    return (part: { schema: object; httpPart?: string }) => {
       let validator: ValidateFunction | undefined;
       const compiled = (): ValidateFunction => {
         compiler ??= new (loadCompiler().Ajv)(validatorOptions).addSchema(Object.values(definitions));
@@ -49,11 +51,13 @@ export function lazyCompilers(): { compilersFactory: Compilers; compileAll: () =
         return validator;
       };
       compilations.push(compiled);
-      const lazyValidate: Validate = (value) => {
+      const lazyValidate: Validate = (sent) => {
         const validate = compiled();
+        const isQuery = part.httpPart === 'querystring';
+        const value = isQuery ? parseQuery(sent as string, part.schema as QuerySchema) : sent;
         const isValid = validate(value);
         lazyValidate.errors = validate.errors;
-        return isValid;
+        return isValid && isQuery ? { value } : isValid;
       };
       return lazyValidate;
     };

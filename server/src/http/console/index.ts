@@ -8,7 +8,6 @@ import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nextTurn } from '../../usecases/turns.ts';
 import { sendError } from '../error-response.ts';
 import { type Piece, type Pieces, streamOf } from '../long-responses.ts';
-import { parseQuery, type QuerySchema } from '../request.ts';
 import { present } from '../schema.ts';
 import { activityRoutes } from './activity-routes.ts';
 import { callerChecks } from './check-caller.ts';
@@ -70,7 +69,6 @@ function mount(
   route: ConsoleRoute,
   limitChanges: (request: FastifyRequest) => Promise<void> = async () => {},
 ): void {
-  const { query } = route;
   const openBodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
   const bodyLimit = route.takesFile ? options.limits.documentBytesMax : openBodyLimit;
   const { check, recheck } = callerChecks(context, options, route);
@@ -79,14 +77,9 @@ function mount(
     method: route.method,
     url: isOfOrganization ? `${organizationUrl}${route.url}` : route.url,
     exposeHeadRoute: false,
-    schema: { ...(query && { querystring: query }), ...(route.body && { body: route.body }) },
+    schema: { ...(route.query && { querystring: route.query }), ...(route.body && { body: route.body }) },
     ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: check,
-    ...(query && {
-      preValidation: async (request) => {
-        request.query = parseQuery(request.query as string, query as unknown as QuerySchema);
-      },
-    }),
     ...(route.method !== 'GET' && { preHandler: isOfOrganization ? [recheck, limitChanges] : recheck }),
     handler: async (request, reply) => {
       const call = callOf(context, request, reply, () => recheck(request));

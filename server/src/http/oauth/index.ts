@@ -1,12 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { accessTokenScope, accessTokenSeconds } from '../../domain/credential.ts';
 import { limits } from '../../domain/limits.ts';
 import { type ClientCredentials, issueAccessToken } from '../../usecases/credentials/applications.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendError } from '../error-response.ts';
-import { countHeader, decode } from '../request.ts';
+import { decode } from '../request.ts';
 
 export interface OAuthOptions {
   /** The public URL of this surface, and the issuer of access tokens. */
@@ -23,9 +22,11 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
     // Bodies stay raw, so that errors in a form are reported as OAuth errors.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-    app.setErrorHandler((error, request, reply) => {
-      const refusal = toOAuthError(error);
-      return refusal === undefined ? sendError(error, request, reply) : sendOAuthError(reply, refusal);
+    app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+      if (error instanceof OAuthError) return sendOAuthError(reply, error);
+      const { statusCode = 500 } = error;
+      if (statusCode < 400 || statusCode >= 500) return sendError(error, request, reply);
+      return sendOAuthError(reply, new OAuthError('invalid_request', 'The request is malformed.'));
     });
 
     const tokenOptions = {
@@ -62,7 +63,7 @@ async function exchange(context: SurfaceContext, request: FastifyRequest): Promi
   const form = readForm(request.headers['content-type'], request.body as Buffer | undefined);
   const grantType = form.get('grant_type');
   if (grantType === undefined) throw new OAuthError('invalid_request', 'grant_type is missing.');
-  const client = readClient(request.raw, form);
+  const client = readClient(request.headers.authorization, form);
   if (grantType !== 'client_credentials') {
     throw new OAuthError('unsupported_grant_type', 'grant_type must be client_credentials.');
   }
@@ -82,15 +83,6 @@ async function exchange(context: SurfaceContext, request: FastifyRequest): Promi
         result.retryAfterSeconds,
       );
   }
-}
-
-function toOAuthError(error: unknown): OAuthError | undefined {
-  if (error instanceof OAuthError) return error;
-  const { statusCode } = error as { statusCode?: number };
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new OAuthError('invalid_request', 'The request is malformed.');
-  }
-  return undefined;
 }
 
 const metadataPath = '/.well-known/oauth-authorization-server';
@@ -125,40 +117,40 @@ export function readForm(contentType: string | undefined, body: Buffer | undefin
 }
 
 /** The client's credentials, from HTTP Basic or from the body, but not both (RFC 6749 §2.3.1). */
-export function readClient(request: IncomingMessage, form: ReadonlyMap<string, string>): ClientIdentity {
-  const inBody = { clientId: form.get('client_id'), clientSecret: form.get('client_secret') };
-  if (request.headers.authorization === undefined) {
-    const { clientId, clientSecret } = inBody;
+export function readClient(
+  authorization: string | undefined,
+  form: ReadonlyMap<string, string>,
+): ClientIdentity {
+  const clientId = form.get('client_id');
+  const clientSecret = form.get('client_secret');
+  if (authorization === undefined) {
     if (clientId === undefined || clientSecret === undefined) {
       throw new OAuthError('invalid_client', 'Send client_id and client_secret.');
     }
     return { clientId, clientSecret };
   }
-  const client = readBasic(request);
-  if (inBody.clientSecret !== undefined) {
+  const client = readBasic(authorization);
+  if (client === undefined) {
+    throw new OAuthError('invalid_client', 'Authorization must be Basic, with client id and secret.');
+  }
+  if (clientSecret !== undefined) {
     throw new OAuthError('invalid_request', 'Authenticate by one method: Authorization, or client_secret.');
   }
-  if (inBody.clientId !== undefined && inBody.clientId !== client.clientId) {
+  if (clientId !== undefined && clientId !== client.clientId) {
     throw new OAuthError('invalid_request', 'client_id differs from the one in Authorization.');
   }
   return client;
 }
 
 /** Id and secret are form-encoded before they are joined, so a colon in them does not separate them. */
-function readBasic(request: IncomingMessage): ClientIdentity {
-  const encoded = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(request.headers.authorization ?? '')?.[1];
-  if (encoded === undefined || countHeader(request, 'authorization') > 1) throw unreadable();
+function readBasic(authorization: string): ClientIdentity | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization)?.[1] ?? '';
   const bytes = Buffer.from(encoded, 'base64');
   const colon = bytes.indexOf(':');
-  if (colon === -1 || !isUtf8(bytes)) throw unreadable();
+  if (colon === -1 || !isUtf8(bytes)) return undefined;
   const clientId = decode(bytes.subarray(0, colon).toString());
   const clientSecret = decode(bytes.subarray(colon + 1).toString());
-  if (clientId === undefined || clientSecret === undefined) throw unreadable();
-  return { clientId, clientSecret };
-}
-
-function unreadable(): OAuthError {
-  return new OAuthError('invalid_client', 'Authorization must be Basic, with client id and secret.');
+  return clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret };
 }
 
 /** The codes of RFC 6749 §5.2 that this endpoint uses, and one for 429, for which OAuth defines none. */
