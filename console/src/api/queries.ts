@@ -1,28 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type {
-  AccountsJson,
-  ApplicationsJson,
-  AuditJson,
-  DocumentsJson,
-  ExamplesJson,
-  FirstStepsJson,
-  FoundPassagesJson,
-  HomeJson,
-  KeysJson,
-  MembersJson,
-  ModelJson,
-  OpenedDocumentJson,
-  PassagesJson,
-  RatingsJson,
-  RequestsJson,
-  SessionJson,
-  SignInOffer,
-  ThreadListJson,
-  ThreadRowJson,
-  ThreadViewJson,
-  UnansweredPageJson,
-  UsageJson,
-} from './contract.ts';
+import type { Json } from './contract.ts';
 import { inOrganization, keepCsrfToken, query, request } from './request.ts';
 
 /** The keys of queries that other files read, change or invalidate. The first part is the organization. */
@@ -34,8 +11,8 @@ export const keys = {
   unanswered: (organizationId: string) => [organizationId, 'unanswered'] as const,
 };
 
-export async function readSession(signal?: AbortSignal): Promise<SessionJson> {
-  const session = await request<SessionJson>('GET', '/session', signal && { signal });
+export async function readSession(signal?: AbortSignal): Promise<Json<'session'>> {
+  const session = await request<Json<'session'>>('GET', '/session', signal && { signal });
   keepCsrfToken(session.csrfToken);
   return session;
 }
@@ -49,7 +26,7 @@ export const sessionOptions = queryOptions({
 
 export const signInOfferOptions = queryOptions({
   queryKey: ['sign-in'],
-  queryFn: ({ signal }) => request<SignInOffer>('GET', '/sign-in', { signal }),
+  queryFn: ({ signal }) => request<Json<'signInOffer'>>('GET', '/sign-in', { signal }),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -98,14 +75,14 @@ export interface ThreadFilter {
   readonly scope?: 'mine' | 'published' | undefined;
   readonly accountId?: string | undefined;
   readonly search?: string | undefined;
-  readonly state?: ThreadRowJson['state'] | undefined;
+  readonly state?: Json<'threadRow'>['state'] | undefined;
   /** The earliest activity, in milliseconds since 1970. */
   readonly since?: number | undefined;
 }
 
 export function threadsOptions(organizationId: string, filter: ThreadFilter, limit = 30) {
   const key = [...keys.threads(organizationId), filter, limit];
-  return pagedQuery<ThreadListJson>(organizationId, '/threads', { ...filter, limit }, key);
+  return pagedQuery<Json<'threadList'>>(organizationId, '/threads', { ...filter, limit }, key);
 }
 
 const recentThreads = 6;
@@ -115,7 +92,7 @@ export function recentOptions(organizationId: string) {
   return queryOptions({
     queryKey: [...keys.threads(organizationId), 'recent'],
     queryFn: ({ signal }) =>
-      request<ThreadListJson>(
+      request<Json<'threadList'>>(
         'GET',
         inOrganization(organizationId, `/threads${query({ scope: 'mine', limit: recentThreads })}`),
         { signal, headers: { 'x-skein-background': '1' } },
@@ -127,25 +104,30 @@ export function recentOptions(organizationId: string) {
 
 export function threadOptions(organizationId: string, threadId: string) {
   const path = `/threads/${encodeURIComponent(threadId)}`;
-  return organizationQuery<ThreadViewJson>(organizationId, path, keys.thread(organizationId, threadId));
+  return organizationQuery<Json<'threadView'>>(organizationId, path, keys.thread(organizationId, threadId));
 }
 
 /** The person's own ratings. They change only through this page. */
 export function ratingsOptions(organizationId: string, threadId: string) {
   const path = `/threads/${encodeURIComponent(threadId)}/ratings`;
   const key = keys.ratings(organizationId, threadId);
-  return { ...organizationQuery<RatingsJson>(organizationId, path, key), staleTime: 60_000 };
+  return { ...organizationQuery<Json<'ratings'>>(organizationId, path, key), staleTime: 60_000 };
 }
 
 export function unansweredOptions(organizationId: string) {
-  return pagedQuery<UnansweredPageJson>(organizationId, '/unanswered', {}, keys.unanswered(organizationId));
+  return pagedQuery<Json<'unansweredPage'>>(
+    organizationId,
+    '/unanswered',
+    {},
+    keys.unanswered(organizationId),
+  );
 }
 
 export function closestPassagesOptions(organizationId: string, question: string, accountId: string | null) {
   return queryOptions({
     queryKey: [organizationId, 'closest-passages', question, accountId],
     queryFn: ({ signal }) =>
-      request<FoundPassagesJson>('POST', inOrganization(organizationId, '/documents/search'), {
+      request<Json<'foundPassages'>>('POST', inOrganization(organizationId, '/documents/search'), {
         body: { question, ...(accountId !== null && { accountId }), asked: true },
         signal,
       }),
@@ -153,27 +135,28 @@ export function closestPassagesOptions(organizationId: string, question: string,
 }
 
 /** Finds the person's organization that has the thread or the document. */
-export function readHome(id: string): Promise<HomeJson> {
-  return request<HomeJson>('GET', `/home/${encodeURIComponent(id)}`);
+export function readHome(id: string): Promise<Json<'home'>> {
+  return request<Json<'home'>>('GET', `/home/${encodeURIComponent(id)}`);
 }
 
 export function accountsOptions(organizationId: string, prefix: string) {
   return {
-    ...organizationQuery<AccountsJson>(organizationId, `/accounts${query({ prefix })}`),
+    ...organizationQuery<Json<'accounts'>>(organizationId, `/accounts${query({ prefix })}`),
     staleTime: 60_000,
   };
 }
 
-export const keysOptions = (organizationId: string) => organizationQuery<KeysJson>(organizationId, '/keys');
+export const keysOptions = (organizationId: string) =>
+  organizationQuery<Json<'keys'>>(organizationId, '/keys');
 
 export const applicationsOptions = (organizationId: string) =>
-  organizationQuery<ApplicationsJson>(organizationId, '/applications');
+  organizationQuery<Json<'applications'>>(organizationId, '/applications');
 
 export const membersOptions = (organizationId: string) =>
-  organizationQuery<MembersJson>(organizationId, '/members');
+  organizationQuery<Json<'members'>>(organizationId, '/members');
 
 export const documentsOptions = (organizationId: string) =>
-  organizationQuery<DocumentsJson>(organizationId, '/documents');
+  organizationQuery<Json<'documents'>>(organizationId, '/documents');
 
 /** What a link from a reply to a document says about the passage that it cites. */
 export interface Citation {
@@ -187,19 +170,19 @@ export interface Citation {
 
 export function documentOptions(organizationId: string, documentId: string, { cited, snippet }: Citation) {
   const path = `/documents/${encodeURIComponent(documentId)}${query({ cited, snippet })}`;
-  return { ...organizationQuery<OpenedDocumentJson>(organizationId, path), staleTime: 30_000 };
+  return { ...organizationQuery<Json<'openedDocument'>>(organizationId, path), staleTime: 30_000 };
 }
 
 export const passagesPerPage = 40;
 
 /** `start` is a multiple of `passagesPerPage`. */
-export function passagesOptions(organizationId: string, document: OpenedDocumentJson, start: number) {
+export function passagesOptions(organizationId: string, document: Json<'openedDocument'>, start: number) {
   const { id, addedAt, passages } = document;
   return infiniteQueryOptions({
     // A replaced document keeps its id.
     queryKey: [organizationId, 'passages', id, addedAt, start],
     queryFn: ({ pageParam, signal }) =>
-      request<PassagesJson>(
+      request<Json<'passages'>>(
         'GET',
         inOrganization(
           organizationId,
@@ -216,21 +199,21 @@ export function passagesOptions(organizationId: string, document: OpenedDocument
 }
 
 export const examplesOptions = (organizationId: string, accountId: string) =>
-  organizationQuery<ExamplesJson>(organizationId, `/examples${query({ accountId })}`);
+  organizationQuery<Json<'examples'>>(organizationId, `/examples${query({ accountId })}`);
 
 export const firstStepsOptions = (organizationId: string) =>
-  organizationQuery<FirstStepsJson>(organizationId, '/first-steps');
+  organizationQuery<Json<'firstSteps'>>(organizationId, '/first-steps');
 
 export const modelOptions = (organizationId: string) =>
-  organizationQuery<ModelJson>(organizationId, '/model');
+  organizationQuery<Json<'model'>>(organizationId, '/model');
 
 export const usageOptions = (organizationId: string, range: string) =>
-  organizationQuery<UsageJson>(organizationId, `/usage${query({ range })}`);
+  organizationQuery<Json<'usage'>>(organizationId, `/usage${query({ range })}`);
 
 type AuditFilter = Partial<Record<'traceId' | 'actor' | 'action' | 'from' | 'to', string | undefined>>;
 
 export const auditOptions = (organizationId: string, filter: AuditFilter) =>
-  pagedQuery<AuditJson>(organizationId, '/audit', { ...filter });
+  pagedQuery<Json<'audit'>>(organizationId, '/audit', { ...filter });
 
 /** The address of the matching entries as CSV. */
 export function auditExportUrl(organizationId: string, filter: AuditFilter): string {
@@ -242,4 +225,4 @@ export type RequestFilter = Partial<
 >;
 
 export const requestsOptions = (organizationId: string, filter: RequestFilter) =>
-  pagedQuery<RequestsJson>(organizationId, '/requests', { ...filter });
+  pagedQuery<Json<'requests'>>(organizationId, '/requests', { ...filter });

@@ -12,7 +12,7 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { ThreadRowJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { useThreadList } from '../threads/use-thread-list.ts';
 import { closeOverlay, openOverlay } from './overlay.ts';
 import { settingsFor, threadPlaces } from './places.ts';
@@ -135,7 +135,7 @@ function Threads({ text }: { text: string }) {
 }
 
 /** The part of a message that was found, else the account. */
-function describe({ found, accountId }: ThreadRowJson): { description?: string } {
+function describe({ found, accountId }: Json<'threadRow'>): { description?: string } {
   if (found?.text) return { description: found.text.map(({ text }) => text).join('') };
   return accountId === null ? {} : { description: `Account ${accountId}` };
 }

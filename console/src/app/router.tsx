@@ -7,7 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { SessionJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import {
   type Citation,
   documentOptions,
@@ -69,7 +69,7 @@ const join = createRoute({
 });
 
 /** Sends people who are not signed in to the sign-in page, and back afterwards. */
-async function ensureSession(path: string): Promise<SessionJson> {
+async function ensureSession(path: string): Promise<Json<'session'>> {
   try {
     return await queryClient.ensureQueryData(sessionOptions);
   } catch (error) {

@@ -3,7 +3,7 @@ import { IconExternalLink, IconFileText, IconHistory } from '@tabler/icons-react
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link, useParams, useRouterState, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef } from 'react';
-import type { OpenedDocumentJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { type Citation, documentOptions } from '../api/queries.ts';
 import { counted } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
@@ -42,7 +42,7 @@ export function DocumentPage() {
 function About({
   document: { name, title, url, accountId, passages, addedAt },
 }: {
-  document: OpenedDocumentJson;
+  document: Json<'openedDocument'>;
 }) {
   const link = webLink(url);
   return (
@@ -67,7 +67,7 @@ function About({
 }
 
 /** For readers who follow a citation: the passage may have changed since the reply was written. */
-function VersionNote({ document, citation }: { document: OpenedDocumentJson; citation: Citation }) {
+function VersionNote({ document, citation }: { document: Json<'openedDocument'>; citation: Citation }) {
   const { since, snippet } = citation;
   const isReplaced = since !== undefined && Date.parse(document.addedAt) > Date.parse(since);
   const isLost = snippet !== undefined && document.citedPosition === null;
@@ -93,7 +93,7 @@ function VersionNote({ document, citation }: { document: OpenedDocumentJson; cit
 
 interface DocumentTextProps {
   readonly organizationId: string;
-  readonly document: OpenedDocumentJson;
+  readonly document: Json<'openedDocument'>;
   readonly citation: Citation;
 }
 
@@ -176,7 +176,7 @@ function TextEnd({
 }
 
 /** The headings of a document, each a link to its first passage. */
-function DocumentContents({ headings }: Pick<OpenedDocumentJson, 'headings'>) {
+function DocumentContents({ headings }: Pick<Json<'openedDocument'>, 'headings'>) {
   const entries = headings.flatMap(({ heading, position }, at) =>
     headingsBetween(headings[at - 1]?.heading ?? '', heading).map((entry) => ({ ...entry, position })),
   );

@@ -1,14 +1,14 @@
 import { IconLink } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Fragment, memo, type ReactNode, useMemo } from 'react';
-import type { PassagesJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { citedSpans, type Span } from './cited-spans.ts';
 import classes from './document.module.css';
 import { headingsBetween } from './heading-path.ts';
 import { type Block, type Piece, passageBlocks } from './passage-blocks.ts';
 
 interface PassageProps {
-  readonly passage: PassagesJson['passages'][number];
+  readonly passage: Json<'passages'>['passages'][number];
   /** From 0. */
   readonly position: number;
   /** The headings above the passage before it. */

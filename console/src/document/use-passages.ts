@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
-import type { OpenedDocumentJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { passagesOptions, passagesPerPage } from '../api/queries.ts';
 
 export type LoadedPassages = ReturnType<typeof usePassages>['loaded'];
 
 /** Loads a document page by page, around the passage `target`. */
-export function usePassages(organizationId: string, document: OpenedDocumentJson, target: number) {
+export function usePassages(organizationId: string, document: Json<'openedDocument'>, target: number) {
   const [start, setStart] = useState(pageOf(target));
   const query = useInfiniteQuery(passagesOptions(organizationId, document, start));
   const pages = query.data?.pages ?? [];

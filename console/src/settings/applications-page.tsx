@@ -2,7 +2,7 @@ import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconApps } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ApplicationJson, ClientSecretJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { applicationsOptions } from '../api/queries.ts';
 import { Confirm } from '../app/confirm.tsx';
 import { CopyButton } from '../app/copy-button.tsx';
@@ -21,11 +21,11 @@ export function ApplicationsPage() {
   const { id } = useOrganization();
   const list = useQuery(applicationsOptions(id));
   const [creating, setCreating] = useState(false);
-  const [rotating, setRotating] = useState<ApplicationJson | null>(null);
-  const [deleting, setDeleting] = useState<ApplicationJson | null>(null);
-  const [secret, setSecret] = useState<ClientSecretJson | null>(null);
-  const change = useChange<ClientSecretJson>();
-  const created = (made: ClientSecretJson) => {
+  const [rotating, setRotating] = useState<Json<'application'> | null>(null);
+  const [deleting, setDeleting] = useState<Json<'application'> | null>(null);
+  const [secret, setSecret] = useState<Json<'clientSecret'> | null>(null);
+  const change = useChange<Json<'clientSecret'>>();
+  const created = (made: Json<'clientSecret'>) => {
     setCreating(false);
     setSecret(made);
   };
@@ -63,7 +63,7 @@ export function ApplicationsPage() {
       )}
       <Modal opened={creating} onClose={() => setCreating(false)} title="Create an application">
         {creating && (
-          <NameForm<ClientSecretJson>
+          <NameForm<Json<'clientSecret'>>
             path="/applications"
             description="The program that uses this application."
             submitLabel="Create application"
@@ -115,7 +115,7 @@ export function ApplicationsPage() {
   );
 }
 
-function Credentials({ id, clientSecret, tokenUrl }: ClientSecretJson & { tokenUrl: string }) {
+function Credentials({ id, clientSecret, tokenUrl }: Json<'clientSecret'> & { tokenUrl: string }) {
   const curl = `curl -s ${tokenUrl} -d grant_type=client_credentials -d client_id=${id} -d client_secret=${clientSecret}`;
   return (
     <Stack>
@@ -135,9 +135,9 @@ function Credentials({ id, clientSecret, tokenUrl }: ClientSecretJson & { tokenU
 }
 
 function columns(
-  rotate: (application: ApplicationJson) => void,
-  remove: (application: ApplicationJson) => void,
-): Column<ApplicationJson>[] {
+  rotate: (application: Json<'application'>) => void,
+  remove: (application: Json<'application'>) => void,
+): Column<Json<'application'>>[] {
   return [
     { heading: 'Name', cell: ({ name }) => <Name name={name} /> },
     {

@@ -2,7 +2,7 @@ import { Button, Code, Group, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import type { AuditEventJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { auditExportUrl, auditOptions, membersOptions } from '../api/queries.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import type { AuditSearch } from '../app/log-search.ts';
@@ -108,7 +108,7 @@ function NoEntries({ search }: { search: AuditSearch }) {
   return <EmptyState title="No activity yet">Changes to settings appear here.</EmptyState>;
 }
 
-const columns: Column<AuditEventJson>[] = [
+const columns: Column<Json<'auditEvent'>>[] = [
   { heading: 'When', cell: ({ at }) => <When iso={at} exact /> },
   { heading: 'Who', cell: ({ actor }) => <Email address={actor} /> },
   { heading: 'Action', cell: ({ action }) => describeAction(action) },
@@ -149,7 +149,7 @@ const pages: Record<string, '/settings/members' | '/settings/keys' | '/settings/
 };
 
 /** The name of the subject, linked to the page that shows it. */
-function Target({ subject, target }: AuditEventJson) {
+function Target({ subject, target }: Json<'auditEvent'>) {
   const prefix = subject.split('_', 1)[0]!;
   if (prefix === 'org') return <>The organization</>;
   if (prefix === 'thr') {

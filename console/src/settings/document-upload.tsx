@@ -5,7 +5,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconAlertTriangle, IconCheck, IconFileUpload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { AddedDocumentJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { accountsOptions } from '../api/queries.ts';
 import { inOrganization, query, upload } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
@@ -126,7 +126,9 @@ function useUploads(account: string) {
   async function send(uploadId: string, file: File): Promise<void> {
     const path = inOrganization(id, `/documents${query({ name: file.name, accountId: account })}`);
     try {
-      const added = await upload<AddedDocumentJson>(path, file, (progress) => change(uploadId, { progress }));
+      const added = await upload<Json<'addedDocument'>>(path, file, (progress) =>
+        change(uploadId, { progress }),
+      );
       const text = `${added.replaced ? 'Replaced' : 'Added'}, ${counted(added.passages, 'passage')}`;
       change(uploadId, { outcome: { ok: true, text } });
       announce(`${file.name}: ${text}`);

@@ -3,12 +3,7 @@ import { IconSearch } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import type {
-  AddedDocumentJson,
-  DocumentJson,
-  DocumentsJson,
-  RemovedDocumentsJson,
-} from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { documentsOptions } from '../api/queries.ts';
 import { type ApiError, inOrganization, query, request, upload } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
@@ -30,7 +25,7 @@ export function DocumentsPage() {
   const { id, role } = useOrganization();
   const list = useQuery(documentsOptions(id));
   const { data } = list;
-  const [removed, setRemoved] = useState<readonly DocumentJson[]>([]);
+  const [removed, setRemoved] = useState<readonly Json<'document'>[]>([]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [account, setAccount] = useState('all');
   const [words, setWords] = useState('');
@@ -129,7 +124,7 @@ function useRemoval() {
   const refresh = useRefresh();
   const [done, setDone] = useState(0);
 
-  async function remove(documents: readonly DocumentJson[]): Promise<void> {
+  async function remove(documents: readonly Json<'document'>[]): Promise<void> {
     const path = inOrganization(id, '/documents/remove');
     const ids = documents.map((document) => document.id);
     let [position, removed] = [0, 0];
@@ -137,7 +132,7 @@ function useRemoval() {
     try {
       while (position < ids.length) {
         const body = { ids: ids.slice(position, position + idsPerRequest) };
-        const response = await request<RemovedDocumentsJson>('POST', path, { body });
+        const response = await request<Json<'removedDocuments'>>('POST', path, { body });
         position += response.handled;
         removed += response.removed;
         setDone(position);
@@ -151,7 +146,7 @@ function useRemoval() {
   return { done, remove, clear: () => setDone(0) };
 }
 
-function hasWords({ title, name }: DocumentJson, words: string): boolean {
+function hasWords({ title, name }: Json<'document'>, words: string): boolean {
   const text = `${title} ${name}`.toLowerCase();
   return words
     .toLowerCase()
@@ -171,7 +166,7 @@ function NoDocuments({ isAdmin, isFiltered }: { isAdmin: boolean; isFiltered: bo
 }
 
 /** How much of its budget the organization uses. */
-function Storage({ storage }: Pick<DocumentsJson, 'storage'>) {
+function Storage({ storage }: Pick<Json<'documents'>, 'storage'>) {
   const { documents, documentsMax, bytes, bytesMax } = storage;
   const share = Math.max(documents / documentsMax, bytes / bytesMax) * 100;
   const text = `${documents.toLocaleString()} of ${documentsMax.toLocaleString()} documents, ${bytesInWords(bytes)} of ${bytesInWords(bytesMax)} of text`;
@@ -191,7 +186,7 @@ function Storage({ storage }: Pick<DocumentsJson, 'storage'>) {
 }
 
 interface AccountFilterProps {
-  readonly documents: readonly DocumentJson[];
+  readonly documents: readonly Json<'document'>[];
   readonly value: string;
   readonly onChange: (account: string) => void;
 }
@@ -216,11 +211,11 @@ function AccountFilter({ documents, value, onChange }: AccountFilterProps) {
 }
 
 /** Prefixed, so that no account name can be confused with the options for none or all. */
-function accountKey({ accountId }: DocumentJson): string {
+function accountKey({ accountId }: Json<'document'>): string {
   return accountId === null ? 'general' : `=${accountId}`;
 }
 
-const columns: readonly Column<DocumentJson>[] = [
+const columns: readonly Column<Json<'document'>>[] = [
   {
     heading: 'Document',
     sortBy: ({ title }) => title,
@@ -256,7 +251,7 @@ const columns: readonly Column<DocumentJson>[] = [
 function selection(
   chosen: ReadonlySet<string>,
   choose: (ids: ReadonlySet<string>) => void,
-): Column<DocumentJson> {
+): Column<Json<'document'>> {
   return {
     heading: 'Select',
     headingHidden: true,
@@ -275,7 +270,7 @@ function selection(
   };
 }
 
-function actions(remove: (document: DocumentJson) => void): Column<DocumentJson> {
+function actions(remove: (document: Json<'document'>) => void): Column<Json<'document'>> {
   return {
     heading: 'Actions',
     headingHidden: true,
@@ -291,11 +286,11 @@ function actions(remove: (document: DocumentJson) => void): Column<DocumentJson>
 }
 
 /** Uploads another file under the name of the document, which replaces it. */
-function ReplaceButton({ document: { name, accountId } }: { document: DocumentJson }) {
+function ReplaceButton({ document: { name, accountId } }: { document: Json<'document'> }) {
   const { id } = useOrganization();
   const refresh = useRefresh();
   const reset = useRef<() => void>(null);
-  const replacing = useMutation<AddedDocumentJson, ApiError, File>({
+  const replacing = useMutation<Json<'addedDocument'>, ApiError, File>({
     mutationFn: (file) => {
       const path = `/documents${query({ name, accountId: accountId ?? undefined })}`;
       return upload(inOrganization(id, path), file, () => {});

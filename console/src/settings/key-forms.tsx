@@ -2,7 +2,7 @@ import { Alert, Button, Group, Radio, Select, Stack, Text, TextInput } from '@ma
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import type { KeyJson, NewKeyJson, RotateKeyBody } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { membersOptions } from '../api/queries.ts';
 import { SecretShownOnce, ShellCommand } from '../app/secret-shown-once.tsx';
 import { useLimits, useOrganization, useSession } from '../app/session.tsx';
@@ -14,7 +14,7 @@ import { useChange } from './use-change.ts';
 export function NewKey({ onClose }: { onClose: () => void }) {
   const { user } = useSession();
   const owners = useOwners();
-  const change = useChange<NewKeyJson>();
+  const change = useChange<Json<'newKey'>>();
   const form = useForm({
     initialValues: { name: '', scope: 'personal', ownerId: user.id },
     validate: { name: nameProblem },
@@ -84,7 +84,7 @@ function useOwners(): { value: string; label: string }[] {
   ];
 }
 
-type Grace = RotateKeyBody['oldValidFor'];
+type Grace = Json<'rotateKeyBody'>['oldValidFor'];
 
 const graces: readonly { value: Grace; label: string }[] = [
   { value: 'now', label: 'Now' },
@@ -94,13 +94,13 @@ const graces: readonly { value: Grace; label: string }[] = [
 ];
 
 /** Replaces a key, then shows the new one once. */
-export function RotateKey({ rotated, onClose }: { rotated: KeyJson; onClose: () => void }) {
+export function RotateKey({ rotated, onClose }: { rotated: Json<'key'>; onClose: () => void }) {
   const [oldValidFor, setOldValidFor] = useState<Grace>('24h');
-  const change = useChange<NewKeyJson>();
+  const change = useChange<Json<'newKey'>>();
   if (change.data !== undefined) return <MadeKey made={change.data} onClose={onClose} />;
   const rotate = (event: FormEvent) => {
     event.preventDefault();
-    const body: RotateKeyBody = { oldValidFor };
+    const body: Json<'rotateKeyBody'> = { oldValidFor };
     change.mutate({ method: 'POST', path: `/keys/${rotated.id}/rotate`, body });
   };
   return (
@@ -129,7 +129,7 @@ export function RotateKey({ rotated, onClose }: { rotated: KeyJson; onClose: () 
 }
 
 /** A new key, which is shown only now, and a command to try it. */
-export function MadeKey({ made, onClose }: { made: NewKeyJson; onClose: () => void }) {
+export function MadeKey({ made, onClose }: { made: Json<'newKey'>; onClose: () => void }) {
   return (
     <Stack>
       <SecretShownOnce label="API key" value={made.key} />

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import type { KeyRequestJson, NewKeyJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
 import { secretDialog } from '../app/secret-shown-once.tsx';
@@ -10,8 +10,8 @@ import { Email, RowButton, StateBadge, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
 
 /** Keys that members have requested. Admins decide; only the requester sees the key. */
-export function KeyRequests({ requests }: { requests: readonly KeyRequestJson[] }) {
-  const [revealed, setRevealed] = useState<NewKeyJson | null>(null);
+export function KeyRequests({ requests }: { requests: readonly Json<'keyRequest'>[] }) {
+  const [revealed, setRevealed] = useState<Json<'newKey'> | null>(null);
   return (
     <>
       {requests.length > 0 && (
@@ -39,14 +39,14 @@ export function KeyRequests({ requests }: { requests: readonly KeyRequestJson[] 
 }
 
 interface RequestProps {
-  readonly request: KeyRequestJson;
-  readonly onRevealed: (made: NewKeyJson) => void;
+  readonly request: Json<'keyRequest'>;
+  readonly onRevealed: (made: Json<'newKey'>) => void;
 }
 
 function Request({ request, onRevealed }: RequestProps) {
   const { id, name, owner, mine, state, requestedAt } = request;
   const isAdmin = useOrganization().role === 'admin';
-  const change = useChange<NewKeyJson>();
+  const change = useChange<Json<'newKey'>>();
   const send = (action: 'approve' | 'decline' | 'reveal') =>
     change.mutate(
       { method: 'POST', path: `/key-requests/${id}/${action}` },
@@ -98,7 +98,7 @@ function Request({ request, onRevealed }: RequestProps) {
   );
 }
 
-function RequestState({ state, mine }: KeyRequestJson) {
+function RequestState({ state, mine }: Json<'keyRequest'>) {
   const [color, text] = {
     pending: ['yellow', 'Waiting for an admin'],
     approved: ['teal', mine ? 'Approved' : 'Approved, not revealed yet'],

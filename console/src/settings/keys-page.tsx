@@ -2,7 +2,7 @@ import { Button, Code, Group, Modal, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { KeyJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { keysOptions } from '../api/queries.ts';
 import { announce } from '../app/announcer.tsx';
 import { Confirm } from '../app/confirm.tsx';
@@ -23,8 +23,8 @@ export function KeysPage() {
   const { id, role } = useOrganization();
   const list = useQuery(keysOptions(id));
   const [creating, setCreating] = useState(false);
-  const [revoked, setRevoked] = useState<KeyJson | null>(null);
-  const [rotated, setRotated] = useState<KeyJson | null>(null);
+  const [revoked, setRevoked] = useState<Json<'key'> | null>(null);
+  const [rotated, setRotated] = useState<Json<'key'> | null>(null);
   const change = useChange();
   const isAdmin = role === 'admin';
   const closeForm = () => setCreating(false);
@@ -115,7 +115,10 @@ function RequestKey({ onClose }: { onClose: () => void }) {
   );
 }
 
-function columns(revoke: (key: KeyJson) => void, rotate: (key: KeyJson) => void): Column<KeyJson>[] {
+function columns(
+  revoke: (key: Json<'key'>) => void,
+  rotate: (key: Json<'key'>) => void,
+): Column<Json<'key'>>[] {
   return [
     {
       heading: 'Name',
@@ -173,11 +176,11 @@ function columns(revoke: (key: KeyJson) => void, rotate: (key: KeyJson) => void)
   ];
 }
 
-function isLive({ revokedAt }: KeyJson): boolean {
+function isLive({ revokedAt }: Json<'key'>): boolean {
   return revokedAt === null || Date.parse(revokedAt) > Date.now();
 }
 
-function State(key: KeyJson) {
+function State(key: Json<'key'>) {
   if (key.revokedAt === null) return <StateBadge color="teal">Active</StateBadge>;
   if (isLive(key)) {
     return (
@@ -193,6 +196,6 @@ function State(key: KeyJson) {
   );
 }
 
-function nameOf({ name, hint }: KeyJson): string {
+function nameOf({ name, hint }: Json<'key'>): string {
   return name === '' ? hint : name;
 }

@@ -1,6 +1,6 @@
 import { Button, Code, Group, List, Modal, Radio, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import type { InvitedJson, MemberJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { Confirm } from '../app/confirm.tsx';
 import { SecretShownOnce } from '../app/secret-shown-once.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
@@ -8,7 +8,7 @@ import { momentOf } from '../app/time-words.ts';
 import { FormActions } from './form-actions.tsx';
 import { useChange } from './use-change.ts';
 
-export interface Invited extends Pick<InvitedJson, 'link' | 'mailed' | 'expiresAt'> {
+export interface Invited extends Pick<Json<'invited'>, 'link' | 'mailed' | 'expiresAt'> {
   readonly email: string;
 }
 
@@ -20,13 +20,13 @@ interface InviteFormProps {
 }
 
 export function InviteForm({ sendsMail, onClose, onInvited }: InviteFormProps) {
-  const change = useChange<InvitedJson>();
+  const change = useChange<Json<'invited'>>();
   const form = useForm({
     initialValues: { email: '', role: 'member', service: false },
     validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter an email address') },
   });
   const invite = form.onSubmit(({ email, role, service }) => {
-    const added = ({ link, mailed, expiresAt }: InvitedJson) => {
+    const added = ({ link, mailed, expiresAt }: Json<'invited'>) => {
       onClose();
       if (expiresAt !== null) onInvited({ email: email.trim(), link, mailed, expiresAt });
     };
@@ -104,7 +104,13 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
   );
 }
 
-export function RemoveMemberDialog({ member, onClose }: { member: MemberJson | null; onClose: () => void }) {
+export function RemoveMemberDialog({
+  member,
+  onClose,
+}: {
+  member: Json<'member'> | null;
+  onClose: () => void;
+}) {
   const { name } = useOrganization();
   const { user } = useSession();
   const change = useChange();
@@ -133,7 +139,7 @@ export function RemoveMemberDialog({ member, onClose }: { member: MemberJson | n
   );
 }
 
-function RevokedKeys({ keys }: Pick<MemberJson, 'keys'>) {
+function RevokedKeys({ keys }: Pick<Json<'member'>, 'keys'>) {
   if (keys.length === 0) return <Text size="sm">No personal keys will be revoked.</Text>;
   return (
     <div>

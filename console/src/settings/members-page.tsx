@@ -2,7 +2,7 @@ import { Button, Group, Modal, Select, Text } from '@mantine/core';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { InvitedJson, MemberJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { membersOptions } from '../api/queries.ts';
 import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
@@ -23,17 +23,17 @@ export function MembersPage() {
   const sendsMail = list.data?.sendsMail === true;
   const [inviting, setInviting] = useState(false);
   const [invited, setInvited] = useState<Invited | null>(null);
-  const [leaving, setLeaving] = useState<MemberJson | null>(null);
-  const renewal = useChange<InvitedJson>();
+  const [leaving, setLeaving] = useState<Json<'member'> | null>(null);
+  const renewal = useChange<Json<'invited'>>();
   const roleChange = useChange();
 
   const closeInviting = () => setInviting(false);
-  const renew = ({ id: userId, email }: MemberJson) =>
+  const renew = ({ id: userId, email }: Json<'member'>) =>
     renewal.mutate(
       { method: 'POST', path: `/members/${userId}/invitation` },
       { onSuccess: ({ link, mailed, expiresAt }) => setInvited({ email, link, mailed, expiresAt }) },
     );
-  const setRole = ({ id: userId, email }: MemberJson, role: string) =>
+  const setRole = ({ id: userId, email }: Json<'member'>, role: string) =>
     roleChange.mutate(
       { method: 'PATCH', path: `/members/${userId}`, body: { role } },
       { onSuccess: () => announce(`${email} is now ${role === 'admin' ? 'an admin' : 'a member'}`) },
@@ -85,12 +85,19 @@ interface Actions {
   readonly sendsMail: boolean;
   readonly selfId: string;
   readonly organization: string;
-  readonly setRole: (member: MemberJson, role: string) => void;
-  readonly renew: (member: MemberJson) => void;
-  readonly remove: (member: MemberJson) => void;
+  readonly setRole: (member: Json<'member'>, role: string) => void;
+  readonly renew: (member: Json<'member'>) => void;
+  readonly remove: (member: Json<'member'>) => void;
 }
 
-function columns({ sendsMail, selfId, organization, setRole, renew, remove }: Actions): Column<MemberJson>[] {
+function columns({
+  sendsMail,
+  selfId,
+  organization,
+  setRole,
+  renew,
+  remove,
+}: Actions): Column<Json<'member'>>[] {
   return [
     { heading: 'Email', cell: (member) => <Address {...member} /> },
     {
@@ -143,7 +150,7 @@ function columns({ sendsMail, selfId, organization, setRole, renew, remove }: Ac
   ];
 }
 
-function Address({ id, email }: MemberJson) {
+function Address({ id, email }: Json<'member'>) {
   const { user } = useSession();
   return (
     <Text span size="sm" fw={500} className={classes.breaksAnywhere}>
@@ -158,7 +165,7 @@ function Address({ id, email }: MemberJson) {
   );
 }
 
-function MemberState({ service, state, invitedUntil, mailState }: MemberJson) {
+function MemberState({ service, state, invitedUntil, mailState }: Json<'member'>) {
   if (service) return <StateBadge color="gray">Service account</StateBadge>;
   if (state === 'active') return <StateBadge color="teal">Active</StateBadge>;
   if (state === 'invited' && mailState === 'failed') {

@@ -1,7 +1,7 @@
 import { Alert, Blockquote, Button, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconPlayerPlay } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { ModelJson, ModelTestJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { modelOptions } from '../api/queries.ts';
 import { type ApiError, inOrganization, request } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
@@ -33,7 +33,7 @@ export function ModelPage() {
   );
 }
 
-function Configuration({ name, provider }: ModelJson) {
+function Configuration({ name, provider }: Json<'model'>) {
   return (
     <Section title="Configuration">
       <Text size="sm">Provider: {provider ?? 'none'}</Text>
@@ -54,8 +54,8 @@ function Configuration({ name, provider }: ModelJson) {
 
 function ModelTest() {
   const { id } = useOrganization();
-  const test = useMutation<ModelTestJson, ApiError>({
-    mutationFn: () => request<ModelTestJson>('POST', inOrganization(id, '/model/test')),
+  const test = useMutation<Json<'modelTest'>, ApiError>({
+    mutationFn: () => request<Json<'modelTest'>>('POST', inOrganization(id, '/model/test')),
     onSuccess: ({ result }) => announce(result?.ok ? 'The model answered' : 'The test failed'),
   });
   return (
@@ -79,7 +79,7 @@ function ModelTest() {
   );
 }
 
-function Result({ result }: { result: NonNullable<ModelTestJson['result']> }) {
+function Result({ result }: { result: NonNullable<Json<'modelTest'>['result']> }) {
   if (!result.ok) {
     return (
       <Alert color="red" variant="light" title="The test failed" icon={<IconAlertTriangle aria-hidden />}>

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Paper, Stack, Text, Textarea, Title } from '@mant
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import type { FoundPassagesJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { type ApiError, inOrganization, request } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
 import { counted } from '../app/count-words.ts';
@@ -14,7 +14,7 @@ import classes from './data-table.module.css';
 export function QuestionTest({ accountId }: { accountId: string | undefined }) {
   const { id } = useOrganization();
   const [question, setQuestion] = useState('');
-  const test = useMutation<FoundPassagesJson, ApiError, string>({
+  const test = useMutation<Json<'foundPassages'>, ApiError, string>({
     mutationFn: (asked) =>
       request('POST', inOrganization(id, '/documents/search'), {
         body: { question: asked, ...(accountId !== undefined && { accountId }) },
@@ -58,7 +58,7 @@ export function QuestionTest({ accountId }: { accountId: string | undefined }) {
   );
 }
 
-function Findings({ searched, passages }: FoundPassagesJson) {
+function Findings({ searched, passages }: Json<'foundPassages'>) {
   if (passages.length === 0) {
     return (
       <Alert mt="md" color="gray" title="No passage found">

@@ -1,7 +1,7 @@
 import { Anchor, Badge, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
-import type { RequestJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { momentOf } from '../app/time-words.ts';
 import { latencyText, operationName, statusColor } from './request-words.ts';
@@ -9,7 +9,7 @@ import classes from './requests-page.module.css';
 
 interface RequestDetailsProps {
   /** Undefined: closed. */
-  readonly request: RequestJson | undefined;
+  readonly request: Json<'request'> | undefined;
   readonly onClose: () => void;
 }
 
@@ -27,7 +27,7 @@ export function RequestDetails({ request, onClose }: RequestDetailsProps) {
   );
 }
 
-function Details(request: RequestJson) {
+function Details(request: Json<'request'>) {
   const { id, at, method, status, ms, credential, error } = request;
   const envelope = error && { error: { code: error.code, message: error.message, trace_id: id } };
   const facts = {

@@ -1,4 +1,4 @@
-import type { RequestJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 
 /** The operations of the public API, in words. */
 export const operations: Record<string, string> = {
@@ -10,7 +10,7 @@ export const operations: Record<string, string> = {
   unknown: 'Unknown route',
 };
 
-export function operationName({ method, operation }: Pick<RequestJson, 'method' | 'operation'>): string {
+export function operationName({ method, operation }: Pick<Json<'request'>, 'method' | 'operation'>): string {
   return operation === 'unknown' ? `${method} unknown route` : (operations[operation] ?? operation);
 }
 

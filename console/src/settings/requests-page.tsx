@@ -2,7 +2,7 @@ import { Badge, Button, Code, Group, Text, UnstyledButton } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { RequestJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { requestsOptions } from '../api/queries.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { counted } from '../app/count-words.ts';
@@ -21,7 +21,7 @@ import { Name, When } from './table-cells.tsx';
 export function RequestsPage() {
   const { id } = useOrganization();
   const search = useSearch({ from: '/signedIn/settings/requests' });
-  const [opened, setOpened] = useState<RequestJson>();
+  const [opened, setOpened] = useState<Json<'request'>>();
   const { trace, credential, ...filter } = search;
   const list = useInfiniteQuery(requestsOptions(id, { ...filter, traceId: trace, credentialId: credential }));
   const pages = list.data?.pages;
@@ -57,7 +57,7 @@ export function RequestsPage() {
   );
 }
 
-function columns(open: (request: RequestJson) => void): Column<RequestJson>[] {
+function columns(open: (request: Json<'request'>) => void): Column<Json<'request'>>[] {
   return [
     {
       heading: 'Status',

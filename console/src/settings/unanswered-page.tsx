@@ -4,7 +4,7 @@ import { IconFilePlus, IconMessage } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useId } from 'react';
-import type { UnansweredJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { closestPassagesOptions, unansweredOptions } from '../api/queries.ts';
 import { Chevron } from '../app/chevron.tsx';
 import { Failure } from '../app/failure.tsx';
@@ -66,7 +66,7 @@ export function UnansweredPage() {
   );
 }
 
-function Question({ row }: { row: UnansweredJson }) {
+function Question({ row }: { row: Json<'unanswered'> }) {
   const { prompt, reply, accountId, askedBy, at, complaints, threadId } = row;
   const isRated = complaints.length > 0;
   return (
@@ -104,7 +104,7 @@ function Question({ row }: { row: UnansweredJson }) {
   );
 }
 
-function Actions({ row, threadId }: { row: UnansweredJson; threadId: string }) {
+function Actions({ row, threadId }: { row: Json<'unanswered'>; threadId: string }) {
   const [isOpened, { toggle }] = useDisclosure(false);
   const passages = useId();
   return (
@@ -141,7 +141,7 @@ const passagesShown = 3;
 const snippetLengthMax = 300;
 
 /** Searches again, because a document may have been added since. */
-function ClosestPassages({ row: { prompt, accountId } }: { row: UnansweredJson }) {
+function ClosestPassages({ row: { prompt, accountId } }: { row: Json<'unanswered'> }) {
   const { id } = useOrganization();
   const { data, error, refetch } = useQuery(closestPassagesOptions(id, prompt, accountId));
   if (error !== null) {

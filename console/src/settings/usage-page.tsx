@@ -2,7 +2,7 @@ import { Progress, SegmentedControl, Skeleton, Stack, Table, Text } from '@manti
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import type { UsageJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { usageOptions } from '../api/queries.ts';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
@@ -68,11 +68,11 @@ function RangeChoice({ range, isAdmin }: { range: Range; isAdmin: boolean }) {
   );
 }
 
-function dayAt({ periods }: UsageJson, index: number): string {
+function dayAt({ periods }: Json<'usage'>, index: number): string {
   return (periods.at(index) ?? '').slice(0, 10);
 }
 
-function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
+function Quota({ used, limit, resetsAt }: Json<'usage'>['quota']) {
   const taken = Math.min(used, limit);
   const percent = limit === 0 ? 100 : (taken / limit) * 100;
   return (
@@ -117,7 +117,7 @@ const labels: Record<Dimension, string> = {
   credential: 'Credential',
 };
 
-function Requests({ usage, range }: { usage: UsageJson; range: Range }) {
+function Requests({ usage, range }: { usage: Json<'usage'>; range: Range }) {
   const [chosen, setDimension] = useState<Dimension>('outcome');
   // Hourly counts are not split by credential, nor are those of an organization with too many credentials.
   const hasCredentials = usage.counts.some(({ credential }) => credential !== null);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { UsageCountJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { othersName, toSeries } from './usage-series.ts';
 
 const periods = ['2026-11-13', '2026-11-14', '2026-11-15'];
-const count = (change: Partial<UsageCountJson>): UsageCountJson => ({
+const count = (change: Partial<Json<'usageCount'>>): Json<'usageCount'> => ({
   period: '2026-11-15',
   credential: { id: 'key_1', kind: 'key', name: 'Bot' },
   operation: 'getThread',

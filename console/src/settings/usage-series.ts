@@ -1,4 +1,4 @@
-import type { UsageCountJson, UsageJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 
 export const dimensions = ['outcome', 'operation', 'credential'] as const;
 export type Dimension = (typeof dimensions)[number];
@@ -18,7 +18,7 @@ export const successName = 'Success';
 
 /** The largest first. The rest is combined into one series. */
 export function toSeries(
-  { periods, counts }: Pick<UsageJson, 'periods' | 'counts'>,
+  { periods, counts }: Pick<Json<'usage'>, 'periods' | 'counts'>,
   dimension: Dimension,
 ): Series[] {
   const all = new Map<string, number[]>();
@@ -36,7 +36,7 @@ export function toSeries(
   return [...series.slice(0, seriesMax - 1), merge(series.slice(seriesMax - 1))];
 }
 
-function nameOf({ credential, operation, outcome }: UsageCountJson, dimension: Dimension): string {
+function nameOf({ credential, operation, outcome }: Json<'usageCount'>, dimension: Dimension): string {
   switch (dimension) {
     case 'outcome':
       return outcome === 'OK' ? successName : outcome;

@@ -1,13 +1,13 @@
 import { Grid, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { TrafficJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { EmptyState } from './empty-state.tsx';
 import { latencyText, operations } from './request-words.ts';
 import { Section } from './section.tsx';
 import classes from './usage-page.module.css';
 
 interface TrafficProps {
-  readonly traffic: TrafficJson;
+  readonly traffic: Json<'traffic'>;
   /** The days of the range, for links to the request log. */
   readonly from: string;
   readonly to: string;
@@ -36,7 +36,7 @@ interface Days {
   readonly to: string;
 }
 
-function Latency({ operations: rows, days }: { operations: TrafficJson['operations']; days: Days }) {
+function Latency({ operations: rows, days }: { operations: Json<'traffic'>['operations']; days: Days }) {
   if (rows.length === 0) return null;
   return (
     <Section title="Latency by operation">
@@ -67,7 +67,7 @@ function Latency({ operations: rows, days }: { operations: TrafficJson['operatio
   );
 }
 
-function Errors({ errors, days }: { errors: TrafficJson['errors']; days: Days }) {
+function Errors({ errors, days }: { errors: Json<'traffic'>['errors']; days: Days }) {
   return (
     <Section title="Errors by code">
       {errors.length === 0 ? (
@@ -97,7 +97,7 @@ function Errors({ errors, days }: { errors: TrafficJson['errors']; days: Days })
   );
 }
 
-function Replies({ completed, failed, cancelled, p50, p95 }: TrafficJson['replies']) {
+function Replies({ completed, failed, cancelled, p50, p95 }: Json<'traffic'>['replies']) {
   const all = completed + failed + cancelled;
   return (
     <Section title="Replies by outcome">

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import type { SessionJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { keys } from '../api/queries.ts';
 import { keepCsrfToken } from '../api/request.ts';
 
 /** Opens the application with a new session, and clears data that another person loaded in this window. */
-export function useEnter(): (session: SessionJson, path: string) => void {
+export function useEnter(): (session: Json<'session'>, path: string) => void {
   const queryClient = useQueryClient();
   const router = useRouter();
   return (session, path) => {

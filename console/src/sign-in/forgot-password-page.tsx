@@ -3,7 +3,7 @@ import { IconMailCheck } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
-import type { PasswordLinkBody } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { signInOfferOptions } from '../api/queries.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
@@ -33,7 +33,7 @@ export function ForgotPasswordPage() {
 
 function RequestLink() {
   const requesting = useMutation({
-    mutationFn: (body: PasswordLinkBody) => request('POST', '/password-link', { body }),
+    mutationFn: (body: Json<'passwordLinkBody'>) => request('POST', '/password-link', { body }),
   });
   const { error } = requesting;
   const submit = (event: FormEvent<HTMLFormElement>) => {

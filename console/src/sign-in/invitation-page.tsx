@@ -3,7 +3,7 @@ import { IconMailOff } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
-import type { AcceptInvitationBody, InvitationBody, InvitationJson, SessionJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { signInOfferOptions } from '../api/queries.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
@@ -20,8 +20,8 @@ export function InvitationPage() {
   const reading = useQuery({
     queryKey: ['invitation', token],
     queryFn: ({ signal }) =>
-      request<InvitationJson>('POST', '/invitation/read', {
-        body: { token } satisfies InvitationBody,
+      request<Json<'invitation'>>('POST', '/invitation/read', {
+        body: { token } satisfies Json<'invitationBody'>,
         signal,
       }),
     enabled: token !== '',
@@ -51,7 +51,7 @@ export function InvitationPage() {
   );
 }
 
-function titleOf(invitation: InvitationJson | undefined): string {
+function titleOf(invitation: Json<'invitation'> | undefined): string {
   if (invitation === undefined) return 'Opening your link';
   return invitation.resets ? 'Choose a new password' : `Join ${invitation.organization}`;
 }
@@ -102,7 +102,7 @@ function Gone() {
 }
 
 /** People who sign in with a provider accept on the next page: the provider proves who they are. */
-function Ways({ token, invitation }: { token: string; invitation: InvitationJson }) {
+function Ways({ token, invitation }: { token: string; invitation: Json<'invitation'> }) {
   if (invitation.password !== 'sso') {
     return (
       <Stack>
@@ -121,11 +121,12 @@ function Ways({ token, invitation }: { token: string; invitation: InvitationJson
   );
 }
 
-function Accept({ token, invitation }: { token: string; invitation: InvitationJson }) {
+function Accept({ token, invitation }: { token: string; invitation: Json<'invitation'> }) {
   const enter = useEnter();
   const [password, setPassword] = useState('');
   const accepting = useMutation({
-    mutationFn: (body: AcceptInvitationBody) => request<SessionJson>('POST', '/invitation/accept', { body }),
+    mutationFn: (body: Json<'acceptInvitationBody'>) =>
+      request<Json<'session'>>('POST', '/invitation/accept', { body }),
     onSuccess: (session) => {
       enter(session, '/');
       enterOrganization(session, invitation.organization);
@@ -182,7 +183,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
 }
 
 /** Switches to the organization the person was invited to, unless two of their organizations have that name. */
-function enterOrganization({ organizations }: SessionJson, name: string): void {
+function enterOrganization({ organizations }: Json<'session'>, name: string): void {
   const [only, ...others] = organizations.filter((organization) => organization.name === name);
   if (only !== undefined && others.length === 0) switchOrganization(only.id);
 }

@@ -1,13 +1,13 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { SessionJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { keys } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
 import { switchOrganization, useSession } from '../app/session.tsx';
 
-type Invitation = SessionJson['invitations'][number];
+type Invitation = Json<'session'>['invitations'][number];
 
 /** Organizations that have added the person. They enter none of them before they accept. */
 export function PendingInvitations({ onJoined }: { onJoined?: () => void }) {
@@ -15,7 +15,7 @@ export function PendingInvitations({ onJoined }: { onJoined?: () => void }) {
   const queryClient = useQueryClient();
   const joining = useMutation({
     mutationFn: ({ id }: Invitation) =>
-      request<SessionJson>('POST', `/invitations/${encodeURIComponent(id)}/accept`),
+      request<Json<'session'>>('POST', `/invitations/${encodeURIComponent(id)}/accept`),
     onSuccess: (session, { id, name }) => {
       queryClient.setQueryData(keys.session, session);
       switchOrganization(id);

@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
-import type { SessionJson, SignInBody } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { EmailInput } from './email-input.tsx';
@@ -43,7 +43,7 @@ function PasswordForm({ returnTo, onSubmit }: { returnTo: string; onSubmit: () =
   const enter = useEnter();
   const password = useRef<HTMLInputElement>(null);
   const signingIn = useMutation({
-    mutationFn: (body: SignInBody) => request<SessionJson>('POST', '/sign-in', { body }),
+    mutationFn: (body: Json<'signInBody'>) => request<Json<'session'>>('POST', '/sign-in', { body }),
     onSuccess: (session) => enter(session, returnTo),
     onError: () => password.current?.select(),
   });

@@ -1,11 +1,11 @@
 import { Text, Tooltip } from '@mantine/core';
 import { useRef, useState } from 'react';
-import type { SourceJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { DocumentLink } from './document-link.tsx';
 import classes from './markdown.module.css';
 
 /** The number of a source in a reply. It opens the document at the passage; hover and focus show the passage. */
-export function Citation({ source, number }: { source: SourceJson; number: number }) {
+export function Citation({ source, number }: { source: Json<'source'>; number: number }) {
   const chip = useRef<HTMLAnchorElement>(null);
   const [cited, setCited] = useState('');
   // Read before a click follows the link. While the reply is rendered, the words before the citation may be missing.
@@ -36,7 +36,7 @@ export function Citation({ source, number }: { source: SourceJson; number: numbe
   );
 }
 
-function Preview({ source: { title, snippet }, number }: { source: SourceJson; number: number }) {
+function Preview({ source: { title, snippet }, number }: { source: Json<'source'>; number: number }) {
   return (
     <>
       <Text fw={600} size="sm" className={classes.preview}>

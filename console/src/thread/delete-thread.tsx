@@ -2,13 +2,13 @@ import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import type { DeletedJson, ThreadJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
 import { failureText } from '../app/failure.tsx';
 
 /** Deletes a thread, returns to the list, and offers to undo for as long as the service can. */
-export function useDeleteThread(organizationId: string, { id, title }: ThreadJson) {
+export function useDeleteThread(organizationId: string, { id, title }: Json<'thread'>) {
   const queryClient = useQueryClient();
   const router = useRouter();
   const path = inOrganization(organizationId, `/threads/${encodeURIComponent(id)}`);
@@ -18,7 +18,7 @@ export function useDeleteThread(organizationId: string, { id, title }: ThreadJso
   const undo = async () => {
     notifications.hide(note);
     try {
-      await request<{ thread: ThreadJson }>('POST', `${path}/restore`);
+      await request<{ thread: Json<'thread'> }>('POST', `${path}/restore`);
     } catch (error) {
       notifications.show({ color: 'red', title: 'Couldn’t restore the thread', message: failureText(error) });
       return;
@@ -28,7 +28,7 @@ export function useDeleteThread(organizationId: string, { id, title }: ThreadJso
   };
 
   return useMutation({
-    mutationFn: () => request<DeletedJson>('DELETE', path),
+    mutationFn: () => request<Json<'deleted'>>('DELETE', path),
     onError: (error) =>
       notifications.show({ color: 'red', title: 'Couldn’t delete the thread', message: failureText(error) }),
     onSuccess: async ({ undoSeconds }) => {

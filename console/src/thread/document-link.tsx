@@ -1,12 +1,12 @@
 import { Link, type LinkComponentProps } from '@tanstack/react-router';
 import { createContext, useContext } from 'react';
-import type { SourceJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 
 /** When the reply was written: a document may have been replaced since. */
 export const WrittenAt = createContext<string | undefined>(undefined);
 
 interface DocumentLinkProps extends Omit<LinkComponentProps<'a'>, 'to' | 'params' | 'search'> {
-  readonly source: SourceJson;
+  readonly source: Json<'source'>;
   /** The words of the reply that cite the source. */
   readonly cited?: string | undefined;
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReplyJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { durationText, longDurationText, stepDurationsMs, totalMs } from './elapsed.ts';
 
-const reply: ReplyJson = {
+const reply: Json<'reply'> = {
   id: 'msg_2',
   role: 'assistant',
   content: '',

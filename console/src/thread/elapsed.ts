@@ -1,4 +1,4 @@
-import type { ReplyJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 
 /** `< 0.1 s`, `0.4 s`, `12 s`, `1 min 4 s`. */
 export function durationText(ms: number): string {
@@ -19,7 +19,7 @@ export function longDurationText(ms: number): string {
 }
 
 /** How long each step took, until the next step or the end of the reply. Null if that is unknown or still running. */
-export function stepDurationsMs(reply: ReplyJson): (number | null)[] {
+export function stepDurationsMs(reply: Json<'reply'>): (number | null)[] {
   const endMs = totalMs(reply);
   return reply.steps.map(({ elapsedMs }, at) => {
     const next = reply.steps[at + 1];
@@ -29,6 +29,6 @@ export function stepDurationsMs(reply: ReplyJson): (number | null)[] {
 }
 
 /** From the prompt to the reply's end; null while it is being written. */
-export function totalMs({ createdAt, completedAt }: ReplyJson): number | null {
+export function totalMs({ createdAt, completedAt }: Json<'reply'>): number | null {
   return completedAt === null ? null : Math.max(0, Date.parse(completedAt) - Date.parse(createdAt));
 }

@@ -1,11 +1,11 @@
 import { Suspense, useEffect, useMemo, useRef } from 'react';
-import type { ThreadViewJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { type ExchangeProps, ExchangeView } from './exchange.tsx';
 import { MessagesSkeleton } from './thread-skeleton.tsx';
 import { exchangesOf } from './versions.ts';
 
 interface MessagesProps {
-  readonly view: ThreadViewJson;
+  readonly view: Json<'threadView'>;
   readonly clockAheadMs: number | null;
   /** Undefined on another person's thread. */
   readonly onRetry: ExchangeProps['onRetry'];

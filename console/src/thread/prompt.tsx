@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Textarea, Tooltip } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import type { UserMessageJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { Failure } from '../app/failure.tsx';
 import { useLimits } from '../app/session.tsx';
 import { isTouch } from './composer.tsx';
@@ -14,7 +14,7 @@ const lengthMax = 1_200;
 const linesMax = 14;
 
 interface PromptProps {
-  readonly prompt: UserMessageJson;
+  readonly prompt: Json<'userMessage'>;
   readonly author: string;
   readonly version: VersionChoice;
   /** Undefined unless the person can edit it: the last prompt of their own thread, while no reply is being written. */

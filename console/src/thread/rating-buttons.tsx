@@ -3,7 +3,7 @@ import { IconThumbDown, IconThumbDownFilled, IconThumbUp, IconThumbUpFilled } fr
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { RatingBody, RatingsJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { keys, ratingsOptions } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
@@ -138,11 +138,11 @@ function useRating(messageId: string) {
     select: ({ ratings }) => ratings.find((one) => one.messageId === messageId),
   });
   const rate = useMutation({
-    mutationFn: (body: RatingBody) =>
+    mutationFn: (body: Json<'ratingBody'>) =>
       request('PUT', inOrganization(id, `/threads/${encodeURIComponent(threadId)}/rating`), { body }),
     onMutate: async ({ value, comment = null }) => {
       await queryClient.cancelQueries({ queryKey: key });
-      queryClient.setQueryData<RatingsJson>(key, (known) => {
+      queryClient.setQueryData<Json<'ratings'>>(key, (known) => {
         const others = known?.ratings.filter((one) => one.messageId !== messageId) ?? [];
         return { ratings: value === null ? others : [...others, { messageId, value, comment }] };
       });

@@ -1,7 +1,7 @@
 import { ActionIcon, Text, Tooltip } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
-import type { ReplyJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { Failure } from '../app/failure.tsx';
 import { RatingButtons } from './rating-buttons.tsx';
@@ -11,7 +11,7 @@ import { type VersionChoice, VersionPager } from './version-pager.tsx';
 import classes from './versions.module.css';
 
 interface ReplyActionsProps {
-  readonly reply: ReplyJson;
+  readonly reply: Json<'reply'>;
   readonly version: VersionChoice;
   /** Undefined if the reply cannot be generated again: it is not the latest one, or belongs to another person. */
   readonly onRetry: (() => Promise<unknown>) | undefined;

@@ -1,12 +1,12 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconAlertTriangle, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
-import type { ReplyJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { Failure, TraceId } from '../app/failure.tsx';
 import classes from './reply.module.css';
 
 interface ReplyEndingProps {
-  readonly reply: ReplyJson;
+  readonly reply: Json<'reply'>;
   /** Undefined if the reply cannot be retried: it is not the latest one, or belongs to another person. */
   readonly onRetry: (() => Promise<unknown>) | undefined;
 }

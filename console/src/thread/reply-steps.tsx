@@ -1,7 +1,7 @@
 import { Collapse, Loader, UnstyledButton } from '@mantine/core';
 import { IconCheck, IconMinus } from '@tabler/icons-react';
 import { useEffect, useId, useState } from 'react';
-import type { ReplyJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { Chevron } from '../app/chevron.tsx';
 import { counted } from '../app/count-words.ts';
 import { durationText, longDurationText, stepDurationsMs, totalMs } from './elapsed.ts';
@@ -9,7 +9,7 @@ import classes from './reply.module.css';
 import { isRunning } from './thread-state.ts';
 
 interface ReplyStepsProps {
-  readonly reply: ReplyJson;
+  readonly reply: Json<'reply'>;
   readonly clockAheadMs: number | null;
 }
 
@@ -91,7 +91,7 @@ function Steps({ reply, clockAheadMs }: ReplyStepsProps) {
 }
 
 /** The step during which a reply failed or was stopped. */
-function isBroken({ status, steps }: ReplyJson, at: number): boolean {
+function isBroken({ status, steps }: Json<'reply'>, at: number): boolean {
   return (status === 'failed' || status === 'cancelled') && at === steps.length - 1;
 }
 
@@ -102,7 +102,7 @@ function StepIcon({ isCurrent, isBroken }: { isCurrent: boolean; isBroken: boole
 }
 
 /** `4 steps · 3.2 s` */
-function summaryOf(reply: ReplyJson): string {
+function summaryOf(reply: Json<'reply'>): string {
   const count = counted(reply.steps.length, 'step');
   const endMs = totalMs(reply);
   return endMs === null ? count : `${count} · ${durationText(endMs)}`;

@@ -2,7 +2,7 @@ import { Tooltip, UnstyledButton } from '@mantine/core';
 import { createContext, memo, type ReactNode, useContext, useDeferredValue, useMemo } from 'react';
 import Markdown, { type Components, type ExtraProps } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import type { SourceJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { Citation } from './citation.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { closeOpenMarks } from './growing-text.ts';
@@ -15,14 +15,14 @@ import { markUnsupported, type Span } from './unsupported.ts';
 
 export interface ReplyTextProps {
   readonly text: string;
-  readonly sources: readonly SourceJson[] | null;
+  readonly sources: readonly Json<'source'>[] | null;
   /** The statements that were not found in the documents. */
   readonly unsupported: readonly Span[];
   /** Whether the reply is still being written, or was stopped. Its citations have no sources yet. */
   readonly isDraft: boolean;
 }
 
-const noSources: readonly SourceJson[] = [];
+const noSources: readonly Json<'source'>[] = [];
 const Sources = createContext(noSources);
 
 /**

@@ -1,6 +1,6 @@
 import { IconAlertCircle, IconCircleCheck, IconListCheck } from '@tabler/icons-react';
 import { type ComponentType, lazy, memo, useMemo, useState } from 'react';
-import type { ReplyJson, SourceJson, VerdictJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { counted } from '../app/count-words.ts';
 import { DocumentLink, WrittenAt } from './document-link.tsx';
 import classes from './reply.module.css';
@@ -27,7 +27,7 @@ function ReplyText(props: ReplyTextProps) {
 }
 
 interface ReplyProps {
-  readonly reply: ReplyJson;
+  readonly reply: Json<'reply'>;
   readonly clockAheadMs: number | null;
   readonly version: VersionChoice;
   readonly onRetry: (() => Promise<unknown>) | undefined;
@@ -81,7 +81,7 @@ function ReplyParts({ reply, clockAheadMs, version, onRetry }: ReplyProps) {
 }
 
 /** How much of the reply was found in the documents. */
-function Verdict({ verdict: { summary, statements, found, checked } }: { verdict: VerdictJson }) {
+function Verdict({ verdict: { summary, statements, found, checked } }: { verdict: Json<'verdict'> }) {
   const isAll = found === statements;
   const Icon = isAll ? IconCircleCheck : IconAlertCircle;
   return (
@@ -111,7 +111,7 @@ function Corroborating() {
 }
 
 /** The sources of a reply, numbered like its citations. Each opens its document at the cited passage. */
-function ReplySources({ sources }: { sources: readonly SourceJson[] }) {
+function ReplySources({ sources }: { sources: readonly Json<'source'>[] }) {
   return (
     <div className={classes.sources}>
       <h3 className={classes.smallHeading}>{counted(sources.length, 'source')}</h3>

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { FollowUpBody, PublishedBody, RenameBody, ThreadJson, ThreadViewJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
 import type { FollowedThread } from './use-thread.ts';
@@ -10,42 +10,45 @@ export function useThreadChanges(organizationId: string, threadId: string, follo
   const { take, takeThread } = followed;
   const at = (path = '') => inOrganization(organizationId, `/threads/${encodeURIComponent(threadId)}${path}`);
   const refreshLists = () => void queryClient.invalidateQueries({ queryKey: keys.threads(organizationId) });
-  const onView = (view: ThreadViewJson) => {
+  const onView = (view: Json<'threadView'>) => {
     take(view);
     refreshLists();
   };
-  const onThread = ({ thread }: { thread: ThreadJson }) => {
+  const onThread = ({ thread }: { thread: Json<'thread'> }) => {
     takeThread(thread);
     refreshLists();
   };
   return {
     send: useMutation({
       mutationFn: (prompt: string) =>
-        request<ThreadViewJson>('POST', at('/messages'), { body: { prompt } satisfies FollowUpBody }),
+        request<Json<'threadView'>>('POST', at('/messages'), {
+          body: { prompt } satisfies Json<'followUpBody'>,
+        }),
       onMutate: () => ({ knownMessages: followed.view?.messages.length ?? 0 }),
       onSuccess: onView,
     }),
     edit: useMutation({
-      mutationFn: (body: FollowUpBody) => request<ThreadViewJson>('POST', at('/messages'), { body }),
+      mutationFn: (body: Json<'followUpBody'>) =>
+        request<Json<'threadView'>>('POST', at('/messages'), { body }),
       onSuccess: onView,
     }),
     stop: useMutation({
-      mutationFn: () => request<ThreadViewJson>('POST', at('/stop')),
+      mutationFn: () => request<Json<'threadView'>>('POST', at('/stop')),
       onSuccess: onView,
     }),
     retry: useMutation({
-      mutationFn: () => request<ThreadViewJson>('POST', at('/retry')),
+      mutationFn: () => request<Json<'threadView'>>('POST', at('/retry')),
       onSuccess: onView,
     }),
     rename: useMutation({
       mutationFn: (title: string) =>
-        request<{ thread: ThreadJson }>('PATCH', at(), { body: { title } satisfies RenameBody }),
+        request<{ thread: Json<'thread'> }>('PATCH', at(), { body: { title } satisfies Json<'renameBody'> }),
       onSuccess: onThread,
     }),
     publish: useMutation({
       mutationFn: (published: boolean) =>
-        request<{ thread: ThreadJson }>('PUT', at('/published'), {
-          body: { published } satisfies PublishedBody,
+        request<{ thread: Json<'thread'> }>('PUT', at('/published'), {
+          body: { published } satisfies Json<'publishedBody'>,
         }),
       onSuccess: onThread,
     }),

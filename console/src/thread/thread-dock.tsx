@@ -1,7 +1,7 @@
 import { Button, Loader } from '@mantine/core';
 import { IconArrowDown } from '@tabler/icons-react';
 import { type Ref, useEffect, useState } from 'react';
-import type { ThreadViewJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { ApiError } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { Composer } from './composer.tsx';
@@ -13,7 +13,7 @@ import type { FollowedEnd } from './use-follow-end.ts';
 interface ThreadDockProps {
   /** Null on another person's thread, where nothing can be written. */
   readonly draftName: string | null;
-  readonly view: ThreadViewJson;
+  readonly view: Json<'threadView'>;
   readonly changes: ThreadChanges;
   readonly isRunning: boolean;
   readonly isLive: boolean;
@@ -106,7 +106,7 @@ function Reconnecting({ isLive }: { isLive: boolean }) {
 
 /** If the response to a prompt was lost, the thread shows whether the prompt arrived. */
 function useArrivedPrompt(
-  { messages }: ThreadViewJson,
+  { messages }: Json<'threadView'>,
   send: ThreadChanges['send'],
   onArrived: (prompt: string) => void,
 ): void {

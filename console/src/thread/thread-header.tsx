@@ -13,7 +13,7 @@ import {
   IconWorldOff,
 } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { ThreadViewJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { CopyButton, useCopy } from '../app/copy-button.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
 import type { ThreadDeletion } from './delete-thread.tsx';
@@ -24,7 +24,7 @@ import { fileNameOf, threadMarkdown } from './thread-markdown.ts';
 import { ThreadTitle } from './thread-title.tsx';
 
 interface ThreadHeaderProps {
-  readonly view: ThreadViewJson;
+  readonly view: Json<'threadView'>;
   readonly changes: ThreadChanges;
   readonly deletion: ThreadDeletion;
 }
@@ -77,7 +77,7 @@ export function ThreadHeader({ view, changes, deletion }: ThreadHeaderProps) {
   );
 }
 
-function About({ thread }: { thread: ThreadViewJson['thread'] }) {
+function About({ thread }: { thread: Json<'threadView'>['thread'] }) {
   return (
     <div className={classes.about}>
       {thread.published ? (
@@ -186,7 +186,7 @@ function CopyLinkItem({ threadId }: { threadId: string }) {
   );
 }
 
-function ExportItems({ view }: { view: ThreadViewJson }) {
+function ExportItems({ view }: { view: Json<'threadView'> }) {
   const icon = <IconDownload size={16} aria-hidden />;
   return (
     <>
@@ -205,7 +205,7 @@ function linkTo(threadId: string): string {
 }
 
 /** Downloads the thread. JSON has every message; Markdown the current version of each. */
-function exportThread(view: ThreadViewJson, format: 'md' | 'json'): void {
+function exportThread(view: Json<'threadView'>, format: 'md' | 'json'): void {
   const { thread, messages } = view;
   const isJson = format === 'json';
   const parts = isJson

@@ -1,22 +1,22 @@
-import type { ReplyJson, SourceJson, ThreadViewJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { webLink } from './safe-link.ts';
 import { exchangesOf } from './versions.ts';
 
 /** A reply with the list of its sources, numbered like its citations. */
-export function replyMarkdown({ content, sources }: ReplyJson): string {
+export function replyMarkdown({ content, sources }: Json<'reply'>): string {
   if (sources === null || sources.length === 0) return content;
   const list = sources.map((source, at) => `${at + 1}. ${sourceMarkdown(source)}`);
   return `${content.trimEnd()}\n\n**Sources**\n\n${list.join('\n')}\n`;
 }
 
-function sourceMarkdown({ title, url }: SourceJson): string {
+function sourceMarkdown({ title, url }: Json<'source'>): string {
   const name = title.replace(/\s+/g, ' ').replace(/[\\[\]<>*_`]/g, '\\$&');
   const link = webLink(url);
   return link === undefined ? name : `[${name}](<${link}>)`;
 }
 
 /** The current version of each prompt and reply, in parts. A prompt is quoted, so that its own headings stay inside. */
-export function* threadMarkdown({ thread, messages }: ThreadViewJson): Generator<string> {
+export function* threadMarkdown({ thread, messages }: Json<'threadView'>): Generator<string> {
   yield `# ${thread.title.replace(/\s+/g, ' ')}\n`;
   for (const exchange of exchangesOf(messages)) {
     const { prompt, replies } = exchange.at(-1)!;

@@ -3,7 +3,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import { IconEye } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { useRef } from 'react';
-import type { ThreadViewJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { NotFound } from '../app/fallback-pages.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { useDeleteThread } from './delete-thread.tsx';
@@ -39,7 +39,7 @@ function FollowThread({ organizationId, threadId }: { organizationId: string; th
 
 interface ThreadProps {
   readonly organizationId: string;
-  readonly view: ThreadViewJson;
+  readonly view: Json<'threadView'>;
   readonly followed: FollowedThread;
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ReplyJson, ThreadEvents, ThreadViewJson } from '../api/contract.ts';
+import type { Json, ThreadEvents } from '../api/contract.ts';
 import {
   isRunning,
   latestReply,
@@ -17,7 +17,7 @@ const prompt = {
   createdAt: '2026-11-15T08:00:00.000Z',
 } as const;
 
-function replyWith(changed: Partial<ReplyJson> = {}): ReplyJson {
+function replyWith(changed: Partial<Json<'reply'>> = {}): Json<'reply'> {
   return {
     id: 'msg_2',
     role: 'assistant',
@@ -35,7 +35,7 @@ function replyWith(changed: Partial<ReplyJson> = {}): ReplyJson {
   };
 }
 
-function viewWith(reply: ReplyJson, more: ThreadViewJson['messages'] = []): ThreadEvents['view'] {
+function viewWith(reply: Json<'reply'>, more: Json<'threadView'>['messages'] = []): ThreadEvents['view'] {
   return {
     thread: {
       id: 'thr_1',
@@ -53,7 +53,7 @@ function viewWith(reply: ReplyJson, more: ThreadViewJson['messages'] = []): Thre
   };
 }
 
-function knowing(reply: ReplyJson): ThreadState {
+function knowing(reply: Json<'reply'>): ThreadState {
   return reduceThread(nothingKnown, { type: 'view', view: viewWith(reply), pageMs: 500 });
 }
 
@@ -185,7 +185,7 @@ describe('the response to a request', () => {
 test('a reply says that it quotes documents only if it does, and only once', () => {
   const source = { id: 'doc_1', title: 'Returns', url: null, snippet: 'Within 30 days.' };
   const verdict = { summary: 'Quoted from 1 source', statements: 1, found: 1, checked: [] };
-  const origin = (model: string, sources: ReplyJson['sources'], known: ReplyJson['verdict'] = null) =>
+  const origin = (model: string, sources: Json<'reply'>['sources'], known: Json<'reply'>['verdict'] = null) =>
     originOf({ model, sources, verdict: known });
   assert.equal(origin('extractive', [source]), 'Quoted from documents');
   assert.equal(origin('extractive', [source], verdict), null);

@@ -1,8 +1,8 @@
-import type { ReplyJson, ThreadEvents, ThreadJson, ThreadViewJson } from '../api/contract.ts';
+import type { Json, ThreadEvents } from '../api/contract.ts';
 
 /** The known state of a thread. */
 export interface ThreadState {
-  readonly view: ThreadViewJson | null;
+  readonly view: Json<'threadView'> | null;
   /**
    * The service's clock minus the page's, so that a wrong clock on this machine does not matter. Null before the first
    * event.
@@ -20,16 +20,16 @@ type ThreadChange =
   | { readonly type: 'view'; readonly view: ThreadEvents['view']; readonly pageMs: number }
   | { readonly type: 'progress'; readonly progress: ThreadEvents['progress'] }
   /** The response to a rename or a publication. */
-  | { readonly type: 'thread'; readonly thread: ThreadJson }
+  | { readonly type: 'thread'; readonly thread: Json<'thread'> }
   /** The response to another request. It may be older than what the stream has sent since. */
-  | { readonly type: 'answer'; readonly view: ThreadViewJson; readonly isLive: boolean };
+  | { readonly type: 'answer'; readonly view: Json<'threadView'>; readonly isLive: boolean };
 
 /** Where the text of a reply comes from. Null if its verdict says it, and for small talk, which quotes nothing. */
 export function originOf({
   model,
   sources,
   verdict,
-}: Pick<ReplyJson, 'model' | 'sources' | 'verdict'>): string | null {
+}: Pick<Json<'reply'>, 'model' | 'sources' | 'verdict'>): string | null {
   if (model !== 'extractive') return model;
   return verdict === null && sources !== null && sources.length > 0 ? 'Quoted from documents' : null;
 }
@@ -58,23 +58,23 @@ export function reduceThread(state: ThreadState, change: ThreadChange): ThreadSt
 }
 
 /** Whether a reply is being written. The thread accepts no prompt during this time. */
-export function isRunning(reply: ReplyJson | undefined): boolean {
+export function isRunning(reply: Json<'reply'> | undefined): boolean {
   return reply?.status === 'in_progress' || reply?.status === 'corroborating';
 }
 
-export function latestReply(view: ThreadViewJson | null): ReplyJson | undefined {
+export function latestReply(view: Json<'threadView'> | null): Json<'reply'> | undefined {
   return view?.messages.findLast((message) => message.role === 'assistant');
 }
 
 /** Undefined if the preceding text or steps are missing. */
 function withProgress(
-  view: ThreadViewJson,
+  view: Json<'threadView'>,
   { messageId, status, stepsFrom, steps, textFrom, text }: ThreadEvents['progress'],
-): ThreadViewJson | undefined {
+): Json<'threadView'> | undefined {
   const reply = view.messages.find(({ id }) => id === messageId);
   if (reply?.role !== 'assistant') return undefined;
   if (stepsFrom > reply.steps.length || textFrom > reply.content.length) return undefined;
-  const grown: ReplyJson = {
+  const grown: Json<'reply'> = {
     ...reply,
     status,
     steps: [...reply.steps.slice(0, stepsFrom), ...steps],
@@ -88,23 +88,23 @@ function withProgress(
  * ended before the response to its prompt arrives.
  */
 function withAnswer(
-  known: ThreadViewJson | null,
-  answer: ThreadViewJson,
+  known: Json<'threadView'> | null,
+  answer: Json<'threadView'>,
   isLive: boolean,
-): ThreadViewJson | null {
+): Json<'threadView'> | null {
   if (known === null || !isLive) return keepEqual(known, answer);
   const ids = new Set(known.messages.map(({ id }) => id));
   const unknown = answer.messages.filter(({ id }) => !ids.has(id));
   return unknown.length === 0 ? known : withState({ ...known, messages: [...known.messages, ...unknown] });
 }
 
-function withState(view: ThreadViewJson): ThreadViewJson {
+function withState(view: Json<'threadView'>): Json<'threadView'> {
   const reply = latestReply(view);
   return { ...view, state: isRunning(reply) ? 'in_progress' : reply?.status === 'failed' ? 'error' : 'idle' };
 }
 
 /** The next view. Unchanged messages keep their objects, so that they are not rendered again. */
-function keepEqual(known: ThreadViewJson | null, next: ThreadViewJson): ThreadViewJson {
+function keepEqual(known: Json<'threadView'> | null, next: Json<'threadView'>): Json<'threadView'> {
   if (known === null) return next;
   const byId = new Map(known.messages.map((message) => [message.id, message]));
   const messages = next.messages.map((message) => {

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react';
-import type { ReplyJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { announce } from '../app/announcer.tsx';
 import { isRunning } from './thread-state.ts';
 
-const words: Record<ReplyJson['status'], string> = {
+const words: Record<Json<'reply'>['status'], string> = {
   in_progress: 'Generating',
   corroborating: 'Generating',
   completed: 'Complete',
@@ -14,7 +14,7 @@ const words: Record<ReplyJson['status'], string> = {
 /**
  * Announces each change of a reply's status to screen readers, once. A reply that had already ended is not announced.
  */
-export function useAnnouncedReply(reply: ReplyJson | undefined): void {
+export function useAnnouncedReply(reply: Json<'reply'> | undefined): void {
   const id = reply?.id;
   const word = reply && words[reply.status];
   const wasRunning = useRef(isRunning(reply));

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
-import type { ThreadJson, ThreadViewJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { keys, threadOptions } from '../api/queries.ts';
 import { ApiError, inOrganization } from '../api/request.ts';
 import { nothingKnown, reduceThread } from './thread-state.ts';
@@ -14,7 +14,7 @@ export function useThread(organizationId: string, threadId: string) {
   const key = keys.thread(organizationId, threadId);
   const [state, dispatch] = useReducer(reduceThread, null, () => ({
     ...nothingKnown,
-    view: queryClient.getQueryData<ThreadViewJson>(key) ?? null,
+    view: queryClient.getQueryData<Json<'threadView'>>(key) ?? null,
   }));
   const [isLive, setLive] = useState(false);
   const [isGone, setGone] = useState(false);
@@ -58,9 +58,9 @@ export function useThread(organizationId: string, threadId: string) {
 
   /** Applies the response to a request. */
   const take = useCallback(
-    (answer: ThreadViewJson) => dispatch({ type: 'answer', view: answer, isLive }),
+    (answer: Json<'threadView'>) => dispatch({ type: 'answer', view: answer, isLive }),
     [isLive],
   );
-  const takeThread = useCallback((thread: ThreadJson) => dispatch({ type: 'thread', thread }), []);
+  const takeThread = useCallback((thread: Json<'thread'>) => dispatch({ type: 'thread', thread }), []);
   return { view, takeThread, clockAheadMs: state.clockAheadMs, isLive, isGone, take };
 }

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { MessageJson, ThreadViewJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { fileNameOf, replyMarkdown, threadMarkdown } from './thread-markdown.ts';
 import { exchangesOf } from './versions.ts';
 
 const at = '2026-11-16T08:00:00.000Z';
-const prompt = (id: string, replaces?: string): MessageJson => {
+const prompt = (id: string, replaces?: string): Json<'message'> => {
   return { id, role: 'user', content: id, createdAt: at, ...(replaces !== undefined && { replaces }) };
 };
-const reply = (id: string, sources: [string, string | null][] = []): MessageJson & { role: 'assistant' } => ({
+const reply = (
+  id: string,
+  sources: [string, string | null][] = [],
+): Json<'message'> & { role: 'assistant' } => ({
   id,
   role: 'assistant',
   content: id,
@@ -22,7 +25,7 @@ const reply = (id: string, sources: [string, string | null][] = []): MessageJson
   failure: null,
   verdict: null,
 });
-const shapeOf = (messages: MessageJson[]) =>
+const shapeOf = (messages: Json<'message'>[]) =>
   exchangesOf(messages).map((turns) =>
     turns.map((turn) => [turn.prompt.id, ...turn.replies.map(({ id }) => id)].join(' ')),
   );
@@ -57,8 +60,8 @@ describe('Markdown', () => {
 
   it('of a thread has the current versions only', () => {
     const messages = [prompt('a\n# b'), reply('A1'), reply('A2'), prompt('c', 'a\n# b'), reply('C')];
-    const thread = { title: 'A\ntitle' } as ThreadViewJson['thread'];
-    const lines = (some: MessageJson[]) =>
+    const thread = { title: 'A\ntitle' } as Json<'threadView'>['thread'];
+    const lines = (some: Json<'message'>[]) =>
       [...threadMarkdown({ thread, messages: some, state: 'idle' })].join('');
     assert.equal(lines(messages.slice(0, 3)), '# A title\n\n> a\n> # b\n\nA2\n');
     assert.equal(lines(messages), '# A title\n\n> c\n\nC\n');

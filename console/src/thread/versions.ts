@@ -1,15 +1,15 @@
-import type { MessageJson, ReplyJson, UserMessageJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 
 /** A prompt and the replies to it, oldest first: regenerating adds a reply and keeps the earlier ones. */
 export interface Turn {
-  readonly prompt: UserMessageJson;
-  readonly replies: readonly ReplyJson[];
+  readonly prompt: Json<'userMessage'>;
+  readonly replies: readonly Json<'reply'>[];
 }
 
 /** One place in the conversation: the versions of a prompt, oldest first. Editing the prompt adds one. */
 export type Exchange = readonly [Turn, ...Turn[]];
 
-export function exchangesOf(messages: readonly MessageJson[]): Exchange[] {
+export function exchangesOf(messages: readonly Json<'message'>[]): Exchange[] {
   const exchanges: [OpenTurn, ...OpenTurn[]][] = [];
   for (const message of messages) {
     const current = exchanges.at(-1);
@@ -22,6 +22,6 @@ export function exchangesOf(messages: readonly MessageJson[]): Exchange[] {
 }
 
 interface OpenTurn {
-  readonly prompt: UserMessageJson;
-  readonly replies: ReplyJson[];
+  readonly prompt: Json<'userMessage'>;
+  readonly replies: Json<'reply'>[];
 }

@@ -1,12 +1,12 @@
 import { CloseButton } from '@mantine/core';
 import { IconCircleCheckFilled, IconCircleDashed } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import type { FirstStepsJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import hidden from '../thread/unseen.module.css';
 import classes from './first-minutes.module.css';
 
 interface FirstStepsProps {
-  readonly steps: FirstStepsJson;
+  readonly steps: Json<'firstSteps'>;
   readonly onDismiss: () => void;
 }
 
@@ -47,6 +47,6 @@ export function FirstSteps({ steps, onDismiss }: FirstStepsProps) {
   );
 }
 
-export function isComplete({ asked, hasDocument, hasKey, hasInvited }: FirstStepsJson): boolean {
+export function isComplete({ asked, hasDocument, hasKey, hasInvited }: Json<'firstSteps'>): boolean {
   return asked && hasDocument && hasKey && hasInvited;
 }

@@ -4,7 +4,7 @@ import { IconArrowUpRight } from '@tabler/icons-react';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import type { NewThreadBody, ThreadViewJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { examplesOptions, firstStepsOptions, keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
@@ -145,11 +145,11 @@ function useCreateThread(organizationId: string) {
   const queryClient = useQueryClient();
   const [attempt, setAttempt] = useState({ body: '', key: '' });
   return useMutation({
-    mutationFn: (body: NewThreadBody) => {
+    mutationFn: (body: Json<'newThreadBody'>) => {
       const text = JSON.stringify(body);
       const key = attempt.body === text ? attempt.key : randomKey();
       setAttempt({ body: text, key });
-      return request<ThreadViewJson>('POST', inOrganization(organizationId, '/threads'), {
+      return request<Json<'threadView'>>('POST', inOrganization(organizationId, '/threads'), {
         body,
         headers: { 'idempotency-key': key },
       });

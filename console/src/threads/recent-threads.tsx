@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation } from '@tanstack/react-router';
-import type { ThreadRowJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { recentOptions, threadOptions } from '../api/queries.ts';
 import { useOrganization } from '../app/session.tsx';
 import classes from '../app/sidebar.module.css';
@@ -25,7 +25,7 @@ export function RecentThreads() {
   );
 }
 
-function RecentThread({ organizationId, thread }: { organizationId: string; thread: ThreadRowJson }) {
+function RecentThread({ organizationId, thread }: { organizationId: string; thread: Json<'threadRow'> }) {
   const isOpen = useLocation().pathname === `/threads/${thread.id}`;
   // The page of the open thread follows its stream and sees a change first.
   const { data } = useQuery({ ...threadOptions(organizationId, thread.id), enabled: false });

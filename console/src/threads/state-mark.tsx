@@ -1,8 +1,8 @@
 import { VisuallyHidden } from '@mantine/core';
-import type { ThreadRowJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import classes from './threads.module.css';
 
-type State = ThreadRowJson['state'];
+type State = Json<'threadRow'>['state'];
 
 export const stateWords: Readonly<Record<State, string>> = {
   idle: 'Done',

@@ -2,7 +2,7 @@ import { Badge, Button, Skeleton, Text, VisuallyHidden } from '@mantine/core';
 import { IconUser, IconWorld } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
-import type { SegmentsJson, ThreadRowJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { RelativeTime } from '../app/relative-time.tsx';
 import { StateMark } from './state-mark.tsx';
 import classes from './threads.module.css';
@@ -37,7 +37,7 @@ export function ThreadRows({ list, scope }: { list: ThreadList; scope: 'mine' | 
   );
 }
 
-function ThreadRow({ thread, scope }: { thread: ThreadRowJson; scope: 'mine' | 'published' }) {
+function ThreadRow({ thread, scope }: { thread: Json<'threadRow'>; scope: 'mine' | 'published' }) {
   return (
     <li>
       <Link
@@ -76,13 +76,13 @@ function ThreadRow({ thread, scope }: { thread: ThreadRowJson; scope: 'mine' | '
   );
 }
 
-function lineOf({ line, state }: ThreadRowJson): string {
+function lineOf({ line, state }: Json<'threadRow'>): string {
   if (line !== '') return line;
   return state === 'in_progress' ? 'Waiting for the reply' : 'No reply yet';
 }
 
 /** The text in pieces, with the words that were found marked. */
-function Segments({ of }: { of: SegmentsJson }) {
+function Segments({ of }: { of: Json<'segments'> }) {
   return of.map(({ text, hit }, place) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: a piece of a text is identified by its position.
     hit ? <mark key={place}>{text}</mark> : <span key={place}>{text}</span>,

@@ -1,11 +1,11 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { ThreadRowJson } from '../api/contract.ts';
+import type { Json } from '../api/contract.ts';
 import { recentOptions, type ThreadFilter, threadsOptions } from '../api/queries.ts';
 import { useOrganization } from '../app/session.tsx';
 
 export interface ThreadList {
-  readonly threads: readonly ThreadRowJson[];
+  readonly threads: readonly Json<'threadRow'>[];
   /** Nothing has been loaded yet. */
   readonly isPending: boolean;
   /** More is being loaded, or is about to be. */
@@ -44,7 +44,10 @@ export function useThreadList(filter: ThreadFilter, limit?: number): ThreadList 
 }
 
 /** Uses the rows of the sidebar if it loaded them after the list. */
-function useRecentRows(organizationId: string, listedAt: number): (row: ThreadRowJson) => ThreadRowJson {
+function useRecentRows(
+  organizationId: string,
+  listedAt: number,
+): (row: Json<'threadRow'>) => Json<'threadRow'> {
   const { data, dataUpdatedAt } = useQuery({ ...recentOptions(organizationId), enabled: false });
   return (row) => {
     const known = dataUpdatedAt > listedAt ? data?.threads.find(({ id }) => id === row.id) : undefined;

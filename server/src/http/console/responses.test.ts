@@ -18,25 +18,11 @@ import { addMember } from '../../usecases/people/members.ts';
 import { startSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { HeldRequests } from '../long-responses.ts';
+import type { Json } from '../schema.ts';
 import { consoleRoutes } from './index.ts';
-import type { SessionJson } from './session-schemas.ts';
-import type {
-  ApplicationsJson,
-  AuditJson,
-  DocumentsJson,
-  FoundPassagesJson,
-  KeysJson,
-  MembersJson,
-  UsageJson,
-} from './setting-schemas.ts';
-import {
-  type AccountsJson,
-  type RatingsJson,
-  type ThreadListJson,
-  type ThreadViewJson,
-  threadEventSchemas,
-  type UnansweredPageJson,
-} from './thread-schemas.ts';
+import type { sessionSchema } from './session-schemas.ts';
+import type * as settings from './setting-schemas.ts';
+import * as threads from './thread-schemas.ts';
 
 const password = 'seven green otters';
 const routes = consoleRoutes({
@@ -149,7 +135,7 @@ describe('Responses of the console routes', () => {
       await call('POST /invitation/read', { as: person, body: { token } });
       await call('POST /invitation/accept', { as: person, body: { token, password } });
     }
-    const { organizations } = await call<SessionJson>('GET /session', { as: admin });
+    const { organizations } = await call<Json<typeof sessionSchema>>('GET /session', { as: admin });
     assert.equal(organizations.length, 1);
     await call('POST /password', { as: member, body: { current: password, next: `${password}, and two` } });
     member.csrf = 'none';
@@ -160,25 +146,38 @@ describe('Responses of the console routes', () => {
   });
 
   it('match their schemas for threads', async () => {
-    const { thread } = await call<ThreadViewJson>('POST /threads', {
+    const { thread } = await call<Json<typeof threads.threadViewSchema>>('POST /threads', {
       body: { prompt: '#step Read\n#say Hi', accountId: 'acc_1' },
     });
     const { id } = thread;
     await call('POST /threads/:id/stop', { id });
     await call('POST /threads/:id/retry', { id });
     await call('POST /threads/:id/stop', { id });
-    const { messages } = await call<ThreadViewJson>('GET /threads/:id', { id });
+    const { messages } = await call<Json<typeof threads.threadViewSchema>>('GET /threads/:id', { id });
     const rating = { messageId: messages.at(-1)!.id, value: 'down', comment: 'Wrong.' };
     await call('PUT /threads/:id/rating', { id, body: rating });
-    assert.deepEqual((await call<RatingsJson>('GET /threads/:id/ratings', { id })).ratings, [rating]);
-    assert.equal((await call<UnansweredPageJson>('GET /unanswered')).replies[0]?.complaints.length, 1);
+    assert.deepEqual(
+      (await call<Json<typeof threads.ratingsSchema>>('GET /threads/:id/ratings', { id })).ratings,
+      [rating],
+    );
+    assert.equal(
+      (await call<Json<typeof threads.unansweredPageSchema>>('GET /unanswered')).replies[0]?.complaints
+        .length,
+      1,
+    );
     await call('PATCH /threads/:id', { id, body: { title: 'Renamed' } });
     await call('PUT /threads/:id/published', { id, body: { published: true } });
-    assert.equal((await call<ThreadListJson>('GET /threads', { query: '?limit=1' })).threads.length, 1);
-    assert.deepEqual((await call<AccountsJson>('GET /accounts')).accounts, ['acc_1']);
+    assert.equal(
+      (await call<Json<typeof threads.threadListSchema>>('GET /threads', { query: '?limit=1' })).threads
+        .length,
+      1,
+    );
+    assert.deepEqual((await call<Json<typeof threads.accountsSchema>>('GET /accounts')).accounts, ['acc_1']);
     await call('GET /home/:id', { id });
     assert.equal(
-      (await call<ThreadViewJson>('GET /threads/:id', { id, as: member })).messages.at(-1)?.role,
+      (await call<Json<typeof threads.threadViewSchema>>('GET /threads/:id', { id, as: member })).messages.at(
+        -1,
+      )?.role,
       'assistant',
     );
     await call('DELETE /threads/:id', { id });
@@ -199,7 +198,11 @@ describe('Responses of the console routes', () => {
       for (const event of whole) {
         const [, name, data] = /^event: (\w+)\ndata: (.*)$/m.exec(event) ?? [];
         if (name === undefined) continue;
-        assertMatches(threadEventSchemas[name as keyof typeof threadEventSchemas], JSON.parse(data!), name);
+        assertMatches(
+          threads.threadEventSchemas[name as keyof typeof threads.threadEventSchemas],
+          JSON.parse(data!),
+          name,
+        );
         if (name === 'progress' && !seen.has(name)) await call('DELETE /threads/:id', { id });
         seen.add(name);
       }
@@ -217,11 +220,14 @@ describe('Responses of the console routes', () => {
     await call('POST /key-requests/:id/approve', { id: approved.id });
     await call('POST /key-requests/:id/decline', { id: declined.id });
     await call('POST /key-requests/:id/reveal', { as: member, id: approved.id });
-    assert.ok((await call<KeysJson>('GET /keys')).keys.length >= 3);
+    assert.ok((await call<Json<typeof settings.keysSchema>>('GET /keys')).keys.length >= 3);
 
     const { id } = await call('POST /applications', { body: { name: 'Nightly' } });
     await call('POST /applications/:id/rotate', { id });
-    assert.equal((await call<ApplicationsJson>('GET /applications')).applications.length, 1);
+    assert.equal(
+      (await call<Json<typeof settings.applicationsSchema>>('GET /applications')).applications.length,
+      1,
+    );
     await call('DELETE /applications/:id', { id });
   });
 
@@ -231,19 +237,21 @@ describe('Responses of the console routes', () => {
     });
     await call('POST /members/:id/invitation', { id: added.id });
     await call('PATCH /members/:id', { id: added.id, body: { role: 'admin' } });
-    assert.equal((await call<MembersJson>('GET /members')).members.length, 3);
+    assert.equal((await call<Json<typeof settings.membersSchema>>('GET /members')).members.length, 3);
     await call('DELETE /members/:id', { id: added.id });
 
     const document = await call('POST /documents', {
       query: '?name=a.md',
       file: '# Refunds\n\nThirty days.\n',
     });
-    assert.equal((await call<DocumentsJson>('GET /documents')).documents.length, 1);
+    assert.equal((await call<Json<typeof settings.documentsSchema>>('GET /documents')).documents.length, 1);
     await call('GET /documents/:id', { id: document.id, query: '?cited=Thirty%20days.' });
     await call('GET /documents/:id/passages', { id: document.id, query: '?skip=0&limit=10' });
     await call('GET /home/:id', { id: document.id });
     const question = { question: 'Thirty days?', asked: true };
-    const { passages } = await call<FoundPassagesJson>('POST /documents/search', { body: question });
+    const { passages } = await call<Json<typeof settings.foundPassagesSchema>>('POST /documents/search', {
+      body: question,
+    });
     assert.equal(passages.length, 1);
     await call('POST /documents/remove', { body: { ids: [document.id] } });
 
@@ -253,13 +261,13 @@ describe('Responses of the console routes', () => {
     await call('POST /model/test');
     await call('GET /usage');
     await call('GET /requests', { query: '?status=NOT_FOUND&from=2026-01-01' });
-    assert.ok((await call<AuditJson>('GET /audit')).events.length > 10);
+    assert.ok((await call<Json<typeof settings.auditSchema>>('GET /audit')).events.length > 10);
   });
 
   it('tell a member that counts of earlier days are left out', async () => {
-    const usage = () => call<UsageJson>('GET /usage', { as: member });
+    const usage = () => call<Json<typeof settings.usageSchema>>('GET /usage', { as: member });
     assert.equal((await usage()).isCut, false);
-    const { members } = await call<MembersJson>('GET /members');
+    const { members } = await call<Json<typeof settings.membersSchema>>('GET /members');
     const { id: userId } = members.find(({ email }) => email === 'ben@acme.example')!;
     const change = { context, organizationId, initiator: operatorInitiator(context) };
     const { id: credentialId } = await createApiKey(change, { userId, name: 'Busy' });
@@ -270,7 +278,7 @@ describe('Responses of the console routes', () => {
     const { isCut, counts } = await usage();
     assert.deepEqual([isCut, counts.length], [true, 5_000]);
     assert.equal(
-      (await call<UsageJson>('GET /usage')).isCut,
+      (await call<Json<typeof settings.usageSchema>>('GET /usage')).isCut,
       false,
       'an admin sees the traffic of every day',
     );
@@ -281,7 +289,7 @@ describe('Responses of the console routes', () => {
     const { userId } = await addMember({ context, organizationId, initiator }, { email: 'di@acme.example' });
     const started = await startSession({ context, traceId: 'trace' }, userId, null);
     const invited: Person = { cookie: `skein=${started?.token}`, csrf: 'none' };
-    const { invitations: pending } = await call<SessionJson>('GET /session', { as: invited });
+    const { invitations: pending } = await call<Json<typeof sessionSchema>>('GET /session', { as: invited });
     assert.equal(pending.length, 1);
     await call('POST /invitations/:id/accept', { as: invited, id: organizationId });
     await call('POST /sign-out', { as: invited });

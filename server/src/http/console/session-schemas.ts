@@ -1,6 +1,6 @@
 import { memberRoles } from '../../domain/organization.ts';
 import { passwordLengthMax, type passwordLengthMin, type SignInProblem } from '../../domain/sign-in.ts';
-import { boolean, integer, type Json, nullable, object, string, Type, text } from '../schema.ts';
+import { boolean, integer, nullable, object, string, Type, text } from '../schema.ts';
 
 const email = text(0, 320);
 // More than the limit, so that the use case can say what is wrong with a password that is too long.
@@ -11,18 +11,14 @@ const token = Type.String({ maxLength: 128 });
 export type PasswordLengthMin = typeof passwordLengthMin;
 
 export const signInBody = object({ email, password });
-export type SignInBody = Json<typeof signInBody>;
 
 export const passwordBody = object({ current: password, next: password });
 
 export const invitationBody = object({ token });
-export type InvitationBody = Json<typeof invitationBody>;
 
 export const acceptInvitationBody = object({ token, password });
-export type AcceptInvitationBody = Json<typeof acceptInvitationBody>;
 
 export const passwordLinkBody = object({ email });
-export type PasswordLinkBody = Json<typeof passwordLinkBody>;
 
 /** The ways to sign in. `sso` names the provider where single sign-on is configured. */
 export const signInOfferSchema = object({
@@ -30,24 +26,22 @@ export const signInOfferSchema = object({
   /** Whether a person can have a link to choose a new password sent by mail. */
   passwordLinks: boolean,
 });
-export type SignInOffer = Json<typeof signInOfferSchema>;
 
 /** In the address of the sign-in page: `/sign-in?problem=…`. */
 export type { SignInProblem };
 
 export const role = Type.Enum([...memberRoles]);
 
-const organizationSchema = object({
+export const organizationSchema = object({
   id: string,
   name: string,
   role,
   /** Whether the public API is enabled for the organization. */
   apiEnabled: boolean,
 });
-export type OrganizationJson = Json<typeof organizationSchema>;
 
 /** The limits that the page checks or shows. Lengths are in code points. */
-const limitsSchema = object({
+export const limitsSchema = object({
   promptLengthMax: integer,
   titleLengthMax: integer,
   linkLengthMax: integer,
@@ -55,7 +49,6 @@ const limitsSchema = object({
   ratingCommentLengthMax: integer,
   documentBytesMax: integer,
 });
-export type LimitsJson = Json<typeof limitsSchema>;
 
 export const sessionSchema = object({
   user: object({ id: string, email: string }),
@@ -69,7 +62,6 @@ export const sessionSchema = object({
   /** Organizations that added the person, who has not accepted yet. Listed only after single sign-on. */
   invitations: Type.Array(object({ id: string, name: string })),
 });
-export type SessionJson = Json<typeof sessionSchema>;
 
 export const invitationSchema = object({
   email: string,
@@ -81,4 +73,3 @@ export const invitationSchema = object({
   /** `choose`: set a new password. `prove`: enter the existing one. `sso`: sign in through the provider. */
   password: Type.Enum(['choose', 'prove', 'sso']),
 });
-export type InvitationJson = Json<typeof invitationSchema>;

@@ -5,7 +5,6 @@ import {
   boolean,
   count,
   integer,
-  type Json,
   nullable,
   number,
   object,
@@ -35,7 +34,6 @@ export const newKeyBody = object({
 export const rotateKeyBody = object({
   oldValidFor: Type.Enum(Object.keys(rotationGraces) as RotationGrace[]),
 });
-export type RotateKeyBody = Json<typeof rotateKeyBody>;
 
 export const keySchema = object({
   id: string,
@@ -54,9 +52,8 @@ export const keySchema = object({
   /** Whether the caller may rotate it: their own, and for admins org-wide ones and those of service accounts. */
   rotatable: boolean,
 });
-export type KeyJson = Json<typeof keySchema>;
 
-const keyRequestSchema = object({
+export const keyRequestSchema = object({
   id: string,
   name: string,
   /** The address of the member who requested it. */
@@ -66,11 +63,9 @@ const keyRequestSchema = object({
   requestedAt: time,
   expiresAt: time,
 });
-export type KeyRequestJson = Json<typeof keyRequestSchema>;
 
 /** Admins see all keys and requests, members their own. */
 export const keysSchema = object({ keys: Type.Array(keySchema), requests: Type.Array(keyRequestSchema) });
-export type KeysJson = Json<typeof keysSchema>;
 
 export const keyRequestedSchema = object({ id: string });
 
@@ -81,9 +76,8 @@ export const newKeySchema = object({
   /** A shell command that uses it. */
   curl: string,
 });
-export type NewKeyJson = Json<typeof newKeySchema>;
 
-const applicationSchema = object({
+export const applicationSchema = object({
   /** Also its client id. */
   id: string,
   name: string,
@@ -91,26 +85,23 @@ const applicationSchema = object({
   rotatedAt: nullable(time),
   lastUsedAt: nullable(time),
 });
-export type ApplicationJson = Json<typeof applicationSchema>;
 
 export const applicationsSchema = object({
   applications: Type.Array(applicationSchema),
   /** Where applications exchange their credentials for access tokens. */
   tokenUrl: string,
 });
-export type ApplicationsJson = Json<typeof applicationsSchema>;
 
 export const clientSecretSchema = object({
   id: string,
   /** Shown only in this response. */
   clientSecret: string,
 });
-export type ClientSecretJson = Json<typeof clientSecretSchema>;
 
 export const newMemberBody = object({ email: text(0, 254), role, service: boolean });
 export const memberRoleBody = object({ role });
 
-const memberSchema = object({
+export const memberSchema = object({
   id: string,
   email: string,
   role,
@@ -124,10 +115,8 @@ const memberSchema = object({
   /** Valid personal keys, which are revoked when the member is removed. */
   keys: Type.Array(object({ id: string, name: string, hint: string })),
 });
-export type MemberJson = Json<typeof memberSchema>;
 
 export const membersSchema = object({ members: Type.Array(memberSchema), sendsMail: boolean });
-export type MembersJson = Json<typeof membersSchema>;
 
 export const invitedSchema = object({
   id: string,
@@ -136,7 +125,6 @@ export const invitedSchema = object({
   mailed: boolean,
   expiresAt: nullable(time),
 });
-export type InvitedJson = Json<typeof invitedSchema>;
 
 export const documentSchema = object({
   id: string,
@@ -146,7 +134,6 @@ export const documentSchema = object({
   passages: count,
   addedAt: time,
 });
-export type DocumentJson = Json<typeof documentSchema>;
 
 export const documentsSchema = object({
   documents: Type.Array(documentSchema),
@@ -154,7 +141,6 @@ export const documentsSchema = object({
   storage: object({ documents: count, documentsMax: count, bytes: count, bytesMax: count }),
   endings: Type.Array(string),
 });
-export type DocumentsJson = Json<typeof documentsSchema>;
 
 /** A document to read. Its passages are counted from 0. */
 export const openedDocumentSchema = object({
@@ -165,10 +151,8 @@ export const openedDocumentSchema = object({
   /** Null if the document does not contain the cited text. */
   citedPosition: nullable(count),
 });
-export type OpenedDocumentJson = Json<typeof openedDocumentSchema>;
 
 export const passagesSchema = object({ passages: Type.Array(object({ heading: string, text: string })) });
-export type PassagesJson = Json<typeof passagesSchema>;
 
 export const questionBody = object({
   question: text(1, 1_000),
@@ -190,7 +174,6 @@ export const foundPassagesSchema = object({
     }),
   ),
 });
-export type FoundPassagesJson = Json<typeof foundPassagesSchema>;
 
 export const addedDocumentSchema = object({
   id: string,
@@ -199,7 +182,6 @@ export const addedDocumentSchema = object({
   /** Whether it replaced a document of the same name. */
   replaced: boolean,
 });
-export type AddedDocumentJson = Json<typeof addedDocumentSchema>;
 
 /** A request counts as one change, so it has few ids. */
 export const removedDocumentsBody = object({ ids: Type.Array(text(1, 100), { minItems: 1, maxItems: 100 }) });
@@ -210,10 +192,8 @@ export const removedDocumentsSchema = object({
   /** Does not include documents that had already been removed. */
   removed: count,
 });
-export type RemovedDocumentsJson = Json<typeof removedDocumentsSchema>;
 
 export const examplesSchema = object({ questions: Type.Array(string) });
-export type ExamplesJson = Json<typeof examplesSchema>;
 
 /** What the admin of a new organization has done. */
 export const firstStepsSchema = object({
@@ -222,14 +202,12 @@ export const firstStepsSchema = object({
   hasKey: boolean,
   hasInvited: boolean,
 });
-export type FirstStepsJson = Json<typeof firstStepsSchema>;
 
 export const modelSchema = object({
   name: string,
   /** Null for a model that runs inside the service: there is nothing to test. */
   provider: nullable(string),
 });
-export type ModelJson = Json<typeof modelSchema>;
 
 const modelTest = { model: string, ms: number };
 export const modelTestSchema = object({
@@ -241,11 +219,10 @@ export const modelTestSchema = object({
     ]),
   ),
 });
-export type ModelTestJson = Json<typeof modelTestSchema>;
 
 const credentialSchema = object({ id: string, kind: Type.Enum(['key', 'application']), name: string });
 
-const usageCountSchema = object({
+export const usageCountSchema = object({
   /** A day in UTC, as in `2026-11-15`, or the time at which an hour starts. */
   period: string,
   /** Null by the hour. */
@@ -254,19 +231,17 @@ const usageCountSchema = object({
   outcome: string,
   requests: count,
 });
-export type UsageCountJson = Json<typeof usageCountSchema>;
 
 export const usageRange = Type.Enum(['24h', '7d', '30d', '90d']);
 
 /** In milliseconds, estimated; null without requests. */
 const percentiles = { p50: nullable(number), p95: nullable(number), p99: nullable(number) };
 
-const trafficSchema = object({
+export const trafficSchema = object({
   operations: Type.Array(object({ operation: string, requests: count, errors: count, ...percentiles })),
   errors: Type.Array(object({ code: string, requests: count })),
   replies: object({ completed: count, failed: count, cancelled: count, ...percentiles }),
 });
-export type TrafficJson = Json<typeof trafficSchema>;
 
 /** Members see the quota, and the counts of their own keys. */
 export const usageSchema = object({
@@ -279,9 +254,8 @@ export const usageSchema = object({
   /** Null for members. */
   traffic: nullable(trafficSchema),
 });
-export type UsageJson = Json<typeof usageSchema>;
 
-const auditEventSchema = object({
+export const auditEventSchema = object({
   id: string,
   at: time,
   /** An address, `Operator` or `Skein`. */
@@ -295,7 +269,6 @@ const auditEventSchema = object({
   /** Whether the request log has the API request with this trace id. */
   isLogged: boolean,
 });
-export type AuditEventJson = Json<typeof auditEventSchema>;
 
 /** A filter of a log. Days are in UTC, both included. */
 const logQuery = {
@@ -313,7 +286,6 @@ export const auditQuery = {
 
 /** Newest first. With a filter, a page may be empty and still have a next one. */
 export const auditSchema = object({ events: Type.Array(auditEventSchema), nextCursor: nullable(string) });
-export type AuditJson = Json<typeof auditSchema>;
 
 export const requestQuery = {
   ...logQuery,
@@ -323,7 +295,7 @@ export const requestQuery = {
   credentialId: Type.Optional(text(1, 64)),
 };
 
-const requestSchema = object({
+export const requestSchema = object({
   /** The trace id. */
   id: string,
   at: time,
@@ -336,7 +308,6 @@ const requestSchema = object({
   /** The error message; null if the request succeeded. */
   error: nullable(object({ code: string, message: string })),
 });
-export type RequestJson = Json<typeof requestSchema>;
 
 /** Newest first. With a filter, a page may be empty and still have a next one. */
 export const requestsSchema = object({
@@ -347,4 +318,3 @@ export const requestsSchema = object({
   /** How many days a request is kept; null: forever. */
   keptDays: nullable(number),
 });
-export type RequestsJson = Json<typeof requestsSchema>;

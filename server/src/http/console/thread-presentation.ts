@@ -13,29 +13,23 @@ import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { MessagesView } from '../../usecases/threads/followed-threads.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
 import type { Piece, Pieces } from '../long-responses.ts';
-import { present } from '../schema.ts';
-import {
-  type MessageJson,
-  type ReplyJson,
-  type StepJson,
-  type ThreadEvents,
-  type ThreadViewJson,
-  threadHeadSchema,
-  type VerdictJson,
-} from './thread-schemas.ts';
+import { type Json, present } from '../schema.ts';
+import * as schemas from './thread-schemas.ts';
+
+type Head = Omit<Json<typeof schemas.threadViewSchema>, 'messages'>;
 
 /** The JSON of a thread and its messages. A large thread is loaded as the peer takes it. */
 export function presentView({ view, parts }: ThreadView): Pieces {
   return renderView(presentHead(view), parts, view.mine);
 }
 
-function presentHead({ thread, mine, createdBy, status }: ThreadHeadView): Omit<ThreadViewJson, 'messages'> {
+function presentHead({ thread, mine, createdBy, status }: ThreadHeadView): Head {
   const shown = { ...thread, mine, createdBy: createdBy ?? formerMember };
-  return { thread: present(threadHeadSchema, shown), state: status.state };
+  return { thread: present(schemas.threadHeadSchema, shown), state: status.state };
 }
 
 /** The name of an event of the stream, and its data. */
-export function presentEvent(event: ThreadEvent, now: number): readonly [keyof ThreadEvents, Pieces] {
+export function presentEvent(event: ThreadEvent, now: number): readonly [keyof schemas.ThreadEvents, Pieces] {
   switch (event.type) {
     case 'view':
       return [
@@ -45,12 +39,12 @@ export function presentEvent(event: ThreadEvent, now: number): readonly [keyof T
     case 'progress':
       return ['progress', [JSON.stringify(presentProgress(event))]];
     case 'gone':
-      return ['gone', [JSON.stringify({} satisfies ThreadEvents['gone'])]];
+      return ['gone', ['{}']];
   }
 }
 
 async function* renderView(
-  head: Omit<ThreadViewJson, 'messages'> | Omit<ThreadEvents['view'], 'messages'>,
+  head: Head & { readonly now?: string },
   parts: ThreadView['parts'],
   mine: boolean,
 ): AsyncGenerator<Piece> {
@@ -84,7 +78,7 @@ function presentProgress({
   reply,
   stepsFrom,
   textFrom,
-}: ThreadEvent & { type: 'progress' }): ThreadEvents['progress'] {
+}: ThreadEvent & { type: 'progress' }): schemas.ThreadEvents['progress'] {
   return {
     messageId: reply.id,
     status: reply.status,
@@ -95,13 +89,13 @@ function presentProgress({
   };
 }
 
-function presentMessage(message: Message, view: MessagesView): MessageJson {
+function presentMessage(message: Message, view: MessagesView): Json<typeof schemas.messageSchema> {
   if (message.role === 'assistant') return presentReply(message, view);
   const { createdAt, threadId: _, ...prompt } = message;
   return { ...prompt, createdAt: iso(createdAt) };
 }
 
-function presentReply(reply: AssistantMessage, { details }: MessagesView): ReplyJson {
+function presentReply(reply: AssistantMessage, { details }: MessagesView): Json<typeof schemas.replySchema> {
   const { threadId: _, createdAt, completedAt, steps, ...shown } = reply;
   const { traceId = null, failure = null, verdict = null } = details.get(reply.id) ?? {};
   return {
@@ -120,7 +114,7 @@ function presentReply(reply: AssistantMessage, { details }: MessagesView): Reply
 function presentVerdict(
   { model, sources, content }: AssistantMessage,
   verdict: Verdict | null,
-): VerdictJson | null {
+): Json<typeof schemas.verdictSchema> | null {
   const count = sources?.length ?? 0;
   if (verdict !== null) return { summary: verdictText(verdict, count), ...verdict };
   if (model !== 'extractive' || count === 0 || content.startsWith(noDirectAnswer)) return null;
@@ -128,6 +122,9 @@ function presentVerdict(
 }
 
 /** The times come from two clocks, the store's and the worker's, so the difference could be negative. */
-function presentStep({ description, at }: Step, { createdAt }: AssistantMessage): StepJson {
+function presentStep(
+  { description, at }: Step,
+  { createdAt }: AssistantMessage,
+): Json<typeof schemas.stepSchema> {
   return { description, elapsedMs: at === undefined ? null : Math.max(0, at - createdAt) };
 }

@@ -8,10 +8,8 @@ export const newThreadBody = (limits: Limits) =>
     title: Type.Optional(text(1, limits.titleLengthMax)),
     accountId: Type.Optional(text(0, limits.linkLengthMax)),
   });
-export type NewThreadBody = Json<ReturnType<typeof newThreadBody>>;
 
 export const renameBody = (limits: Limits) => object({ title: text(1, limits.titleLengthMax) });
-export type RenameBody = Json<ReturnType<typeof renameBody>>;
 
 export const followUpBody = (limits: Limits) =>
   object({
@@ -19,10 +17,8 @@ export const followUpBody = (limits: Limits) =>
     /** The id of the thread's last prompt, if this is an edited version of it. */
     replaces: Type.Optional(text(1, 255)),
   });
-export type FollowUpBody = Json<ReturnType<typeof followUpBody>>;
 
 export const publishedBody = object({ published: boolean });
-export type PublishedBody = Json<typeof publishedBody>;
 
 const threadProperties = {
   id: string,
@@ -35,17 +31,15 @@ const threadProperties = {
   mine: boolean,
 };
 export const threadSchema = object(threadProperties);
-export type ThreadJson = Json<typeof threadSchema>;
 
 export const changedThreadSchema = object({ thread: threadSchema });
 
 export const state = Type.Enum([...threadStates]);
 
 /** A text in pieces: those with `hit` are words that were searched for. */
-const segmentsSchema = Type.Array(object({ text: string, hit: boolean }));
-export type SegmentsJson = Json<typeof segmentsSchema>;
+export const segmentsSchema = Type.Array(object({ text: string, hit: boolean }));
 
-const threadRowSchema = object({
+export const threadRowSchema = object({
   ...threadProperties,
   state,
   createdBy: string,
@@ -54,7 +48,6 @@ const threadRowSchema = object({
   /** Null without a search. `text` is the best part of a message; null if only the title was found. */
   found: nullable(object({ title: segmentsSchema, text: nullable(segmentsSchema) })),
 });
-export type ThreadRowJson = Json<typeof threadRowSchema>;
 
 export const threadListSchema = object({
   threads: Type.Array(threadRowSchema),
@@ -63,21 +56,17 @@ export const threadListSchema = object({
   /** Whether there are older threads than the list can reach. Filtering by account shows more of them. */
   truncated: boolean,
 });
-export type ThreadListJson = Json<typeof threadListSchema>;
 
 /** Suggestions for a prefix. */
 export const accountsSchema = object({ accounts: Type.Array(string) });
-export type AccountsJson = Json<typeof accountsSchema>;
 
 /** The organization of the person that has the thread or the document. */
 export const homeSchema = object({ organizationId: string });
-export type HomeJson = Json<typeof homeSchema>;
 
 /** How long a deleted thread can be restored. */
 export const deletedSchema = object({ undoSeconds: number });
-export type DeletedJson = Json<typeof deletedSchema>;
 
-const userMessageSchema = object({
+export const userMessageSchema = object({
   id: string,
   role: Type.Literal('user'),
   content: string,
@@ -85,20 +74,17 @@ const userMessageSchema = object({
   /** The prompt that this one is an edited version of. */
   replaces: Type.Optional(string),
 });
-export type UserMessageJson = Json<typeof userMessageSchema>;
 
-const stepSchema = object({
+export const stepSchema = object({
   description: string,
   /** From the reply's creation; null where it was not recorded. */
   elapsedMs: nullable(count),
 });
-export type StepJson = Json<typeof stepSchema>;
 
-const sourceSchema = object({ id: string, title: string, url: nullable(string), snippet: string });
-export type SourceJson = Json<typeof sourceSchema>;
+export const sourceSchema = object({ id: string, title: string, url: nullable(string), snippet: string });
 
 /** How many statements a reply makes, how many of them were found in its sources, and where they are in `content`. */
-const verdictSchema = object({
+export const verdictSchema = object({
   /** `7 of 9 statements found in 2 sources`; `Quoted from 2 sources` for a reply that only quotes. */
   summary: string,
   statements: count,
@@ -114,11 +100,10 @@ const verdictSchema = object({
     }),
   ),
 });
-export type VerdictJson = Json<typeof verdictSchema>;
 
 const status = Type.Enum([...messageStatuses]);
 
-const replySchema = object({
+export const replySchema = object({
   id: string,
   role: Type.Literal('assistant'),
   content: string,
@@ -135,8 +120,8 @@ const replySchema = object({
   /** Null while it is being written, and for replies whose statements were not checked. */
   verdict: nullable(verdictSchema),
 });
-export type ReplyJson = Json<typeof replySchema>;
-export type MessageJson = UserMessageJson | ReplyJson;
+
+export const messageSchema = Type.Union([userMessageSchema, replySchema]);
 
 const ratingProperties = { messageId: string, value: Type.Enum(['up', 'down']) };
 
@@ -147,15 +132,13 @@ export const ratingBody = (limits: Limits) =>
     value: nullable(ratingProperties.value),
     comment: Type.Optional(text(0, limits.ratingCommentLengthMax)),
   });
-export type RatingBody = Json<ReturnType<typeof ratingBody>>;
 
 /** The person's own ratings of the replies in a thread. */
 export const ratingsSchema = object({
   ratings: Type.Array(object({ ...ratingProperties, comment: nullable(string) })),
 });
-export type RatingsJson = Json<typeof ratingsSchema>;
 
-const unansweredSchema = object({
+export const unansweredSchema = object({
   threadId: string,
   messageId: string,
   title: string,
@@ -168,24 +151,21 @@ const unansweredSchema = object({
   /** The latest thumbs down. Empty if the reply itself found no answer. */
   complaints: Type.Array(object({ by: string, comment: nullable(string), at: time })),
 });
-export type UnansweredJson = Json<typeof unansweredSchema>;
 
 /** A page may be empty although more follow. */
 export const unansweredPageSchema = object({
   replies: Type.Array(unansweredSchema),
   nextCursor: nullable(string),
 });
-export type UnansweredPageJson = Json<typeof unansweredPageSchema>;
 
 export const threadHeadSchema = object({ ...threadProperties, createdBy: string });
 
 const viewProperties = {
   thread: threadHeadSchema,
-  messages: Type.Array(Type.Union([userMessageSchema, replySchema])),
+  messages: Type.Array(messageSchema),
   state,
 };
 export const threadViewSchema = object(viewProperties);
-export type ThreadViewJson = Json<typeof threadViewSchema>;
 
 /** The server-sent events of a live thread. */
 export const threadEventSchemas = {
