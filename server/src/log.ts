@@ -11,8 +11,6 @@ import { terminalLine } from './terminal-log.ts';
 const credentialInText =
   /(ea[ks]_)[0-9A-Za-z]{8,}|(inv_)[\w-]{8,}|(?<!(?<!\\)(?:\\\\)*\\u[0-9a-f]{3})eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g;
 
-const redacted = (line: string) => line.replace(credentialInText, '$1$2[redacted]');
-
 export type Log = Logger & { request: (request: AnsweredRequest) => void };
 
 /**
@@ -23,28 +21,19 @@ export function createLog(level: string, onDrop: () => void = () => {}): Log {
   const output = new LogOutput(onDrop, (lines) =>
     log.warn({ lines }, 'log lines were dropped because the output was blocked'),
   );
-  const log: Log = Object.assign(createPino(level, output), { request: ignore });
+  const options = {
+    level,
+    base: null,
+    timestamp: () => `,"time":"${iso(Date.now())}"`,
+    redact: ['req.headers', 'headers', 'authorization', 'prompt', 'content', 'body'],
+    hooks: { streamWrite: (line: string) => shown(line.replace(credentialInText, '$1$2[redacted]')) },
+  };
+  const log: Log = Object.assign(pino(options, output), { request: (_: AnsweredRequest) => {} });
   if (log.isLevelEnabled('info')) log.request = (request) => output.write(shown(requestLine(request)));
   return log;
 }
 
-const ignore = () => {};
 const shown = process.stdout.isTTY ? terminalLine : (line: string) => line;
-
-function createPino(level: string, output: LogOutput): Logger {
-  return pino(
-    {
-      level,
-      base: null,
-      timestamp: () => `,"time":"${iso(Date.now())}"`,
-      redact: ['req.headers', 'headers', 'authorization', 'prompt', 'content', 'body'],
-      hooks: {
-        streamWrite: (line) => shown(redacted(line)),
-      },
-    },
-    output,
-  );
-}
 
 const infoLevel = 30;
 
@@ -95,7 +84,7 @@ class LogOutput {
     process.stdout.on('error', () => {});
     // Node prints its warnings there.
     process.stderr.on('error', () => {});
-    setInterval(() => this.#send(), flushEveryMs).unref();
+    setInterval(() => this.flush(), flushEveryMs).unref();
     process.on('exit', () => this.#flushSync());
   }
 
@@ -106,42 +95,37 @@ class LogOutput {
       return;
     }
     this.#lines += line;
-    if (this.#lines.length >= batchLength && !this.#failing) this.#send();
+    if (this.#lines.length >= batchLength && !this.#failing) this.flush();
   }
 
   /** `log.flush()` calls it. */
   flush(): void {
-    this.#send();
-  }
-
-  #send(): void {
-    if (this.#writing) return;
-    if (this.#batch.length === 0) this.#takeLines();
-    if (this.#batch.length === 0) return;
+    if (this.#writing || !this.#hasBatch()) return;
     this.#writing = true;
     write(standardOutput, this.#batch, (error, written) => {
       this.#writing = false;
       this.#failing = error !== null;
       if (error === null) this.#wrote(written);
-      else if (error.code === 'EAGAIN') setTimeout(() => this.#send(), fullPipeMs).unref();
+      else if (error.code === 'EAGAIN') setTimeout(() => this.flush(), fullPipeMs).unref();
     });
   }
 
   /** The rest of a batch that was written in part goes first, so that no line is torn. */
   #wrote(written: number): void {
     this.#batch = this.#batch.subarray(written);
-    if (this.#batch.length > 0 || this.#lines.length >= batchLength) {
-      this.#send();
-    } else if (this.#dropped > 0) {
-      const dropped = this.#dropped;
-      this.#dropped = 0;
-      this.#onRecovery(dropped);
-    }
+    if (this.#batch.length > 0 || this.#lines.length >= batchLength) return this.flush();
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    if (dropped > 0) this.#onRecovery(dropped);
   }
 
-  #takeLines(): void {
-    this.#batch = Buffer.from(this.#lines);
-    this.#lines = '';
+  /** Takes the waiting lines once the batch before is written. */
+  #hasBatch(): boolean {
+    if (this.#batch.length === 0) {
+      this.#batch = Buffer.from(this.#lines);
+      this.#lines = '';
+    }
+    return this.#batch.length > 0;
   }
 
   /** Once, on exit. Waits for a slow reader, but not for long, and not at all for a full disk. */
@@ -149,9 +133,7 @@ class LogOutput {
     // A thread still has the batch, and finishes before the process ends.
     if (this.#writing) this.#batch = Buffer.alloc(0);
     const until = Date.now() + exitWaitMs;
-    for (;;) {
-      if (this.#batch.length === 0) this.#takeLines();
-      if (this.#batch.length === 0) return;
+    while (this.#hasBatch()) {
       try {
         this.#batch = this.#batch.subarray(writeSync(standardOutput, this.#batch));
       } catch (error) {

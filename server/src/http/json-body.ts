@@ -16,24 +16,16 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 
   app.removeAllContentTypeParsers();
   const parse = (request: FastifyRequest, body: Buffer, done: Done) => {
-    if (request.method === 'DELETE' || body.length === 0) return done(null, undefined);
+    if (request.method === 'DELETE' || body.length === 0) return done(null);
     const { 'content-encoding': encoding = 'identity', 'content-type': contentType } = request.headers;
-    if (encoding.toLowerCase() !== 'identity')
-      return done(invalid('Content-Encoding: is not supported.'), undefined);
-    if (!isJson(contentType)) {
-      return done(invalid('Content-Type: must be application/json, in UTF-8.'), undefined);
-    }
+    if (encoding.toLowerCase() !== 'identity') return done(invalid('Content-Encoding: is not supported.'));
+    if (!isJson(contentType)) return done(invalid('Content-Type: must be application/json, in UTF-8.'));
     const text = body.toString();
-    const fault = jsonFault(text);
-    if (fault !== undefined) return done(invalid(`${fault}.`, withoutKey(fault)), undefined);
-    if (!isUtf8(body)) return done(invalidUtf8(text), undefined);
-    void parseSafely(request, text, (error, value) => {
-      if (error)
-        return done(
-          invalid('body: is not valid JSON, or has a key such as __proto__.', { cause: error }),
-          undefined,
-        );
-      done(null, value);
+    const fault = jsonFault(text) ?? (isUtf8(body) ? undefined : invalidUtf8(text));
+    if (fault !== undefined) return done(fault);
+    void parseSafely(request, text, (cause, value) => {
+      if (cause === null) return done(null, value);
+      done(invalid('body: is not valid JSON, or has a key such as __proto__.', { cause }));
     });
   };
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
@@ -54,10 +46,6 @@ function isJson(contentType = ''): boolean {
   } catch {
     return false;
   }
-}
-
-function withoutKey(fault: string): { logMessage: string } | undefined {
-  return fault.endsWith(occursTwice) ? { logMessage: 'body: has a key that occurs twice.' } : undefined;
 }
 
 /** As much of a key as an error message repeats. */
@@ -89,7 +77,6 @@ const depthMax = limits.bodyDepthMax.default;
 const keysMax = limits.bodyKeysMax.default;
 const shownKeyLengthMax = 64;
 const shownKeysMax = 3;
-const occursTwice = ': occurs twice';
 
 /** Marks an object that has no keys yet. Creating a set for each would cost more than the rest of the scan. */
 const noKeys = new Set<string>();
@@ -99,7 +86,7 @@ const noKeys = new Set<string>();
  * object. Runs before JSON.parse, in one pass over the text. Invalid JSON may pass: JSON.parse rejects it.
  * Measured: 0.7 µs for a usual create, and at most 20 ms for 1 MiB, about as long as JSON.parse takes.
  */
-export function jsonFault(text: string): string | undefined {
+export function jsonFault(text: string): ServiceError | undefined {
   /** The keys of the objects that enclose the current position; undefined for an array. */
   const open: Array<Set<string> | undefined> = [];
   let inObject = false;
@@ -111,15 +98,18 @@ export function jsonFault(text: string): string | undefined {
       const end = stringEnd(text, index);
       if (atKey) {
         keyCount += 1;
-        if (keyCount > keysMax) return `body: has more than ${keysMax} keys`;
+        if (keyCount > keysMax) return invalid(`body: has more than ${keysMax} keys.`);
         const key = decodeKey(text.slice(index, end + 1));
-        if (!addKey(open, key)) return `${shownKey(key)}${occursTwice}`;
+        if (!addKey(open, key)) {
+          const logMessage = 'body: has a key that occurs twice.';
+          return invalid(`${shownKey(key)}: occurs twice.`, { logMessage });
+        }
         atKey = false;
       }
       index = end;
     } else if (code === comma) atKey = inObject;
     else if (code === openBrace || code === openBracket) {
-      if (open.length === depthMax) return `body: is nested deeper than ${depthMax} levels`;
+      if (open.length === depthMax) return invalid(`body: is nested deeper than ${depthMax} levels.`);
       inObject = atKey = code === openBrace;
       open.push(inObject ? noKeys : undefined);
     } else if ((code === closeBrace || code === closeBracket) && open.length > 0) {
