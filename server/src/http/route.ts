@@ -4,8 +4,8 @@ import { type ErrorCode, forbidden } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { identify } from './authenticate.ts';
-import { type HeldRequests, type Pieces, streamOf } from './long-responses.ts';
-import { entityTag, matchesEntityTag } from './request.ts';
+import { type HeldRequests, type Piece, streamOf } from './long-responses.ts';
+import { matchesEntityTag } from './request.ts';
 
 /** Who may call a route: every principal, or only users (an org-wide principal gets 403 before any other check). */
 interface CallerKinds {
@@ -15,21 +15,17 @@ interface CallerKinds {
 
 export type Caller = keyof CallerKinds;
 
-/** A body that is already serialized. */
-export class Rendered<_Body = unknown> {
-  readonly json: string;
+/** The JSON of a body. */
+export type Rendered<Body> = string & { readonly body?: Body };
 
-  constructor(json: string) {
-    this.json = json;
-  }
+export function rendered<Body>(body: Body): Rendered<Body> {
+  return JSON.stringify(body) as Rendered<Body>;
 }
 
 export interface Answer<Body = unknown> {
-  /** Undefined if the caller already has it: the response is 304. */
-  readonly body: Body | Rendered<Body> | undefined;
-  /** The JSON of a large body, in its place. Needs an `etag`. */
-  readonly pieces?: Pieces;
-  /** Set where it is known without the body. Otherwise it is computed from the body. */
+  /** Undefined if the caller already has it: the response is 304. A large body is sent in pieces. */
+  readonly body: Rendered<Body> | AsyncIterable<Piece> | undefined;
+  /** Of a conditional response. */
   readonly etag?: string;
   readonly headers?: Record<string, string>;
 }
@@ -144,18 +140,15 @@ function send(
   { success }: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: Answer,
+  { body, etag, headers }: Answer,
 ): FastifyReply {
-  const body =
-    answer.body instanceof Rendered ? answer.body.json : (JSON.stringify(answer.body) as string | undefined);
   reply.code(success.status).header('content-type', 'application/json; charset=utf-8');
-  if (answer.headers) reply.headers(answer.headers);
-  if (success.conditional) {
-    const tag = answer.etag ?? entityTag(body!);
-    reply.header('etag', tag).header('cache-control', 'private, no-cache');
-    const ifNoneMatch = request.headers['if-none-match'];
-    const known = ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, tag);
-    if (known || (body === undefined && answer.pieces === undefined)) return reply.code(304).send();
+  if (headers) reply.headers(headers);
+  if (etag !== undefined) {
+    reply.header('etag', etag).header('cache-control', 'private, no-cache');
+    const known = request.headers['if-none-match'];
+    if (body === undefined || (known !== undefined && matchesEntityTag(known, etag)))
+      return reply.code(304).send();
   }
-  return reply.send(answer.pieces ? streamOf(request.principal.organizationId, answer.pieces) : body);
+  return reply.send(typeof body === 'object' ? streamOf(request.principal.organizationId, body) : body);
 }

@@ -74,6 +74,15 @@ type Time = TString & { readonly format: 'date-time' };
 /** ISO 8601, in UTC. */
 export const time = Type.String({ format: 'date-time' }) as Time;
 
+/** What `present` reads of a schema. */
+interface SchemaParts {
+  readonly type?: string;
+  readonly format?: string;
+  readonly items?: SchemaParts;
+  readonly properties?: Readonly<Record<string, SchemaParts>>;
+  readonly anyOf?: readonly SchemaParts[];
+}
+
 /** What a value is presented from: a time is in milliseconds, and an object may have more fields. */
 export type Source<S extends TSchema> = S extends Time
   ? number
@@ -89,32 +98,21 @@ export type Source<S extends TSchema> = S extends Time
  * The value as the schema describes it: with ISO 8601 times, and without fields that the schema does not name. Only a union
  * of objects is returned as it is.
  */
-export function present<S extends TSchema>(schema: S, source: Source<S>): Json<S> {
-  return presented(schema, source) as Json<S>;
-}
-
-interface SchemaParts {
-  readonly type?: string;
-  readonly format?: string;
-  readonly items?: SchemaParts;
-  readonly properties?: Readonly<Record<string, SchemaParts>>;
-  readonly anyOf?: readonly SchemaParts[];
-}
-
-function presented(schema: SchemaParts, source: unknown): unknown {
+export function present<S extends TSchema>(schema: S, source: Source<S>): Json<S>;
+export function present(schema: SchemaParts, source: unknown): unknown {
   // A fast path for most fields: presenting a list then costs no more than writing its fields out.
   if (source === null || typeof source === 'string' || typeof source === 'boolean') return source;
   const { format, items, properties, anyOf } = schema;
   if (format === time.format) return iso(source as number);
-  if (items !== undefined) return (source as readonly unknown[]).map((item) => presented(items, item));
+  if (items !== undefined) return (source as readonly never[]).map((item) => present(items, item));
   if (properties !== undefined) {
-    const values = source as Readonly<Record<string, unknown>>;
+    const values = source as Readonly<Record<string, never>>;
     const shown: Record<string, unknown> = {};
-    for (const name of Object.keys(properties)) shown[name] = presented(properties[name]!, values[name]);
+    for (const name of Object.keys(properties)) shown[name] = present(properties[name]!, values[name]!);
     return shown;
   }
   const [value, alternative] = anyOf ?? [];
-  return value !== undefined && alternative?.type === 'null' ? presented(value, source) : source;
+  return value !== undefined && alternative?.type === 'null' ? present(value, source as never) : source;
 }
 
 /** The response of a change that has nothing to report. */

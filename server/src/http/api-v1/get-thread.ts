@@ -53,7 +53,7 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
       const etag = etagOf(found.version);
       if (!('parts' in found)) return { body: render(found), etag, ...applied };
       const thread = presentThread(found.thread, threadUrl(found.thread.id));
-      return { body: undefined, pieces: renderLarge(thread, found), etag, ...applied };
+      return { body: renderLarge(thread, found), etag, ...applied };
     },
   });
 };

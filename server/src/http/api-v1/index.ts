@@ -6,7 +6,7 @@ import { createThread } from '../../usecases/threads/create-thread.ts';
 import { listThreads } from '../../usecases/threads/list-threads.ts';
 import { admitCaller } from '../authenticate.ts';
 import type { HeldRequests } from '../long-responses.ts';
-import { defineRoute, mountRoute } from '../route.ts';
+import { defineRoute, mountRoute, rendered } from '../route.ts';
 import { Type, text } from '../schema.ts';
 import { getThreadRoute } from './get-thread.ts';
 import { describeRoute } from './openapi.ts';
@@ -92,7 +92,7 @@ const createThreadRoute = ({
       const input = { prompt, title, accountId, secondaryId, traceId: call.traceId, idempotencyKey };
       const { thread, messageId, replyId } = await createThread(call, input);
       return {
-        body: { thread: presentThread(thread, null), messageId, responseMessageId: replyId },
+        body: rendered({ thread: presentThread(thread, null), messageId, responseMessageId: replyId }),
         headers: { location: `/api/v1/threads/${thread.id}` },
       };
     },
@@ -157,7 +157,7 @@ const renameThreadRoute = ({ titleLengthMax }: Limits, threadUrl: (id: string) =
     },
     async handle(call) {
       const thread = await renameThread(call, call.path.id, call.body.title);
-      return { body: { thread: presentThread(thread, threadUrl(thread.id)) } };
+      return { body: rendered({ thread: presentThread(thread, threadUrl(thread.id)) }) };
     },
   });
 
@@ -175,6 +175,6 @@ const deleteThreadRoute = defineRoute({
   async handle({ context, principal, path, traceId }) {
     const initiator = { actor: { kind: 'user', userId: principal.userId }, traceId } as const;
     const id = await deleteThread({ context, principal, initiator }, path.id);
-    return { body: { id, deleted: true as const } };
+    return { body: rendered({ id, deleted: true as const }) };
   },
 });

@@ -90,9 +90,7 @@ function failures({ errors }: Route): Record<number, object> {
 /** An example exchange, rendered by the same code as a real one. */
 const createdAt = Date.UTC(2026, 10, 15, 9, 30);
 const thread = {
-  organizationId: 'org_01kaq3w9e0c4z8s6m2y7t5r1xd',
   id: 'thr_01kaq3w9e07n3v5b8d2f6h4j9k',
-  userId: 'usr_01kaq3w9e0q1w2e3r4t5y6z7x8',
   title: 'How long do I have to return yarn?',
   accountId: 'acct_42',
   secondaryId: null,

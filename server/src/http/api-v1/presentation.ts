@@ -7,18 +7,21 @@ import { iso, isoOrNull } from '../../domain/time.ts';
 import type { WholeThread } from '../../usecases/threads/get-thread.ts';
 import type { ListedThreads } from '../../usecases/threads/list-threads.ts';
 import { entityTag } from '../request.ts';
-import { Rendered } from '../route.ts';
+import { type Rendered, rendered } from '../route.ts';
 import { nullable, object, Type } from '../schema.ts';
 
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-11-15T09:30:00.000Z'] });
 
-/** Named in the OpenAPI document, so that generated clients have the specification's type names. */
-const named = <T extends TSchema>(id: string, schema: T) => ({ ...schema, $id: id });
-const reference = <T extends TSchema>(schema: T & { $id: string }) =>
-  Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#` });
+/** The schemas with a name in the OpenAPI document, so that generated clients have the specification's type names. */
+export const definitions: TSchema[] = [];
 
-const threadDefinition = named(
+function define<T extends TSchema>($id: string, schema: T) {
+  definitions.push({ ...schema, $id });
+  return Type.Unsafe<Static<T>>({ $ref: `${$id}#` });
+}
+
+export const threadSchema = define(
   'Thread',
   object({
     id: Type.String({ description: 'Stable thread identifier, prefixed `thr_`.' }),
@@ -35,7 +38,7 @@ const threadDefinition = named(
   }),
 );
 
-const messageDefinition = named(
+const messageSchema = define(
   'ThreadMessage',
   object({
     id: Type.String({ description: 'Message identifier, prefixed `msg_`.' }),
@@ -61,7 +64,7 @@ const messageDefinition = named(
   }),
 );
 
-const statusDefinition = named(
+const statusSchema = define(
   'ThreadStatus',
   object({
     state: Type.Enum([...threadStates]),
@@ -71,7 +74,7 @@ const statusDefinition = named(
   }),
 );
 
-const errorDefinition = named(
+export const errorSchema = define(
   'Failure',
   object({
     error: object({
@@ -81,12 +84,6 @@ const errorDefinition = named(
     }),
   }),
 );
-
-export const definitions = [threadDefinition, messageDefinition, statusDefinition, errorDefinition];
-export const threadSchema = reference(threadDefinition);
-const messageSchema = reference(messageDefinition);
-const statusSchema = reference(statusDefinition);
-export const errorSchema = reference(errorDefinition);
 
 export const wholeThreadSchema = Type.Object({
   thread: threadSchema,
@@ -110,8 +107,8 @@ export const conditionalHeaders = Type.Object({
   ),
 });
 
-export type ThreadJson = Static<typeof threadDefinition>;
-type MessageJson = Static<typeof messageDefinition>;
+export type ThreadJson = Static<typeof threadSchema>;
+type MessageJson = Static<typeof messageSchema>;
 type WholeThreadJson = Static<typeof wholeThreadSchema>;
 type ThreadPageJson = Static<typeof threadPageSchema>;
 
@@ -138,12 +135,11 @@ export function wholeThreadRenderer(
   threadUrl: (id: string) => string,
 ): (found: WholeThread) => Rendered<WholeThreadJson> {
   return memoized(({ thread, messages }) => {
-    const body: WholeThreadJson = {
+    return rendered<WholeThreadJson>({
       thread: presentThread(thread, threadUrl(thread.id)),
       messages: messages.map(presentMessage),
       status: deriveThreadStatus(messages),
-    };
-    return new Rendered(JSON.stringify(body));
+    });
   });
 }
 
@@ -178,7 +174,7 @@ export function pageRenderer(threadUrl: (id: string) => string): (listed: Listed
     const end = `,"truncated":${truncated}}`;
     // The ETag ignores the text of the cursor: it is sealed for each response, and older ones stay valid.
     const rendered = {
-      body: new Rendered<ThreadPageJson>(`${threads}${JSON.stringify(nextCursor)}${end}`),
+      body: `${threads}${JSON.stringify(nextCursor)}${end}`,
       etag: entityTag(`${threads}${nextCursor === null ? 'null' : '""'}${end}`),
       walked,
       truncated,
