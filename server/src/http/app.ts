@@ -62,11 +62,9 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   app.decorate('compileSchemas', compileAll);
   app.setErrorHandler(sendError);
   // Declared up front so that all request objects have one hidden class.
-  app.decorateRequest('principal');
-  app.decorateRequest('credentialId');
-  app.decorateRequest('admission');
-  app.decorateRequest('personId');
-  app.decorateRequest('sentError');
+  for (const name of ['principal', 'credentialId', 'admission', 'personId', 'signedIn', 'sentError']) {
+    app.decorateRequest(name);
+  }
   if (context.tracing.request) traceRequests(app, context.tracing.request);
   addHooks(app, context, drain, heldRequests);
   acceptJsonBodies(app);

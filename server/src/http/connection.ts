@@ -149,12 +149,6 @@ export class Connection {
     else if (this.#waiting.length === 1) this.#startNext();
   }
 
-  #start(response: ServerResponse): void {
-    this.#current = response;
-    this.#startedAt = performance.now();
-    this.#options.handle(response.req, response);
-  }
-
   #continueAfterCurrent(): void {
     this.#current?.once('close', () => {
       if (this.#waiting.length > 0) takeTurn(pipelined, () => this.#startNext());
@@ -170,7 +164,9 @@ export class Connection {
       if (this.#refusal !== undefined) this.#answerRefusal(this.#refusal);
       return;
     }
-    this.#start(next);
+    this.#current = next;
+    this.#startedAt = performance.now();
+    this.#options.handle(next.req, next);
     if (this.#waiting.length > 0 || this.#refusal !== undefined) this.#continueAfterCurrent();
     if (this.#waiting.length < waitingMax) this.#resume();
   }
@@ -218,27 +214,14 @@ export class Connection {
     const socket = this.#socket;
     const destroy = () => socket.destroy();
     const bytesMax = socket.bytesRead + lingerBytesMax;
-    let isAnswered = false;
-    let silence: NodeJS.Timeout | undefined;
-    const awaitMore = () => {
-      socket.resume();
-      clearTimeout(silence);
-      if (isAnswered) silence = setTimeout(destroy, lingerSilenceMs).unref();
-    };
     const startTimers = () => {
-      isAnswered = true;
-      silence = setTimeout(destroy, lingerSilenceMs).unref();
+      socket.setTimeout(lingerSilenceMs, destroy);
       const limit = setTimeout(destroy, this.#options.lingerMs).unref();
-      socket.once('close', () => {
-        clearTimeout(silence);
-        clearTimeout(limit);
-      });
+      socket.once('close', () => clearTimeout(limit));
     };
     const discard = () => {
-      clearTimeout(silence);
       if (socket.bytesRead > bytesMax) return destroy();
-      socket.pause();
-      takeDrainTurn({ socket, awaitMore });
+      readInTurn(socket.pause());
     };
     if (socket.writableFinished) startTimers();
     else socket.once('finish', startTimers).end();
@@ -254,16 +237,13 @@ export class Connection {
  */
 function joinPieces(request: IncomingMessage, count: () => void): void {
   const push = request.push.bind(request);
-  let joined: Buffer;
+  let joined = Buffer.alloc(0);
   let used = 0;
   const flush = () => {
-    const length = used;
+    const bytes = joined.subarray(0, used);
     used = 0;
     // A short piece would keep the whole buffer in memory.
-    const isShort = length < joinedBytes / 2;
-    return (
-      length === 0 || push(isShort ? Buffer.from(joined.subarray(0, length)) : joined.subarray(0, length))
-    );
+    return bytes.length === 0 || push(bytes.length < joinedBytes / 2 ? Buffer.from(bytes) : bytes);
   };
   request.push = (piece: Buffer | null) => {
     count();
@@ -279,30 +259,27 @@ function joinPieces(request: IncomingMessage, count: () => void): void {
 /** Whether so much of the body may still arrive that the connection should close after the answer. */
 export function isLargeBodyLeft({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
-  return (
-    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > keptBodyBytesMax
-  );
+  const { 'transfer-encoding': coding, 'content-length': length = 0 } = headers;
+  return coding !== undefined || Number(length) > keptBodyBytesMax;
 }
 
-interface Draining {
-  readonly socket: Socket;
-  readonly awaitMore: () => void;
-}
-
-let draining: Draining[] = [];
+let draining: Socket[] = [];
 /** Long enough for a peer that reads its answer to go before its body is read. */
 const drainEveryMs = 1;
 
 /** One closing connection is read each time, however many there are: refused bodies delay other requests by one read. */
-function takeDrainTurn(next: Draining): void {
-  draining.push(next);
-  if (draining.length === 1) setTimeout(runDrainTurn, drainEveryMs).unref();
+function readInTurn(socket: Socket): void {
+  // While it waits for its turn, its silence does not count.
+  if (socket.writableFinished) socket.setTimeout(0);
+  draining.push(socket);
+  if (draining.length === 1) setTimeout(readNext, drainEveryMs).unref();
 }
 
-function runDrainTurn(): void {
-  draining = draining.filter(({ socket }) => !socket.destroyed);
-  draining.shift()?.awaitMore();
-  if (draining.length > 0) setTimeout(runDrainTurn, drainEveryMs).unref();
+function readNext(): void {
+  draining = draining.filter(({ destroyed }) => !destroyed);
+  const next = draining.shift()?.resume();
+  if (next?.writableFinished) next.setTimeout(lingerSilenceMs);
+  if (draining.length > 0) setTimeout(readNext, drainEveryMs).unref();
 }
 
 /** The time in a trace id: every request of a millisecond has the same. */
@@ -314,8 +291,6 @@ let traceTime = { ms: 0, text: '' };
  */
 export function createTraceId(): string {
   const ms = Date.now();
-  if (ms !== traceTime.ms) {
-    traceTime = { ms, text: `${traceIdStart(ms)}-7` };
-  }
+  if (ms !== traceTime.ms) traceTime = { ms, text: `${traceIdStart(ms)}-7` };
   return traceTime.text + randomUUID().slice(traceTime.text.length);
 }

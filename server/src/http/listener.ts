@@ -48,8 +48,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     // Upgrade is not supported: the request is answered as if it had no Upgrade header (RFC 9110 §7.8).
     shouldUpgradeCallback: () => false,
   };
-  const lingerMs = Math.min(requestTimeoutMs, timerMsMax);
-  const connections = new Connections({ handle, refused: options.refused, lingerMs });
+  const connections = new Connections();
   const receive: RequestListener = (request, response) =>
     connections.of(request.socket)?.receive(request, response);
   const server = tls
@@ -62,19 +61,19 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   // Closes every connection as soon as it has no request in progress; the last response says `Connection: close`. Node
   // would also destroy connections whose peer is still reading its last response.
   server.closeIdleConnections = () => connections.closeWhenIdle();
-  const check = setInterval(() => connections.refuseLate(requestTimeoutMs), checkEveryMs);
-  check.unref();
+  const check = setInterval(() => connections.refuseLate(requestTimeoutMs), checkEveryMs).unref();
   server.on('close', () => clearInterval(check));
   // Longer than the limits above, which send a response before they close.
   const silenceMs = Math.min(requestTimeoutMs + 2 * checkEveryMs, timerMsMax);
   server.setTimeout(silenceMs, (socket) => connections.of(socket)?.timeOut());
   ignoreSocketErrors(server);
-  connections.follow(server, tls !== undefined);
+  const lingerMs = Math.min(requestTimeoutMs, timerMsMax);
+  connections.follow(server, tls !== undefined, { handle, refused: options.refused, lingerMs });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const connection = connections.of(socket);
     // After a failed TLS handshake no response can be sent.
     if (connection === undefined) socket.destroy();
-    else connection.refuse(reasonOf(error));
+    else connection.refuse(reasons[error.code ?? ''] ?? 'The request is not valid HTTP.');
   });
   server.on('connect', (_: unknown, socket: Duplex) => {
     connections.of(socket)?.refuse('CONNECT is not offered here.');
@@ -88,45 +87,32 @@ export function createListener(handle: RequestListener, options: ListenerOptions
 }
 
 /**
- * Gives the server and every connection an error listener for their whole life: an error without a listener ends the
- * process. Node removes its own after CONNECT and after the first error of a connection, and the server reports a
- * connection that it could not accept. Code that waits on a connection learns of its end by `close`.
+ * An error without a listener ends the process, and Node removes its own after CONNECT and after the first error of a
+ * connection. Code that waits on a connection learns of its end by `close`.
  */
 function ignoreSocketErrors(server: Server): void {
   const ignoreErrors = (socket: Duplex) => void socket.on('error', () => {});
   // A TLS connection is two sockets: the accepted one, and the one that decrypts it.
-  server
-    .on('connection', ignoreErrors)
-    .on('secureConnection', ignoreErrors)
-    .on('error', () => {});
+  server.on('connection', ignoreErrors).on('secureConnection', ignoreErrors);
+  // The server reports connections that it could not accept.
+  server.on('error', () => {});
 }
 
-function reasonOf(error: NodeJS.ErrnoException): string {
-  switch (error.code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return `The request line and headers exceed ${headerBytesMax} bytes.`;
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return tooSlow;
-    default:
-      return 'The request is not valid HTTP.';
-  }
-}
+const reasons: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: `The request line and headers exceed ${headerBytesMax} bytes.`,
+  ERR_HTTP_REQUEST_TIMEOUT: tooSlow,
+};
 
 class Connections {
-  readonly #options: ConnectionOptions;
   readonly #open = new Map<Duplex, Connection>();
   /** Accepted sockets without a finished TLS handshake, by the peer's address and port. */
   readonly #handshaking = new Map<string, Socket>();
-
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
-  }
 
   of(socket: Duplex): Connection | undefined {
     return this.#open.get(socket);
   }
 
-  follow(server: Server, isTls: boolean): void {
+  follow(server: Server, isTls: boolean, options: ConnectionOptions): void {
     if (isTls) {
       server.on('connection', (socket: Socket) => {
         const peer = peerOf(socket);
@@ -136,7 +122,7 @@ class Connections {
     }
     server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
       this.#handshaking.delete(peerOf(socket));
-      this.#open.set(socket, new Connection(socket, this.#options));
+      this.#open.set(socket, new Connection(socket, options));
       socket.once('close', () => this.#open.delete(socket));
       // Node 24 leaves a write pending forever, and the socket open, on about half of the TLS connections that are reset
       // between a request and its response.

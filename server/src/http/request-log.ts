@@ -13,6 +13,8 @@ declare module 'fastify' {
   }
 }
 
+const messageLengthMax = 500;
+
 /**
  * Reports each request when its response is ready: one line in the log, and a count. The line contains the caller, the
  * route and the duration, and no header, query or body, so it contains no secret. (Waiting until the response is sent
@@ -20,7 +22,7 @@ declare module 'fastify' {
  */
 export function reportRequest({ telemetry, usage, recorder, now }: SurfaceContext) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    const { method, principal, credentialId } = request;
+    const { method, principal, credentialId, sentError } = request;
     const { url: route = 'unknown', config } = request.routeOptions;
     const { statusCode, elapsedTime } = reply;
     request.log.request({
@@ -40,7 +42,9 @@ export function reportRequest({ telemetry, usage, recorder, now }: SurfaceContex
       const { organizationId } = principal;
       const { operationId: operation = 'unknown' } = config;
       const at = now();
-      const { code, message } = loggedError(request);
+      const code = sentError?.code ?? null;
+      // Without any text of the caller, so it contains no prompt and no credential. PostgreSQL cannot store NUL.
+      const message = sentError?.message.slice(0, messageLengthMax).toWellFormed().replaceAll('\0', '\uFFFD');
       usage.count({ organizationId, credentialId, operation, outcome: code ?? 'OK', at });
       recorder.request({
         organizationId,
@@ -52,16 +56,8 @@ export function reportRequest({ telemetry, usage, recorder, now }: SurfaceContex
         latencyUs: Math.round(elapsedTime * 1000),
         credentialId,
         code,
-        message,
+        message: message ?? null,
       });
     }
   };
-}
-
-const messageLengthMax = 500;
-
-/** The error without any text of the caller, so it contains no prompt and no credential. PostgreSQL cannot store NUL. */
-function loggedError({ sentError }: FastifyRequest): { code: string | null; message: string | null } {
-  const shown = sentError?.message.slice(0, messageLengthMax).toWellFormed().replaceAll('\0', '\uFFFD');
-  return { code: sentError?.code ?? null, message: shown ?? null };
 }

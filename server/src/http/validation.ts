@@ -80,40 +80,35 @@ export function lazyCompilers(): { compilersFactory: Compilers; compileAll: () =
 
 /** One sentence that names the first invalid field. Never its value, which may be a prompt. */
 export const formatFaults: SchemaErrorFormatter = ([fault], part) => {
-  const message = `${fault ? describe(fault, part) : `${part}: is not valid`}.`;
   // The caller chose the name of an unknown field.
-  const isUnknownField = fault?.keyword === 'additionalProperties';
-  return invalid(
-    message,
-    isUnknownField ? { logMessage: `${part}: has a field that cannot be set here.` } : undefined,
-  );
+  const isUnknownField = fault!.keyword === 'additionalProperties';
+  const options = isUnknownField
+    ? { logMessage: `${part}: has a field that cannot be set here.` }
+    : undefined;
+  return invalid(`${describe(fault!, part)}.`, options);
 };
 
-function describe(fault: ValidationFault, part: string): string {
-  const field = fault.instancePath.slice(1).replaceAll('/', '.');
-  const { limit, missingProperty, additionalProperty, type } = fault.params as Record<
-    string,
-    string | number
-  >;
-  switch (fault.keyword) {
+const limitRules: Readonly<Record<string, (limit: number) => string>> = {
+  minLength: (limit) => `must have at least ${counted(limit, 'character')}`,
+  maxLength: (limit) => `must have at most ${counted(limit, 'character')}`,
+  minimum: (limit) => `must be at least ${limit}`,
+  maximum: (limit) => `must be at most ${limit}`,
+};
+
+function describe({ instancePath, keyword, message, params }: ValidationFault, part: string): string {
+  const field = instancePath.slice(1).replaceAll('/', '.');
+  const { limit, missingProperty, additionalProperty, type } = params as Record<string, string>;
+  switch (keyword) {
     case 'required':
       return `${missingProperty}: is required`;
     case 'additionalProperties':
-      return `${shownKey(String(additionalProperty))}: is not a field that can be set here`;
+      return `${shownKey(additionalProperty!)}: is not a field that can be set here`;
     case 'type':
-      return field === '' ? `${part}: must be a JSON ${type}` : `${field}: must be ${aOrAn(String(type))}`;
-    case 'minLength':
-      return `${field}: must have at least ${counted(Number(limit), 'character')}`;
-    case 'maxLength':
-      return `${field}: must have at most ${counted(Number(limit), 'character')}`;
-    case 'minimum':
-      return `${field}: must be at least ${limit}`;
-    case 'maximum':
-      return `${field}: must be at most ${limit}`;
+      return field === '' ? `${part}: must be a JSON ${type}` : `${field}: must be ${aOrAn(type!)}`;
     case 'format':
       return `${field}: must not contain the character NUL or a lone surrogate`;
     default:
-      return `${field || part}: ${fault.message}`;
+      return `${field || part}: ${limitRules[keyword]?.(Number(limit)) ?? message}`;
   }
 }
 

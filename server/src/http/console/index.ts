@@ -13,7 +13,7 @@ import { activityRoutes } from './activity-routes.ts';
 import { callerChecks } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
-import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
+import type { ConsoleOptions, ConsoleRoute, MemberCall } from './route.ts';
 import { sessionRoutes, ssoRoutes } from './session-routes.ts';
 import { ratingRoutes, threadRoutes } from './thread-routes.ts';
 import { removeLeftUploads } from './uploads.ts';
@@ -37,7 +37,6 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
     // Lax: a link on another site opens the console signed in, but other sites cannot post to it.
     const parseOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure: options.secure } as const;
     await app.register(cookie, { parseOptions });
-    app.decorateRequest('signedIn');
     app.addHook('onRequest', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
     });
@@ -84,17 +83,13 @@ function mount(
     handler: async (request, reply) => {
       const call = callOf(context, request, reply, () => recheck(request));
       // Pages take turns, so one tenant's large lists delay others by one page at most.
-      if (route.method === 'GET' && call.organizationId !== undefined) await nextTurn(call.organizationId);
-      const body = await route.handle(call);
+      if (route.method === 'GET' && isOfOrganization) await nextTurn(call.organizationId);
+      const body = await route.handle(call as Parameters<ConsoleRoute['handle']>[0]);
       if (route.response === null) return reply;
-      return reply
-        .code(route.status ?? 200)
-        .header('content-type', 'application/json; charset=utf-8')
-        .send(
-          isPieces(body)
-            ? streamOf(call.organizationId ?? '', whileAdmitted(body, call.recheck))
-            : JSON.stringify(present(route.response, body ?? {})),
-        );
+      reply.code(route.status ?? 200).header('content-type', 'application/json; charset=utf-8');
+      return isPieces(body)
+        ? reply.send(streamOf(call.organizationId, whileAdmitted(body, call.recheck)))
+        : reply.send(JSON.stringify(present(route.response, body ?? {})));
     },
   });
 }
@@ -107,9 +102,7 @@ function mount(
 function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest) => Promise<void> {
   const changes = new AttemptLimit(now, limits.changesPerMinute);
   return async ({ signedIn }) => {
-    const userId = signedIn?.session.userId;
-    if (userId === undefined) return;
-    changes.admit(userId, () => {
+    changes.admit(signedIn!.session.userId, () => {
       const made = countedForPeople(limits.changesPerMinute, 'change');
       return `You have made ${made} in a minute, which is the limit. Wait a minute and try again.`;
     });
@@ -131,16 +124,16 @@ function isPieces(body: unknown): body is Pieces {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
+/** For routes that anyone may call, there is no session. */
 function callOf(
   context: SurfaceContext,
   request: FastifyRequest,
   reply: FastifyReply,
   recheck: () => Promise<void>,
-): Parameters<ConsoleRoute['handle']>[0] {
+): MemberCall {
   const session = request.signedIn as EnteredSession;
-  const call: ConsoleCall<'member', unknown, unknown, unknown> = {
+  return {
     context,
-    // Undefined only for routes that anyone may call.
     session,
     principal: session?.principal,
     organizationId: session?.principal?.organizationId,
@@ -153,5 +146,4 @@ function callOf(
     address: request.ip,
     reply,
   };
-  return call as Parameters<ConsoleRoute['handle']>[0];
 }
