@@ -40,12 +40,7 @@ export function apiV1(context: SurfaceContext, heldRequests: HeldRequests) {
   };
 }
 
-const createThreadRoute = ({
-  promptLengthMax,
-  titleLengthMax,
-  linkLengthMax,
-  idempotencyKeyLengthMax,
-}: Limits) =>
+const createThreadRoute = (limits: Limits) =>
   defineRoute({
     method: 'POST',
     url: '/threads',
@@ -58,7 +53,7 @@ const createThreadRoute = ({
       'idempotency-key': Type.Optional(
         Type.String({
           minLength: 1,
-          maxLength: idempotencyKeyLengthMax,
+          maxLength: limits.idempotencyKeyLengthMax,
           description:
             'Makes a create safe to repeat for 24 hours: the same key and body return the same ids.',
         }),
@@ -66,10 +61,10 @@ const createThreadRoute = ({
     }),
     body: Type.Object(
       {
-        prompt: text(1, promptLengthMax, 'Stored as the first user message.'),
-        title: Type.Optional(text(1, titleLengthMax, 'Generated from the prompt if omitted.')),
-        accountId: Type.Optional(text(0, linkLengthMax, 'Associates the thread with an account.')),
-        secondaryId: Type.Optional(text(0, linkLengthMax, 'Secondary linkage; can be set here only.')),
+        prompt: text(1, limits.promptLengthMax, 'Stored as the first user message.'),
+        title: Type.Optional(text(1, limits.titleLengthMax, 'Generated from the prompt if omitted.')),
+        accountId: Type.Optional(text(0, limits.linkLengthMax, 'Associates the thread with an account.')),
+        secondaryId: Type.Optional(text(0, limits.linkLengthMax, 'Secondary linkage; can be set here only.')),
       },
       { examples: [{ prompt: 'How long do I have to return yarn?', accountId: 'acct_42' }] },
     ),

@@ -8,7 +8,7 @@ import {
 } from '../../domain/message.ts';
 import { formerMember } from '../../domain/organization.ts';
 import { counted } from '../../domain/text.ts';
-import { iso, isoOrNull } from '../../domain/time.ts';
+import { iso } from '../../domain/time.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { MessagesView } from '../../usecases/threads/followed-threads.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
@@ -96,18 +96,15 @@ function presentMessage(message: Message, view: MessagesView): Json<typeof schem
 }
 
 function presentReply(reply: AssistantMessage, { details }: MessagesView): Json<typeof schemas.replySchema> {
-  const { threadId: _, createdAt, completedAt, steps, ...shown } = reply;
   const { traceId = null, failure = null, verdict = null } = details.get(reply.id) ?? {};
-  return {
-    ...shown,
-    createdAt: iso(createdAt),
-    completedAt: isoOrNull(completedAt),
-    steps: steps.map((step) => presentStep(step, reply)),
+  return present(schemas.replySchema, {
+    ...reply,
+    steps: reply.steps.map((step) => presentStep(step, reply)),
     traceId,
     // A completed reply may have failed in an earlier attempt.
     failure: reply.status === 'failed' ? failure : null,
     verdict: presentVerdict(reply, verdict),
-  };
+  });
 }
 
 /** The extractive model quotes its sources, so there is nothing to check. Quotes that do not answer get no verdict. */
