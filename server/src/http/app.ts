@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
@@ -74,13 +75,12 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   await app.register(oauth(context, options));
   const consoleOptions = { ...options, heldRequests, limits };
   await app.register(consoleBackend(context, consoleOptions), { prefix: '/console' });
-  await app.register(health(context, drain));
+  reportHealth(app, context, drain);
   publishReference(app, api);
   await servePages(app, options);
   return app;
 }
 
-/** Hooks for requests to every surface. */
 function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, held: HeldRequests): void {
   let closing = false;
   app.addHook('preClose', async () => {
@@ -94,7 +94,7 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     // Node drops data that follows an upgrade request in the same packet, so the connection must be closed.
     if (closing || drain.isStarted || request.headers.upgrade !== undefined)
       reply.header('connection', 'close');
-    if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.requestArrived();
+    if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
     // DELETE has no body (§4.5). A Content-Type without a body is accepted.
     if (request.method === 'DELETE') delete request.raw.headers['content-type'];
     done();
@@ -120,27 +120,22 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
 }
 
 /** `/healthz`: the process runs. `/readyz`: it can serve requests, for which it needs its store. */
-function health({ storeHealth }: SurfaceContext, drain: Drain) {
-  return async (app: FastifyInstance): Promise<void> => {
-    app.get('/healthz', async () => ({ status: 'ok' }));
-    app.get(readyUrl, async (request, reply) => {
-      drain.probeArrived();
-      if (drain.isStarted) return reply.code(503).send({ status: 'draining' });
-      try {
-        await storeHealth.ping();
-        return { status: 'ready' };
-      } catch (error) {
-        request.log.warn({ err: error, trace_id: request.id }, 'the store does not answer');
-        return reply.code(503).send({ status: 'unavailable' });
-      }
-    });
-  };
+function reportHealth(app: FastifyInstance, { storeHealth }: SurfaceContext, drain: Drain): void {
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get(readyUrl, async (request, reply) => {
+    drain.isProbed = true;
+    if (drain.isStarted) return reply.code(503).send({ status: 'draining' });
+    try {
+      await storeHealth.ping();
+      return { status: 'ready' };
+    } catch (error) {
+      request.log.warn({ err: error, trace_id: request.id }, 'the store does not answer');
+      return reply.code(503).send({ status: 'unavailable' });
+    }
+  });
 }
 
-/**
- * One logger for all requests: each line states its trace id itself. Overriding `child` costs nothing per request, whereas
- * Fastify validates what a `childLoggerFactory` returns for each one.
- */
+/** One logger for all requests: each line has its trace id. A `childLoggerFactory` would cost something per request. */
 function sharedLogger(log: FastifyBaseLogger): FastifyBaseLogger {
   const shared: FastifyBaseLogger = Object.create(log);
   shared.child = () => shared;
@@ -159,26 +154,20 @@ type Drain = ReturnType<typeof createDrain>;
  * Without `ms` it takes 5 s if `/readyz` was ever requested, otherwise no time: no proxy would notice.
  */
 function createDrain(ms: number | undefined) {
-  let isProbed = false;
-  let lastRequestMs = 0;
   return {
     isStarted: false,
-    probeArrived(): void {
-      isProbed = true;
-    },
-    requestArrived(): void {
-      lastRequestMs = performance.now();
-    },
+    isProbed: false,
+    lastRequestMs: 0,
     /** Resolves when the listener may close. It takes up to twice as long while requests still arrive. */
     async start(): Promise<void> {
       this.isStarted = true;
       const startedMs = performance.now();
-      const drainMs = ms ?? (isProbed ? probedDrainMs : 0);
+      const drainMs = ms ?? (this.isProbed ? probedDrainMs : 0);
       for (;;) {
         const elapsedMs = performance.now() - startedMs;
-        const isQuiet = performance.now() - lastRequestMs >= quietMs;
+        const isQuiet = performance.now() - this.lastRequestMs >= quietMs;
         if (elapsedMs >= 2 * drainMs || (elapsedMs >= drainMs && isQuiet)) return;
-        await new Promise((resolve) => setTimeout(resolve, Math.min(50, drainMs)));
+        await pause(Math.min(50, drainMs));
       }
     },
   };
@@ -186,7 +175,7 @@ function createDrain(ms: number | undefined) {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Resolves when the listener may close. */
+    /** See `createDrain`. */
     drain(): Promise<void>;
     /** Otherwise the first request of each route compiles its schemas. */
     compileSchemas(): Promise<void>;
