@@ -25,9 +25,8 @@ declare module 'fastify' {
 }
 
 /**
- * The first three checks of every request to the public API: 401, then 404 if the public API is not enabled for the
- * organization, then 429. A read by a known caller starts at the same time, so that both take one round trip to the store;
- * `admission` then decides.
+ * The first checks of a request: 401, then 404 if the public API is not enabled for the organization, then 429. A read by a
+ * known caller starts at the same time, so that both take one round trip to the store.
  */
 export function admitCaller(context: SurfaceContext) {
   // What a key means never changes, so an admitted one is parsed and hashed once. The store decides each time if it is valid.
@@ -37,8 +36,11 @@ export function admitCaller(context: SurfaceContext) {
     const known = parsedKeys.get(text ?? '');
     const credential = known ?? (await readCredential(context, text));
     const admission = admit(context, credential).then((admitted) => {
-      if (known === undefined && credential.kind === 'key')
-        setBounded(parsedKeys, copyOf(text!), credential, knownKeysMax);
+      if (known === undefined && credential.kind === 'key') {
+        // A part of a string keeps the whole string in memory, here a header that may be long.
+        const copy = Buffer.from(text!, 'latin1').toString('latin1');
+        setBounded(parsedKeys, copy, credential, knownKeysMax);
+      }
       applyAdmission(admitted, request, reply);
     });
     const isRead = (request.method === 'GET' || request.method === 'HEAD') && !request.is404;
@@ -66,11 +68,6 @@ function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: Fast
 export async function identify(context: SurfaceContext, request: FastifyRequest): Promise<Principal> {
   const credential = await readCredential(context, bearerCredential(request));
   return authenticate(context, credential);
-}
-
-/** A part of a string keeps the whole string in memory, here a header that may be long. */
-function copyOf(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 /** The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1). */

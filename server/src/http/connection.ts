@@ -231,10 +231,7 @@ export class Connection {
   }
 }
 
-/**
- * Joins small pieces of a body before anything reads them. Each byte may arrive as a chunk of its own, and a piece takes
- * 150 bytes of memory until the body is complete.
- */
+/** Joins small pieces of a body: each byte may arrive as a chunk of its own, and a piece takes 150 bytes of memory. */
 function joinPieces(request: IncomingMessage, count: () => void): void {
   const push = request.push.bind(request);
   let joined = Buffer.alloc(0);
@@ -285,10 +282,7 @@ function readNext(): void {
 /** The time in a trace id: every request of a millisecond has the same. */
 let traceTime = { ms: 0, text: '' };
 
-/**
- * A UUID of version 7 (RFC 9562), which begins with the time: the requests of one moment are neighbors in the indexes of
- * the request log. With random ids, each request would change another page of the store.
- */
+/** A UUID of version 7 (RFC 9562) begins with the time, so that requests of one moment are neighbors in the request log. */
 export function createTraceId(): string {
   const ms = Date.now();
   if (ms !== traceTime.ms) traceTime = { ms, text: `${traceIdStart(ms)}-7` };

@@ -26,10 +26,7 @@ export function nothingHere(): ServiceError {
   return notFound('There is nothing at this address. Check the path and the method.');
 }
 
-/**
- * The error handler of every surface: one envelope, six codes (§7). `challenges` is false for callers with a session cookie:
- * there is no authentication scheme to name.
- */
+/** The error handler of every surface (§7). A session cookie is not an authentication scheme to name in a challenge. */
 export async function sendError(
   fault: unknown,
   request: FastifyRequest,

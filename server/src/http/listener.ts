@@ -86,10 +86,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   return server;
 }
 
-/**
- * An error without a listener ends the process, and Node removes its own after CONNECT and after the first error of a
- * connection. Code that waits on a connection learns of its end by `close`.
- */
+/** An error without a listener ends the process. Node removes its own after CONNECT and after the first error. */
 function ignoreSocketErrors(server: Server): void {
   const ignoreErrors = (socket: Duplex) => void socket.on('error', () => {});
   // A TLS connection is two sockets: the accepted one, and the one that decrypts it.

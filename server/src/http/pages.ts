@@ -135,10 +135,7 @@ const variants = { br: '.br', gzip: '.gz' } as const;
 /** The names that builds write. A path that leaves the folder, or names a hidden file, does not match. */
 const fileName = /^[\w@~-][\w@~.-]*(\/[\w@~-][\w@~.-]*)*$/;
 
-/**
- * Sends a file of `folder`, compressed if the client accepts a variant that was built. A status that the reply already
- * has is kept.
- */
+/** Sends a file, compressed if the client accepts a variant that was built. A status that the reply already has is kept. */
 async function sendFile(
   reply: FastifyReply,
   folder: string,

@@ -16,9 +16,8 @@ declare module 'fastify' {
 const messageLengthMax = 500;
 
 /**
- * Reports each request when its response is ready: one line in the log, and a count. The line contains the caller, the
- * route and the duration, and no header, query or body, so it contains no secret. (Waiting until the response is sent
- * would cost every request two more listeners.)
+ * A count, and one line in the log without headers, query and body, so it contains no secret. Called when the response is
+ * ready: waiting until it is sent would cost every request two more listeners.
  */
 export function reportRequest({ telemetry, usage, recorder, now }: SurfaceContext) {
   return (request: FastifyRequest, reply: FastifyReply): void => {

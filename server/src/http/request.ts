@@ -19,15 +19,11 @@ export function normalizeUrl(target: string): string {
   }
 }
 
-/** The part of a query schema that determines how a parameter is parsed. */
 export interface QuerySchema {
   readonly properties: Record<string, { readonly type?: string }>;
 }
 
-/**
- * Parses the known parameters of a raw query. A repeated or undecodable parameter is an error. Only plain decimals become
- * integers: `1e1`, `1.5` and the empty text stay strings, which validation rejects.
- */
+/** Parses the known parameters. Only plain decimals become integers: `1e1` stays a string, which validation rejects. */
 export function parseQuery(raw: string, { properties }: QuerySchema): Record<string, string | number> {
   const query: Record<string, string | number> = {};
   for (const pair of raw.split('&')) {
@@ -83,10 +79,7 @@ const preference = /^\s*([!#$%&'*+.^_`|~0-9a-z-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\
 /** The longest wait that is granted. A longer one is shortened to it, as RFC 7240 allows. */
 const waitSecondsMax = 25;
 
-/**
- * The seconds granted for `Prefer: wait=N`. The first `wait` counts. A value that is not a whole number is ignored,
- * because a preference never makes a request invalid (RFC 7240 §2).
- */
+/** The seconds granted for `Prefer: wait=N`. The first counts, and a bad one is ignored, as RFC 7240 §2 says. */
 export function preferredWaitSeconds(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   for (const item of header.match(member) ?? []) {

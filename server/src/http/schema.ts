@@ -14,10 +14,7 @@ import { iso } from '../domain/time.ts';
 const ofType = (type: string) => (options?: object) => ({ type, ...options });
 const optional = new WeakSet<object>();
 
-/**
- * The builders of TypeBox that the schemas use, with its types and the same results. Loading the library itself takes an
- * eighth of the startup time.
- */
+/** As in TypeBox, and with its types. Loading the library itself would take an eighth of the startup time. */
 const builders = {
   String: ofType('string'),
   Number: ofType('number'),
@@ -94,10 +91,7 @@ export type Source<S extends TSchema> = S extends Time
         ? { readonly [Name in keyof P]: Source<P[Name]> }
         : Json<S>;
 
-/**
- * The value as the schema describes it: with ISO 8601 times, and without fields that the schema does not name. Only a union
- * of objects is returned as it is.
- */
+/** With ISO 8601 times, and without fields that the schema does not name. Only a union of objects is returned as it is. */
 export function present<S extends TSchema>(schema: S, source: Source<S>): Json<S>;
 export function present(schema: SchemaParts, source: unknown): unknown {
   // A fast path for most fields: presenting a list then costs no more than writing its fields out.

@@ -35,10 +35,7 @@ const compileEveryMs = 20;
 
 const loadCompiler = (): typeof import('ajv') => require('ajv');
 
-/**
- * Compiles the schema of a route when its first request arrives, or with `compileAll`. Compiling all of them, and loading
- * the compiler, would take a fifth of the startup time.
- */
+/** A schema is compiled with the first request. To load the compiler and compile all takes a fifth of the startup time. */
 export function lazyCompilers(): { compilersFactory: Compilers; compileAll: () => Promise<void> } {
   const compilations: (() => ValidateFunction)[] = [];
   const buildValidator = (definitions: Record<string, object>) => {

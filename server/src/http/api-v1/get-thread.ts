@@ -71,10 +71,7 @@ async function* renderLarge(thread: ThreadJson, { parts, status }: LargeThread):
 
 const shape = JSON.stringify(definitions);
 
-/**
- * The ETags of threads. A tag covers everything that the response depends on: its format and the service's URL, as a hash,
- * and the thread's version.
- */
+/** A tag covers all that the response depends on: its format and the service's URL, as a hash, and the thread's version. */
 function threadTags(threadUrl: (id: string) => string): (version: number) => string {
   let start: string | undefined;
   return (version) => {

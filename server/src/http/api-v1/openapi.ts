@@ -153,10 +153,7 @@ export function publishReference(app: FastifyInstance, api: FastifyPluginAsync):
 
 export const apiPrefix = '/api/v1';
 
-/**
- * The OpenAPI document as it is served and committed, byte for byte. The first request creates it, from a second instance
- * of the routes that serves no requests, so that its library does not delay the start of the service.
- */
+/** Created with the first request, from a second instance of the routes: its library would delay the start. */
 async function openApiDocument(api: FastifyPluginAsync): Promise<string> {
   const { default: swagger } = await import('@fastify/swagger');
   const { compilersFactory } = lazyCompilers();

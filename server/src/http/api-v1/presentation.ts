@@ -127,10 +127,7 @@ export function presentThread(thread: Thread, threadUrl: string | null): ThreadJ
   };
 }
 
-/**
- * The response of get, rendered once for each object: while a thread does not change, the store may return the same object
- * again. `threadUrl` returns the same URL for a thread each time.
- */
+/** Renders each object once: while a thread does not change, the store may return the same object again. */
 export function wholeThreadRenderer(
   threadUrl: (id: string) => string,
 ): (found: WholeThread) => Rendered<WholeThreadJson> {
@@ -143,10 +140,7 @@ export function wholeThreadRenderer(
   });
 }
 
-/**
- * Messages of a large thread as JSON, without the brackets of the array. Responses that send a part at the same time
- * share it.
- */
+/** A part of a large thread, without the brackets of the array. Responses that send it at the same time share it. */
 export const renderMessages = memoized((messages: readonly Message[]) =>
   Buffer.from(messages.map((message) => JSON.stringify(presentMessage(message))).join()),
 );
@@ -158,10 +152,7 @@ interface RenderedPage {
   readonly truncated: boolean;
 }
 
-/**
- * Pages of threads, joined from the JSON of each thread. Both are kept with the object of the store that they were made
- * of. The listing of a page object is always the same; the state of the walk may differ, and is compared.
- */
+/** Pages and threads are rendered once for each object of the store. Only the state of the walk may differ for a page. */
 export function pageRenderer(threadUrl: (id: string) => string): (listed: ListedThreads) => RenderedPage {
   const jsonOf = memoized((thread: Thread) => JSON.stringify(presentThread(thread, threadUrl(thread.id))));
   const keptPages = new WeakMap<object, RenderedPage>();

@@ -47,10 +47,7 @@ const requests = ({ limits }: ConsoleOptions) =>
 
 const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
 
-/**
- * By the hour for the last 24 hours, otherwise by the day. Only admins see traffic, because it is that of all members. By the
- * hour, and if there are too many counts, they are not split by credential.
- */
+/** By the hour, or if there are too many, counts are not split by credential. Only admins see the traffic of all. */
 const usage = defineConsoleRoute('GET /usage', 'member', {
   query: Type.Object({ range: Type.Optional(schemas.usageRange) }),
   response: schemas.usageSchema,

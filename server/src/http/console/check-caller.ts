@@ -71,8 +71,8 @@ export function csrfTokenOf({ sha256 }: SurfaceContext, sessionToken: string): s
 }
 
 /**
- * Checks that our own page sent the request, not another site. The request must have a header that forms cannot send,
- * with the session's CSRF token if there is a session. If the browser says where it came from, it must be this origin.
+ * Checks that our own page sent the request: it has a header that forms cannot send, with the CSRF token of the session if
+ * there is one, and comes from this origin if the browser says where it comes from.
  */
 function proveOwnRequest(
   context: SurfaceContext,

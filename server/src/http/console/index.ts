@@ -95,9 +95,8 @@ function mount(
 }
 
 /**
- * Each change writes rows that stay, for example in the audit log or until a walk has ended. Without a limit, a loop could
- * fill the disk. Uploads have limits of their own. Only changes of an organization count: somebody with a stolen session
- * must not keep its owner from signing out everywhere or from changing the password.
+ * Without a limit, a loop of changes could fill the disk. Uploads have limits of their own. Only changes of an organization
+ * count: somebody with a stolen session must not keep its owner from signing out everywhere.
  */
 function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest) => Promise<void> {
   const changes = new AttemptLimit(now, limits.changesPerMinute);

@@ -24,10 +24,7 @@ export interface ConsoleOptions {
   readonly heldRequests: HeldRequests;
 }
 
-/**
- * Who may call a route. `anyone`: no session needed. `person`: a session. `member`: a session that may enter the
- * organization in the URL. `admin`: a session of an admin of that organization.
- */
+/** Who may call a route. A member, or an admin, is one of the organization in the URL. */
 interface CallerKinds {
   anyone: undefined;
   person: SignedIn;

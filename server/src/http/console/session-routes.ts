@@ -223,10 +223,7 @@ async function redirectToSignIn(reply: FastifyReply, problem: SignInProblem, rea
 /** Browsers drop a cookie of more than 4,096 bytes. */
 const pathLengthMax = 2000;
 
-/**
- * A path on this site. Anything that a browser could read as another site's URL becomes `/`. A path that is too long
- * loses its query, for example a citation in a non-Latin script.
- */
+/** Anything that a browser could read as another site's URL becomes `/`. A path that is too long loses its query. */
 export function localPath(text: string | undefined): string {
   const own = 'http://here.invalid';
   if (text === undefined || !text.startsWith('/') || !URL.canParse(text, own)) return '/';

@@ -80,10 +80,7 @@ function watchSession({ context, session, reply }: Following, stream: EventStrea
   return { mayRead, stopWatching: () => timers.forEach(clearInterval) };
 }
 
-/**
- * Limits the streams that one person has open in this process. One too many closes the oldest, which may belong to a
- * window that lost its network: such windows never lock a person out.
- */
+/** Limits the open streams of a person. One too many closes the oldest, which may belong to a window without a network. */
 export function streamPlaces(perPerson: number) {
   /** By person, in order of opening. */
   const openByPerson = new Map<string, Set<() => void>>();

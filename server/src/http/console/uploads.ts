@@ -19,10 +19,7 @@ type Upload = Pick<MemberCall, 'organizationId' | 'recheck' | 'reply'>;
 /** How long most uploads take. */
 const uploadSeconds = 5;
 
-/**
- * Returns a function that writes the body of a request to a file as it arrives, runs `work` with the path of the file, and
- * removes the file. The path is undefined if the request has no body.
- */
+/** Writes the body of a request to a file, and removes the file after `work`. Its path is undefined if there is no body. */
 export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
   const { documentBytesMax, uploadsMax } = limits;
   const places = new FairQueue<OrganizationId>(Number.POSITIVE_INFINITY, uploadsMax);
