@@ -5,15 +5,15 @@ import { cutText } from '../../domain/text.ts';
 /** Every format is read into a flat sequence of blocks, in reading order. */
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
-  | { readonly kind: 'paragraph'; readonly text: string }
   /** A name, such as an option, that the following blocks describe. An empty term ends the description. */
   | { readonly kind: 'term'; readonly text: string }
-  /** A list item. The marker is `-` or a number: `3.` */
-  | { readonly kind: 'item'; readonly marker: string; readonly text: string }
-  /** A Markdown table with a header (whose cells may be empty) and at least one row. */
-  | { readonly kind: 'table'; readonly text: string }
-  /** Text whose line breaks and indentation are kept. */
-  | { readonly kind: 'code'; readonly text: string };
+  | TextBlock;
+
+/** A table is in Markdown and has at least one row, under a header whose cells may be empty. */
+export type TextBlock =
+  | { readonly kind: 'paragraph' | 'table' | 'code'; readonly text: string }
+  /** The marker is `-` or a number: `3.` */
+  | { readonly kind: 'item'; readonly marker: string; readonly text: string };
 
 export interface Reading {
   readonly title?: string | undefined;
@@ -47,7 +47,6 @@ export function checkPassageCount(count: number, { documentPassagesMax }: Limits
 const headingLengthMax = limits.headingLengthMax.default;
 
 type Heading = Extract<Block, { kind: 'heading' }>;
-export type TextBlock = Exclude<Block, { kind: 'heading' | 'term' }>;
 
 /** The blocks between one heading or term and the next. */
 export interface Section {
@@ -107,9 +106,7 @@ function titleHeading(blocks: readonly Block[], title: string): Block | undefine
   return one.includes(other) || other.includes(one) ? only : undefined;
 }
 
-/**
- * A heading or term is stored with each passage below it, so a long one is cut, and kept once in full as a paragraph.
- */
+/** A long heading or term, which is stored with each passage below it, is cut, and kept once in full as a paragraph. */
 function withShortHeading(block: Block): Block[] {
   const isRepeated = block.kind === 'heading' || block.kind === 'term';
   const text = isRepeated ? cutText(block.text, headingLengthMax) : block.text;
@@ -141,16 +138,14 @@ function withQuestionHeadings(blocks: readonly Block[]): Block[] {
     if (block.kind === 'term' || block.kind === 'heading')
       isDescription = block.kind === 'term' && block.text !== '';
     const asked = isDescription ? undefined : questionIn(block, blocks[index - 1], blocks[index + 1]);
-    const above = result.at(-1) === open ? open : undefined;
-    if (asked === undefined) {
-      const isAnswer = above !== undefined && block.kind === 'paragraph';
-      result.push(isAnswer ? { ...block, text: block.text.replace(answerLabel, '') } : block);
-      continue;
-    }
-    if (above !== undefined) result.pop();
-    const isShared = above !== undefined && above.text.length + asked.length < questionLengthMax;
-    open = { kind: 'heading', level: questionLevel, text: isShared ? `${above.text} ${asked}` : asked };
-    result.push(open);
+    const isBelow = open !== undefined && result.at(-1) === open;
+    if (asked !== undefined) {
+      if (isBelow) result.pop();
+      open = { kind: 'heading', level: questionLevel, text: isBelow ? `${open!.text} ${asked}` : asked };
+      result.push(open);
+    } else if (isBelow && block.kind === 'paragraph')
+      result.push({ ...block, text: block.text.replace(answerLabel, '') });
+    else result.push(block);
   }
   return result;
 }

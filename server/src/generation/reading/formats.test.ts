@@ -139,6 +139,15 @@ describe('reading plain text', () => {
     [': Two of them.\n\n```\na      b\nc      d\n```'],
   );
 
+  it('keeps long questions that share an answer', async () => {
+    const questions = ['first', 'second'].map((name) => `Is the ${name} one ${'very '.repeat(25)}long?`);
+    const { passages } = await readText('faq.txt', `${questions.join('\n\n')}\n\nYes.`);
+    assert.deepEqual(
+      passages.map(({ text }) => text),
+      [`${questions.join(' ')}\n\nYes.`],
+    );
+  });
+
   it('repeats an option whose description is longer than a passage', async () => {
     const long = Array.from({ length: 40 }, () => '      One two three four five six seven.').join('\n');
     const { passages } = await readText('a.txt', `Usage\n\n  -x, --long=ARG\n${long}\n`);
