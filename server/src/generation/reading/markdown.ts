@@ -9,7 +9,7 @@ const nestingMax = 200;
 
 /** GitHub's Markdown. It is rendered to HTML, so that Markdown and the HTML within it are read by the same rules. */
 export function readMarkdown(source: string, limits: Limits): Reading {
-  const { title, url, body } = splitFrontMatter(source);
+  const [matter = '', fields = ''] = frontMatter.exec(source) ?? [];
   const markdown = new MarkdownIt({ html: true, maxNesting: 2 * nestingMax });
   let [read, level, sections] = [0, 0, 0];
   // Runs before each block. Stops before the tokens of a huge document fill the memory.
@@ -29,7 +29,8 @@ export function readMarkdown(source: string, limits: Limits): Reading {
   markdown.core.ruler.before('inline', 'brackets', ({ tokens }) => {
     for (const token of tokens) if (token.type === 'inline') token.content = withoutOpenLinks(token.content);
   });
-  return { title, url, blocks: htmlBlocks(markdown.render(body)) };
+  const blocks = htmlBlocks(markdown.render(source.slice(matter.length)));
+  return { title: fieldOf(fields, 'title'), url: fieldOf(fields, 'url'), blocks };
 }
 
 /** More than any text for people has. */
@@ -48,24 +49,13 @@ function withoutOpenLinks(text: string): string {
   return text;
 }
 
-const frontMatterLinesMax = 200;
+/** YAML between two `---` lines at the top. A horizontal rule looks the same, but no fields follow it. */
+const frontMatter =
+  /^---[ \t]*\n((?:(?:(?:[\w-]+[ \t]*:|[ \t]|- |#).*)?\n){0,200})(?:---|\.\.\.)[ \t]*(?:\n|$)/;
 
-/** Front matter is YAML between two `---` lines at the top. Only plain `title:` and `url:` lines are used. */
-function splitFrontMatter(text: string): Omit<Reading, 'blocks'> & { body: string } {
-  if (!/^---[ \t]*\n/.test(text)) return { body: text };
-  const lines = text.split('\n', frontMatterLinesMax);
-  const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)\s*$/.test(line));
-  const fields = lines.slice(1, end);
-  // A horizontal rule looks the same, but no fields follow it.
-  if (end < 0 || !fields.every((line) => line === '' || /^(?:[\w-]+\s*:|\s|- |#)/.test(line)))
-    return { body: text };
-  const bodyAt = lines.slice(0, end + 1).join('\n').length + 1;
-  return { title: fieldOf(fields, 'title'), url: fieldOf(fields, 'url'), body: text.slice(bodyAt) };
-}
-
-function fieldOf(lines: readonly string[], name: string): string | undefined {
-  const line = lines.find((candidate) => candidate.toLowerCase().startsWith(`${name}:`));
-  const value = line?.slice(name.length + 1).trim() ?? '';
-  const unquoted = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
-  return unquoted === '' || /^[|>][+-]?$/.test(unquoted) ? undefined : unquoted;
+/** The value of a field that is on its line, without quotes. */
+function fieldOf(fields: string, name: string): string | undefined {
+  return new RegExp(`^${name}:(?![ \\t]*[|>][+-]?[ \\t]*$)[ \\t]*(["']?)(.*)\\1[ \\t]*$`, 'im').exec(
+    fields,
+  )?.[2];
 }
