@@ -26,12 +26,6 @@ export function evenSpaces(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** The marker of an item whose line starts like this: every bullet becomes `-`, and numbers are kept. */
-export function listMarker(start: string): string {
-  const number = /\d+/.exec(start)?.[0];
-  return number === undefined ? '-' : `${number}.`;
-}
-
 export function checkTextLength(length: number, { documentLengthMax }: Limits): void {
   if (length <= documentLengthMax) return;
   const most = documentLengthMax.toLocaleString('en');

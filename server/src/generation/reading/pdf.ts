@@ -1,8 +1,8 @@
 import { UnreadableDocument } from '../../domain/document.ts';
 import { limits as fixed, type Limits } from '../../domain/limits.ts';
-import { type Block, checkTextLength, evenSpaces, listMarker, type Reading } from './blocks.ts';
+import { type Block, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
 import { cleanText } from './decode-text.ts';
-import { isTitle, lineJoiner, marker } from './plain-text.ts';
+import { isTitle, lineJoiner, marker, textBlock } from './plain-text.ts';
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 
@@ -23,8 +23,12 @@ const titleLengthMax = 200;
 
 /** Reads the text of a PDF. Scanned pages have none. */
 export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Reading> {
-  const pdf = await openPdf(bytes);
+  // The parser is 1.7 MB of source, so it is loaded with the first PDF.
+  const { getDocumentProxy } = await import('unpdf');
+  let pdf: Pdf | undefined;
   try {
+    // `verbosity: 0` keeps warnings about the file off the terminal.
+    pdf = await getDocumentProxy(bytes, { verbosity: 0, disableFontFace: true });
     const { info } = await pdf.getMetadata();
     const blocks = blocksOf(withoutRunningLines(await pagesOf(pdf, limits)));
     if (blocks.length === 0) {
@@ -32,29 +36,18 @@ export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Readin
     }
     return { title: statedTitle(info) ?? openingTitle(blocks[0]!), blocks };
   } catch (error) {
-    throw error instanceof UnreadableDocument ? error : damaged(error);
+    throw error instanceof UnreadableDocument
+      ? error
+      : new UnreadableDocument(faultOf(error), { cause: error });
   } finally {
-    await pdf.loadingTask.destroy();
+    await pdf?.loadingTask.destroy();
   }
 }
 
-/** The parser is 1.7 MB of source, so it is loaded with the first PDF. */
-async function openPdf(bytes: Uint8Array): Promise<Pdf> {
-  const { getDocumentProxy } = await import('unpdf');
-  try {
-    // `verbosity: 0` keeps warnings about the file off the terminal.
-    return await getDocumentProxy(bytes, { verbosity: 0, disableFontFace: true });
-  } catch (error) {
-    if (error instanceof Error && error.name === 'PasswordException') {
-      throw new UnreadableDocument('is protected by a password', { cause: error });
-    }
-    throw damaged(error);
-  }
-}
-
-function damaged(error: unknown): UnreadableDocument {
-  const reason = error instanceof Error ? error.message.replace(/\.$/, '') : 'the parser gave up';
-  return new UnreadableDocument(`is damaged: ${evenSpaces(reason)}`, { cause: error });
+function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'is damaged: the parser gave up';
+  if (error.name === 'PasswordException') return 'is protected by a password';
+  return `is damaged: ${evenSpaces(error.message.replace(/\.$/, ''))}`;
 }
 
 function statedTitle(info: object): string | undefined {
@@ -87,15 +80,13 @@ function linesOf(
 ): Line[] {
   const lines: Line[] = [];
   let open = { text: '', x: 0, y: 0, size: 0 };
-  for (const [index, item] of items.entries()) {
-    if ('str' in item) {
-      const str = cleanText(item.str);
-      if (open.text.trim() === '') [, , , , open.x, open.y] = item.transform;
-      open.text += str;
-      if (str.trim() !== '') open.size = Math.max(open.size, item.height);
-    }
-    const isEnd = index === items.length - 1 || ('str' in item && item.hasEOL);
-    if (!isEnd) continue;
+  const texts = items.filter((item) => 'str' in item);
+  for (const item of texts) {
+    const str = cleanText(item.str);
+    if (open.text.trim() === '') [, , , , open.x, open.y] = item.transform;
+    open.text += str;
+    if (str.trim() !== '') open.size = Math.max(open.size, item.height);
+    if (!item.hasEOL && item !== texts.at(-1)) continue;
     const size = Math.round(open.size * 2) / 2;
     if (open.text.trim() !== '') lines.push({ ...open, text: evenSpaces(open.text), page, size });
     open = { text: '', x: 0, y: 0, size: 0 };
@@ -121,15 +112,14 @@ const pageNumber = /^(?:page )?[-–— ]*\d{1,5}[-–— ]*(?:(?:\/|of) ?\d{1,5
 
 function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[] {
   const patternOf = ({ text }: Line) => text.replace(/\d+/g, '#').toLowerCase();
-  const counts = new Map<string, number>();
   const edges = new Set(pages.flatMap(edgesOf));
-  for (const line of edges) counts.set(patternOf(line), (counts.get(patternOf(line)) ?? 0) + 1);
+  const alike = Map.groupBy(edges, patternOf);
   const least = Math.max(repetitionsMin, pages.length / 2);
   return pages.flatMap((lines) =>
     lines.filter((line) => {
       if (!edges.has(line)) return true;
       const isNumber = lines.length > 1 && pageNumber.test(line.text);
-      return !isNumber && counts.get(patternOf(line))! < least;
+      return !isNumber && alike.get(patternOf(line))!.length < least;
     }),
   );
 }
@@ -169,9 +159,7 @@ function blocksOf(lines: readonly Line[]): Block[] {
     const [first] = group as [Line];
     if (isHeading(first) && text.length <= fixed.headingLengthMax.default)
       return { kind: 'heading', level: Math.min(headingSizes.indexOf(first.size) + 1, 6), text };
-    const [mark] = marker.exec(text) ?? [];
-    if (mark === undefined) return { kind: 'paragraph', text };
-    return { kind: 'item', marker: listMarker(mark), text: text.slice(mark.length) };
+    return textBlock(text);
   });
 }
 

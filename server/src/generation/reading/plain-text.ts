@@ -1,4 +1,4 @@
-import { type Block, evenSpaces, listMarker, type Reading } from './blocks.ts';
+import { type Block, evenSpaces, type Reading, type TextBlock } from './blocks.ts';
 
 const titleLengthMax = 100;
 const headingLengthMax = 80;
@@ -37,6 +37,14 @@ export function readPlainText(text: string): Reading {
 
 export function isTitle(line: string): boolean {
   return line.length <= titleLengthMax && /[\p{L}\p{N}]/u.test(line) && !/[.,:;!?]$/.test(line);
+}
+
+/** An item, if it starts with a marker: every bullet becomes `-`, and numbers are kept. */
+export function textBlock(text: string): TextBlock {
+  const [mark] = marker.exec(text) ?? [];
+  if (mark === undefined) return { kind: 'paragraph', text };
+  const number = /\d+/.exec(mark);
+  return { kind: 'item', marker: number === null ? '-' : `${number[0]}.`, text: text.slice(mark.length) };
 }
 
 function blocksOf(all: readonly string[], isManual: boolean): Block[] {
@@ -79,30 +87,27 @@ function blocksOf(all: readonly string[], isManual: boolean): Block[] {
       blocks.push({ kind: 'code', text: lines.join('\n') });
       return;
     }
-    let open: { marker?: string; lines: string[] } = { lines: [] };
-    const start = (next: typeof open) => {
-      const { marker } = open;
-      const text = join(open.lines);
-      if (text !== '')
-        blocks.push(marker === undefined ? { kind: 'paragraph', text } : { kind: 'item', marker, text });
-      open = next;
+    let open: string[] = [];
+    const start = (line = '') => {
+      const text = join(open);
+      if (text !== '') blocks.push(textBlock(text));
+      open = [line];
     };
     for (const [index, line] of lines.entries()) {
       const term = termAt(lines, index);
-      const [mark] = marker.exec(line) ?? [];
       if (term !== undefined) {
-        start({ lines: [term.rest] });
+        start(term.rest);
         blocks.push({ kind: 'term', text: evenSpaces(term.name) });
         termIndent = indentOf(line);
-      } else if (underline.test(line)) start({ lines: [] });
-      else if (mark !== undefined) start({ marker: listMarker(mark), lines: [line.slice(mark.length)] });
+      } else if (underline.test(line)) start();
+      else if (marker.test(line)) start(line.replace(/^\s*o /, '- '));
       else {
-        open.lines.push(line);
+        open.push(line);
         const isQuestion = index === 0 && line.length <= questionLengthMax && /\?["”')]?$/.test(line);
-        if (isQuestion && /^\s*["“(]?\p{Lu}/u.test(lines[1] ?? '')) start({ lines: [] });
+        if (isQuestion && /^\s*["“(]?\p{Lu}/u.test(lines[1] ?? '')) start();
       }
     }
-    start({ lines: [] });
+    start();
   }
 
   /** Whether lines are columns, drawings or code: most have wide gaps. */
@@ -161,18 +166,16 @@ const prefixes = /^(?:all|cross|end|ex|half|high|long|low|non|read|self|short|si
 /** Not in `pre- and post-`. */
 const lineEndHyphen = /(?<=\S)([-\u2010])\n(?!(?:and|or|to)\b)(?=([\p{L}\p{N}]{1,60}))/gu;
 /** Limits the length of a word: text without spaces would take quadratic time otherwise, or overflow the stack. */
-const wordWithHyphen = /(?<!\p{L})\p{L}{1,60}[-\u2010]\p{L}{1,60}(?!\p{L})/gu;
+const compound = /(?<!\p{L})\p{L}{1,60}-\p{L}{1,60}(?!\p{L})/gu;
 
 /**
  * Returns a function that joins the lines of a paragraph, and the parts of words that are hyphenated at a line end. A
  * hyphen that the text also has within a line belongs to its word.
  */
 export function lineJoiner(text: readonly string[]): (lines: readonly string[]) => string {
-  const compounds = new Set<string>();
-  for (const line of text) {
-    for (const word of line.toLowerCase().match(wordWithHyphen) ?? [])
-      compounds.add(word.replace('\u2010', '-'));
-  }
+  const compounds = new Set(
+    text.flatMap((line) => line.toLowerCase().replaceAll('\u2010', '-').match(compound) ?? []),
+  );
   const isHyphenated = (token: string, hyphen: string, tail: string) => {
     const head = /\p{L}+$/u.exec(token)?.[0].toLowerCase();
     if (head === undefined || /^[-/]/.test(token) || !/^\p{Ll}+$/u.test(tail)) return false;
