@@ -17,10 +17,7 @@ export interface ReadingTask {
   readonly limits: Limits;
 }
 
-/**
- * The answers of a reading process to a task and to each `next`. Passages come in parts, so that none blocks the event
- * loop. Only the last part has the `head`.
- */
+/** Answers a task and each `next`. Passages come in parts, so that none blocks the event loop; the last has the `head`. */
 export type ReadingAnswer =
   | { readonly fault: string }
   | { readonly part: readonly IndexedPassage[]; readonly head?: Omit<IndexedDocument, 'passages'> };
@@ -72,15 +69,13 @@ export class DocumentReader {
   }
 
   #takeProcess(): ChildProcess {
-    if (this.#idle !== undefined) {
-      const { child, timer } = this.#idle;
-      this.#idle = undefined;
-      clearTimeout(timer);
-      if (child.connected) {
-        child.ref();
-        child.channel?.ref();
-        return child;
-      }
+    const { child: idle, timer } = this.#idle ?? {};
+    this.#idle = undefined;
+    clearTimeout(timer);
+    if (idle?.connected) {
+      idle.ref();
+      idle.channel?.ref();
+      return idle;
     }
     const child = fork(this.#program, {
       execArgv: [`--max-old-space-size=${this.#limits.documentReadMb}`],

@@ -2,6 +2,7 @@ import {
   bareName,
   type DocumentText,
   formatOf,
+  type PassageText,
   storableTitle,
   storableUrl,
   UnreadableDocument,
@@ -28,7 +29,7 @@ export async function parseDocument(
     limits,
   );
   const title = titleOf(reading, name);
-  const passages: DocumentText['passages'][number][] = [];
+  const passages: PassageText[] = [];
   let length = 0;
   for (const { heading, text } of splitPassages(reading.blocks, title)) {
     checkPassageCount(passages.push({ heading: cleanText(heading), text: cleanText(text) }), limits);

@@ -1,12 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import {
-  type DocumentText,
-  type FileSource,
-  fileFault,
-  indexedText,
-  UnreadableDocument,
-} from '../../domain/document.ts';
+import { type FileSource, fileFault, indexedText, UnreadableDocument } from '../../domain/document.ts';
 import { formatBytes, type Limits } from '../../domain/limits.ts';
 import { termsOf } from '../retrieval/terms.ts';
 import type { ReadingAnswer, ReadingTask } from './document-reader.ts';
@@ -17,12 +11,11 @@ import { parseDocument } from './parse-document.ts';
 /** The service takes in an answer with this many passages in about a millisecond. */
 const passagesPerPart = 50;
 
-/** The last document read, and how many of its passages were sent. */
-let document: (DocumentText & { readonly name: string }) | undefined;
-let sent = 0;
+let answers: AsyncGenerator<ReadingAnswer>;
 
 process.on('message', async (message: ReadingTask | 'next') => {
-  process.send?.(message === 'next' ? nextPart() : await begin(message));
+  if (message !== 'next') answers = answersTo(message);
+  process.send?.((await answers.next()).value);
 });
 process.on('disconnect', () => process.exit());
 exitWithService();
@@ -34,26 +27,21 @@ function exitWithService(): void {
   new Worker(watch, { eval: true }).unref();
 }
 
-async function begin({ name, source, limits }: ReadingTask): Promise<ReadingAnswer> {
+async function* answersTo({ name, source, limits }: ReadingTask): AsyncGenerator<ReadingAnswer> {
   try {
-    document = undefined;
-    document = { ...(await parseDocument(name, bytesOf(source, limits), limits)), name };
-    sent = 0;
-    return nextPart();
+    const { title, url, passages } = await parseDocument(name, bytesOf(source, limits), limits);
+    let bytes = 0;
+    for (let next = 0; next < passages.length; ) {
+      const part = passages.slice(next, next + passagesPerPart).map((passage) => {
+        bytes += Buffer.byteLength(passage.heading + passage.text);
+        return { ...passage, terms: termsOf(indexedText(name, title, passage)) };
+      });
+      next += part.length;
+      yield next < passages.length ? { part } : { part, head: { title, url, bytes } };
+    }
   } catch (error) {
-    return { fault: faultOf(error) };
+    yield { fault: faultOf(error) };
   }
-}
-
-function nextPart(): ReadingAnswer {
-  const { title, url, name, passages } = document!;
-  const part = passages
-    .slice(sent, sent + passagesPerPart)
-    .map((passage) => ({ ...passage, terms: termsOf(indexedText(name, title, passage)) }));
-  sent += part.length;
-  if (sent < passages.length) return { part };
-  const bytes = passages.reduce((sum, { heading, text }) => sum + Buffer.byteLength(heading + text), 0);
-  return { part, head: { title, url, bytes } };
 }
 
 function faultOf(error: unknown): string {
