@@ -14,10 +14,7 @@ export interface Citation {
 /** Not a link: `[2](…)`. */
 const bracket = String.raw`\[\^?(?!0+\])\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*\](?!\()`;
 const joint = ' {0,2}(?:[,;&]|,? (?:and|or))? {0,2}';
-/**
- * An index follows a single letter, a name with an underscore, a call or another index: `a[1]`, `user_ids[1]`, `f(x)[1]`.
- * After any other word it is a citation, because many models write no space before one.
- */
+/** What an index follows: `a[1]`, `user_ids[1]`, `f(x)[1]`. After other words, many models write no space before a citation. */
 const indexed = String.raw`(?<![\w.])(?:[A-Za-z]|[A-Za-z\d]+_\w+|\w+\([^\s()]*\))|\]`;
 const citation = new RegExp(`(?<!${indexed})${bracket}(?:${joint}${bracket})*`, 'g');
 

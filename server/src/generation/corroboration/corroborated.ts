@@ -71,10 +71,7 @@ export function* corroborate(draft: string, passages: readonly FoundPassage[]): 
   yield { type: 'verdict', verdict };
 }
 
-/**
- * Checks a sentence: by its clauses where some of them are found, so that a true clause keeps its citation and an addition
- * to it does not get one; otherwise as a whole.
- */
+/** Checks a sentence as a whole, or by its clauses if some are found, so that an addition to a true one is not cited. */
 function checked(piece: Piece, evidence: readonly Evidence[]): CheckedPiece[] {
   const check = (part: Piece) => {
     const supports = part.isStatement ? supportsOf(readSentence(claimOf(part)), evidence) : [];

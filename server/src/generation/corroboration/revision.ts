@@ -11,19 +11,12 @@ export interface CheckedPiece extends Piece {
   readonly cited: readonly Support[];
 }
 
-interface Revision {
-  readonly text: string;
-  /** One per document, in order of first citation. */
-  readonly sources: readonly Source[];
-  readonly statements: readonly CheckedStatement[];
-}
-
-/** The text with the citations that were found to be right. */
+/** The text with the citations that were found to be right. Documents are sources in order of their first citation. */
 export function revise(
   pieces: readonly CheckedPiece[],
   passages: readonly FoundPassage[],
   evidence: readonly Evidence[],
-): Revision {
+) {
   const documentOf = (passage: number) => passages[passage]?.documentId;
   const supports = pieces.flatMap((piece) => piece.cited);
   const supportsOf = Map.groupBy(supports, ({ passage }) => documentOf(passage));

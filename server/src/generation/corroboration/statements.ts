@@ -53,10 +53,7 @@ function* piecesOfBlock(block: string, isHeading: boolean, isRow: boolean): Gene
   yield* between(block.slice(text.length));
 }
 
-/**
- * The ends of sentences with the citations after them, and of lines unless the next one starts with a lowercase letter.
- * None is within code.
- */
+/** The ends of sentences with their citations, and of lines unless the next one starts with a lowercase letter. */
 function statementEnds(text: string): number[] {
   const citations = citationsIn(text);
   const prose = withoutCode(blankCitations(text, citations));

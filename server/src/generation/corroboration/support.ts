@@ -90,10 +90,7 @@ function contradicts(statement: Sentence, found: readonly Sentence[], context: R
 
 const hasName = /(?:^|\s)["“(]?\p{Lu}\p{L}/u;
 
-/**
- * Whether a figure belongs to another name: in 'two months in the Netherlands, 90 days in Portugal' the two months are
- * not Portugal's.
- */
+/** Whether a figure belongs to another name: in 'two months in Spain, 90 days in Portugal', two months are not Portugal's. */
 function isMisattributed({ names, figures }: Sentence, found: readonly Sentence[]): boolean {
   if (names.length === 0 || figures.length === 0) return false;
   const text = found.map((sentence) => sentence.text).join('; ');

@@ -1,23 +1,19 @@
 import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5';
 import { type Block, evenSpaces, type Reading } from './blocks.ts';
-import { tableText } from './passage-parts.ts';
+import { tableText, words } from './passage-parts.ts';
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
 type Element = DefaultTreeAdapterTypes.Element;
 type Parent = DefaultTreeAdapterTypes.ParentNode;
 
 /** Elements within a line of text. Every other element is a block. */
-const inline = new Set(
-  (
-    'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark math mi mn mo mrow ms mtext ' +
-    'nobr q rb rp rt ruby s samp small span strike strong sub sup time tt u var wbr'
-  ).split(' '),
+const inline = words(
+  'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark math mi mn mo mrow ms mtext',
+  'nobr q rb rp rt ruby s samp small span strike strong sub sup time tt u var wbr',
 );
-const skipped = new Set(
-  (
-    'head script style noscript template nav footer svg canvas iframe object embed audio video map ' +
-    'button select option input textarea datalist progress meter dialog menu'
-  ).split(' '),
+const skipped = words(
+  'head script style noscript template nav footer svg canvas iframe object embed audio video map',
+  'button select option input textarea datalist progress meter dialog menu',
 );
 const spanMax = 50;
 

@@ -133,7 +133,7 @@ class ManualPage {
   /** The arguments of a macro. One in quotes may hold spaces; two quotes within it are one. */
   #words(rest: string): string[] {
     const words = rest.replace(/(?<!\\)\\".*$/, '').match(/"(?:[^"]|"")*"?|(?:\\.|[^\s\\])+/g) ?? [];
-    return words.map((word) => this.#plain(withoutQuotes(word).replaceAll('""', '"')));
+    return words.map((word) => this.#plain(word.replace(/^"(.*?)"?$/, '$1').replaceAll('""', '"')));
   }
 
   #plain(text: string): string {
@@ -144,11 +144,6 @@ class ManualPage {
       return char === 'e' ? '\\' : /[-'`.\\]/.test(char) ? char : /[ ~0]/.test(char) ? ' ' : '';
     });
   }
-}
-
-function withoutQuotes(word: string): string {
-  if (!word.startsWith('"')) return word;
-  return word.length > 1 && word.endsWith('"') ? word.slice(1, -1) : word.slice(1);
 }
 
 const delimiter = /^[.,:;)\]?!]$/;

@@ -122,10 +122,7 @@ export function cellsOf(line: string): string[] {
     .map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
-/**
- * A row as one sentence: 'Header: cell; Header: cell', without empty cells. Two cells without a header are a name and
- * its value: 'Name: value'.
- */
+/** 'Header: cell; Header: cell', without empty cells. Two cells without a header are a name and its value: 'Name: value'. */
 function rowText(header: readonly string[], cells: readonly string[]): string {
   const isPair = cells.length === 2 && cells.every(Boolean) && header.every((label) => label === '');
   const [labels, values] = isPair ? [[cells[0]!], [cells[1]!]] : [header, cells];

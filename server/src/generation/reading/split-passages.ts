@@ -57,10 +57,7 @@ function fenced(code: string): string {
   return `${fence}\n${code.trimEnd()}\n${fence}`;
 }
 
-/**
- * Cuts a unit that is longer than a passage: between sentences, a long sentence between words, a long word anywhere. A
- * table row becomes a list item.
- */
+/** Cuts a unit that is longer than a passage: between sentences, else between words, else anywhere. A row becomes an item. */
 function withoutLongUnit(whole: Unit): Unit[] {
   if (fits(`${headerLine(whole)} ${whole.text}`)) return [whole];
   const unit = withoutTable(whole);
