@@ -16,19 +16,22 @@ const allTests = [
   'tests/**/*.test.ts',
 ];
 
-/** These take longest, so they start first: otherwise the last of them would run alone. */
+/**
+ * These take longest, so they start first: otherwise the last of them would run alone. The reader of documents often waits,
+ * so it runs beside the browsers, which do not.
+ */
 const longest = [
   'tests/src/groups/{browser,replies,nodes}.ts',
   'tests/src/nodes/{rolling-restarts,pgbouncer,database-outages}.test.ts',
   'tests/src/browser/looks.test.ts',
+  'server/src/generation/reading/document-reader.test.ts',
   'tests/src/groups/*.ts',
   'tests/src/histories/histories.test.ts',
   'server/src/storage/postgres/store.test.ts',
-  'server/src/generation/reading/document-reader.test.ts',
+  'tests/src/neighbors/neighbors.test.ts',
+  'tests/src/sockets/{fuzz,unread-streams}.test.ts',
   'tests/src/{copy,package,fuzz,serving,examples}.test.ts',
   'tests/src/documentation/*.test.ts',
-  'tests/src/sockets/{fuzz,unread-streams}.test.ts',
-  'tests/src/neighbors/neighbors.test.ts',
 ];
 
 prepareEnvironment();
