@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { openLog, startWorker } from '../compose.ts';
+import type { startWorker } from '../compose.ts';
+import type { Log } from '../log.ts';
 import { makeExampleQuestions, sweepDocuments } from '../usecases/documents/documents.ts';
 import { enforceRetention } from '../usecases/organization/removal.ts';
 import { sendMails } from '../usecases/people/mails.ts';
@@ -9,7 +10,6 @@ import { keepTending } from '../usecases/replies/tend-replies.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { indexThreads } from '../usecases/threads/index-threads.ts';
 
-type Log = Awaited<ReturnType<typeof openLog>>;
 type StartedWorker = Awaited<ReturnType<typeof startWorker>>;
 type Work = (signal: AbortSignal) => Promise<void>;
 

@@ -11,21 +11,14 @@ import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');
 
-/** The credentials of the demo, known only when it is created. */
-export interface Demo {
-  readonly key: string;
-  /** The invitation link of its admin. */
-  readonly link: string;
-}
-
 const organizationName = 'Demo';
 const adminEmail = 'admin@demo.example';
 
 /**
  * Fills an empty store with a demo organization, or finishes one whose process ended before it had made the key. Returns
- * undefined for any other store.
+ * what to tell its admin; undefined for any other store.
  */
-export async function makeDemo(context: SurfaceContext): Promise<Demo | undefined> {
+export async function makeDemo(context: SurfaceContext, baseUrl: string): Promise<string | undefined> {
   const initiator = operatorInitiator(context);
   const organizations = await listOrganizations(context);
   const unfinished = await findUnfinished(context, organizations);
@@ -44,7 +37,7 @@ export async function makeDemo(context: SurfaceContext): Promise<Demo | undefine
     });
   }
   const { key } = await createApiKey(change, { userId, name: 'Demo' });
-  return { key, link: invitation?.link ?? '' };
+  return greeting(invitation?.link ?? '', key, baseUrl);
 }
 
 /** The demo in which nothing has happened yet: its admin was invited last, and nobody has a key. */
@@ -71,7 +64,7 @@ Skein is ready and has no organizations yet. Create the first one with an admin 
 'member add' prints the admin's sign-in link.
 `;
 
-export function demoGreeting({ key, link }: Demo, baseUrl: string): string {
+function greeting(link: string, key: string, baseUrl: string): string {
   return `
 Skein is ready with a demo organization. Open this link in a browser to choose a password; it works once:
 

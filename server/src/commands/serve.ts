@@ -4,11 +4,12 @@ import { type Config, ConfigError, listeningUrl, storeRisk } from '../config/con
 import { unknownVariables } from '../config/variables.ts';
 import { isLoopback } from '../domain/address.ts';
 import { explainFault } from '../domain/store-fault.ts';
+import type { Log } from '../log.ts';
 import { listOrganizations } from '../usecases/organization/organization.ts';
 import { relaySignals } from '../usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { startBackgroundWork } from './background.ts';
-import { demoGreeting, firstSteps, makeDemo } from './demo.ts';
+import { firstSteps, makeDemo } from './demo.ts';
 import { buildServedFiles } from './web-build.ts';
 
 export type Role = 'all' | 'api' | 'worker';
@@ -21,7 +22,8 @@ const stopMs = 20_000;
 /** Runs until a stop is requested. Then drains, finishes running requests, and resolves with the exit code. */
 export async function serve(config: Config, role: Role): Promise<number> {
   const stopRequested = untilStopRequested();
-  const address: Address = { baseUrl: config.baseUrl ?? '' };
+  // Known once the service listens, unless it is configured.
+  let baseUrl = config.baseUrl ?? '';
   const metrics = await openMetrics(config, role);
   const log = await openLog(config.logLevel, metrics?.telemetry.logLineDropped);
   const otlp = await openOtlp(config, (error) =>
@@ -29,7 +31,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   );
   const file = config.store.engine === 'sqlite' ? config.store.file : undefined;
   const context = await openContext(config, {
-    baseUrl: () => address.baseUrl,
+    baseUrl: () => baseUrl,
     watch: {
       connectionBroke: (error) => log.warn({ err: error }, 'a connection to the store broke'),
       // Without a stack: the message says what to do.
@@ -43,18 +45,19 @@ export async function serve(config: Config, role: Role): Promise<number> {
   // After the store is open, so that a failed start prints only its error.
   warnOfRisks(config, role, log);
   const metricsUrl = metrics && (await publishMetrics(config, metrics, otlp, context));
-  const app = role === 'worker' ? undefined : await listen(config, context, log, address);
+  const app = role === 'worker' ? undefined : await listen(config, context, log);
+  if (app) baseUrl ||= urlOf(app.server.address() as AddressInfo, config.tls);
   const started = role === 'api' ? undefined : await startWorker(config, context, log);
   const background = startBackgroundWork(context, started, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
   const servedFiles = app && buildServedFiles(log);
   // The address is printed once the console can be served there.
   await Promise.race([servedFiles?.consoleReady, stopRequested]);
-  if (app) await greetNewcomer(context, config, address.baseUrl);
+  if (app) await greetNewcomer(context, config, baseUrl);
   log.info(
     {
       role,
-      address: app && address.baseUrl,
+      address: app && baseUrl,
       metrics: metricsUrl,
       store: config.store.engine,
       model: config.model.name,
@@ -112,10 +115,9 @@ function warnOfRisks(config: Config, role: Role, log: Log): void {
 
 /** Runs only after the service listens: a failed start must not use up the demo. */
 async function greetNewcomer(context: SurfaceContext, config: Config, baseUrl: string): Promise<void> {
-  if (isPrivate(config)) {
-    const demo = await makeDemo(context);
-    if (demo !== undefined) process.stdout.write(`${demoGreeting(demo, baseUrl)}\n`);
-  } else if ((await listOrganizations(context)).length === 0) process.stdout.write(`${firstSteps}\n`);
+  const isEmpty = async () => (await listOrganizations(context)).length === 0;
+  const greeting = isPrivate(config) ? await makeDemo(context, baseUrl) : (await isEmpty()) && firstSteps;
+  if (greeting) process.stdout.write(`${greeting}\n`);
 }
 
 /**
@@ -131,22 +133,14 @@ function isPrivate({ store, host, baseUrl, mail }: Config): boolean {
   );
 }
 
-type Log = Awaited<ReturnType<typeof openLog>>;
 type Metrics = NonNullable<Awaited<ReturnType<typeof openMetrics>>>;
 
-/** The public URL of the service: known once it listens, unless it is configured. */
-interface Address {
-  baseUrl: string;
-}
-
-async function listen(config: Config, context: SurfaceContext, log: Log, url: Address) {
+async function listen(config: Config, context: SurfaceContext, log: Log) {
   const app = await composeApp(config, context, log);
-  const { host, port, tls } = config;
+  const { host, port } = config;
   // The address is logged once the console is built.
   const started = app.listen({ host, port, listenTextResolver: () => 'listening' });
-  await orExplain(started, context, 'SKEIN_PORT', host, port);
-  const { address, port: bound } = app.server.address() as AddressInfo;
-  url.baseUrl ||= listeningUrl({ host: address, port: bound, tls });
+  await untilListening(started, context, 'SKEIN_PORT', host, port);
   return app;
 }
 
@@ -161,12 +155,16 @@ async function publishMetrics(
   otlp?.sendMetrics(() => metrics.collect());
   if (metricsPort === undefined) return undefined;
   const started = metrics.listen(host, metricsPort);
-  const { address, port } = await orExplain(started, context, 'SKEIN_METRICS_PORT', host, metricsPort);
-  return `${listeningUrl({ host: address, port, tls: undefined })}/metrics`;
+  const address = await untilListening(started, context, 'SKEIN_METRICS_PORT', host, metricsPort);
+  return `${urlOf(address)}/metrics`;
+}
+
+function urlOf({ address, port }: AddressInfo, tls?: Config['tls']): string {
+  return listeningUrl({ host: address, port, tls });
 }
 
 /** Closes the store and says what to do if a port cannot be listened on. */
-async function orExplain<T>(
+async function untilListening<T>(
   started: Promise<T>,
   context: SurfaceContext,
   name: 'SKEIN_PORT' | 'SKEIN_METRICS_PORT',

@@ -5,10 +5,8 @@ import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { openLog } from '../compose.ts';
+import type { Log } from '../log.ts';
 import { isProcessRunning } from '../usecases/processes.ts';
-
-type Log = Awaited<ReturnType<typeof openLog>>;
 
 const lookEveryMs = 100;
 
