@@ -15,15 +15,14 @@ export interface Result {
   readonly exitCode?: number;
 }
 
-export interface Arguments {
+export interface Arguments<O = Options> {
   readonly positionals: readonly string[];
-  readonly options: Options;
+  readonly options: O;
 }
 
-/** By the flag's name in camel case: `--org-wide` is `orgWide`. */
+/** By the flag's name in camel case: `--org-wide` is `orgWide`. A command states the types of its own options. */
 export type Options = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The syntax and description of a command. */
 export interface CommandLine {
   /** As it is typed: `org create`. */
   readonly name: string;
@@ -38,11 +37,11 @@ export interface CommandLine {
 }
 
 /** What a command on the store is called with, besides its positional arguments. */
-export interface StoreCall {
+export interface StoreCall<O = Options> {
   readonly context: SurfaceContext;
   /** The operator: all changes of one command share one trace id. */
   readonly initiator: Initiator;
-  readonly options: Options;
+  readonly options: O;
 }
 
 /** A command on the store. It works with and without a running service. */
@@ -52,7 +51,7 @@ export interface StoreCommand extends CommandLine {
   run(call: StoreCall, ...positionals: string[]): Promise<Result>;
 }
 
-interface OrganizationCall extends StoreCall {
+export interface OrganizationCall<O = Options> extends StoreCall<O> {
   readonly organization: Organization;
   readonly organizationId: OrganizationId;
 }
@@ -82,14 +81,6 @@ export class UsageError extends Error {}
 /** A command that does everything itself and returns its exit code. It has no `--json`. */
 export interface ProcessCommand extends CommandLine {
   runProcess(args: Arguments): Promise<number>;
-}
-
-export function optionText({ options }: { options: Options }, name: string): string | undefined {
-  return options[name] as string | undefined;
-}
-
-export function optionNumber({ options }: { options: Options }, name: string): number | undefined {
-  return options[name] as number | undefined;
 }
 
 const largest = 999_999_999_999_999;

@@ -11,26 +11,15 @@ import {
   removeDocument,
 } from '../usecases/documents/documents.ts';
 import { publishThread } from '../usecases/threads/change-thread.ts';
-import {
-  type Options,
-  onOrganization,
-  optionNumber,
-  optionText,
-  type Result,
-  type StoreCommand,
-  UsageError,
-  whole,
-} from './command.ts';
+import { type OrganizationCall, onOrganization, type StoreCommand, UsageError, whole } from './command.ts';
 import { clearStatus, printable, showProgress } from './output.ts';
-
-interface Added extends AddedDocument {
-  readonly name: string;
-}
 
 interface Failed {
   readonly name: string;
   readonly reason: string;
 }
+
+type Report = (name: string, reason: string) => void;
 
 const accountOption = (meaning: string) => new Option('--account <ID>', meaning);
 
@@ -45,13 +34,17 @@ export const commands: readonly StoreCommand[] = [
     summary: 'Add files or folders that replies use: Markdown, text, HTML, PDF',
     examples: ['doc add Acme handbook.pdf', 'doc add Acme docs/ --account acct_42'],
     check: rejectEmptyAccount,
-    async run(call, ...paths) {
-      const accountId = optionText(call, 'account') ?? null;
-      const found = paths.map((path) => filesIn(path, documentEndings));
-      const files = found.flatMap((one) => one.files);
-      const failed: Failed[] = found.flatMap((one) => one.failed);
-      const added: Added[] = [];
-      for (const { name, reason } of failed) process.stderr.write(`${printable(name)}: ${reason}\n`);
+    async run(call: OrganizationCall<{ account?: string }>, ...paths) {
+      const { account: accountId = null } = call.options;
+      const added: (AddedDocument & { readonly name: string })[] = [];
+      const failed: Failed[] = [];
+      const report: Report = (name, fault) => {
+        const reason = isLost(name) ? 'has a name that is not UTF-8: rename it' : fault;
+        failed.push({ name, reason });
+        clearStatus();
+        process.stderr.write(`${printable(name)}: ${reason}\n`);
+      };
+      const files = paths.flatMap((path) => filesIn(path, report));
       for (const [index, name] of files.entries()) {
         showProgress(index, files.length, printable(name));
         try {
@@ -60,16 +53,20 @@ export const commands: readonly StoreCommand[] = [
         } catch (error) {
           // An unreadable file does not stop the others; any other error does.
           if (!(error instanceof UnreadableDocument)) throw error;
-          const reason = reasonFor(name, error.message);
-          failed.push({ name, reason });
-          clearStatus();
-          process.stderr.write(`${printable(name)}: ${reason}\n`);
+          report(name, error.message);
         }
       }
       clearStatus();
+      const rows = added.map(({ id, title, passageCount, replaced }) => ({
+        ID: id,
+        PASSAGES: counted(passageCount, 'passage'),
+        TITLE: replaced ? `${title} (replaced)` : title,
+      }));
+      const isPartial = failed.length > 0 && added.length > 0;
+      const missed = isPartial ? [`${failed.length} could not be added: see above.`] : [];
       return {
         json: { ...(added[0] && { id: added[0].id }), documents: added, failed },
-        text: describeAdded(added, failed),
+        text: [{ rows, whenEmpty: 'Nothing was added.' }, ...missed],
         exitCode: failed.length > 0 || added.length === 0 ? 1 : 0,
       };
     },
@@ -113,10 +110,10 @@ export const commands: readonly StoreCommand[] = [
     summary: 'Show the passages that a reply would use; best first',
     examples: ['doc search Acme "How long do refunds take?" --limit 3'],
     check: rejectEmptyAccount,
-    async run({ context, options, organizationId }, question = '') {
-      const limit = optionNumber({ options }, 'limit') ?? 5;
-      const accountId = optionText({ options }, 'account') ?? null;
-      const { searched, passages } = await context.library.search(organizationId, accountId, question, limit);
+    async run(call: OrganizationCall<{ account?: string; limit?: number }>, question = '') {
+      const { account = null, limit = 5 } = call.options;
+      const { library } = call.context;
+      const { searched, passages } = await library.search(call.organizationId, account, question, limit);
       const found = passages.map(({ documentId, title, heading, text }, index) => {
         const place = heading === '' ? title : `${title} › ${heading}`;
         return `${index + 1}. ${place}  (${documentId})\n${text.replace(/^/gm, '   ')}`;
@@ -144,19 +141,8 @@ function publishing(verb: string, published: boolean, summary: string): StoreCom
 }
 
 /** An empty account is probably an unset shell variable. Without one, a document is for every thread. */
-function rejectEmptyAccount({ account }: Options): void {
+function rejectEmptyAccount({ account }: { account?: string }): void {
   if (account === '') throw new UsageError('--account must not be empty.');
-}
-
-function describeAdded(added: readonly Added[], failed: readonly Failed[]): Result['text'] {
-  const rows = added.map(({ id, title, passageCount, replaced }) => ({
-    ID: id,
-    PASSAGES: counted(passageCount, 'passage'),
-    TITLE: replaced ? `${title} (replaced)` : title,
-  }));
-  const missed =
-    failed.length === 0 || added.length === 0 ? [] : [`${failed.length} could not be added: see above.`];
-  return [{ rows, whenEmpty: 'Nothing was added.' }, ...missed];
 }
 
 /** False for a path that cannot be read, so that reading it as a file reports why. */
@@ -169,36 +155,33 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * The file itself, or every file below a folder whose name has one of the endings, sorted by name; and the folders that
- * could not be read. Hidden files and folders, whose names start with a dot, are skipped. Links to files in the folder
- * count as files; links to folders are not followed because they may be circular.
+ * The file itself, or every document below a folder, sorted by name. Reports folders that cannot be read. Hidden files and
+ * folders, whose names start with a dot, are skipped. Links to files in the folder count as files; links to folders are not
+ * followed because they may be circular.
  */
-function filesIn(path: string, endings: readonly string[]): { files: string[]; failed: Failed[] } {
+function filesIn(path: string, report: Report): string[] {
+  if (!isFolder(path)) return [normalize(path)];
   const files: string[] = [];
-  const failed: Failed[] = [];
-  if (!isFolder(path)) return { files: [normalize(path)], failed };
   const folders = [normalize(path)];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     try {
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
         if (entry.name.startsWith('.')) continue;
         const name = join(folder, entry.name);
-        const hasEnding = endings.some((ending) => name.toLowerCase().endsWith(ending));
+        const isDocument = documentEndings.some((ending) => name.toLowerCase().endsWith(ending));
         if (entry.isDirectory()) folders.push(name);
-        else if (hasEnding && isFileWithin(path, entry, name)) files.push(name);
+        else if (isDocument && isFileWithin(path, entry, name)) files.push(name);
       }
     } catch (error) {
-      const reason = fileFault((error as NodeJS.ErrnoException).code);
-      failed.push({ name: folder, reason: reasonFor(folder, reason) });
+      report(folder, fileFault((error as NodeJS.ErrnoException).code));
     }
   }
-  return { files: files.sort(), failed };
+  return files.sort();
 }
 
 /** Node.js replaces the bytes of a name that are not UTF-8, so the file cannot be found by the name that it reports. */
-function reasonFor(name: string, reason: string): string {
-  const isLost = name.includes('\uFFFD') && !existsSync(name);
-  return isLost ? 'has a name that is not UTF-8: rename it' : reason;
+function isLost(name: string): boolean {
+  return name.includes('\uFFFD') && !existsSync(name);
 }
 
 /** Links out of the folder are not followed: a folder from another source must not add other files of this machine. */

@@ -29,9 +29,9 @@ const copy: BareCommand = {
   summary:
     'Copy a store into an empty one and compare them; neither may be in use. After an interruption, run it again',
   examples: ['copy --from sqlite:./data/skein.db --to postgres://skein:PASSWORD@db.example/skein'],
-  async runAlone(args) {
-    const from = storeIn(args, 'from');
-    const to = storeIn(args, 'to');
+  async runAlone({ options }: Arguments<{ from: string; to: string }>) {
+    const from = storeIn('--from', options.from);
+    const to = storeIn('--to', options.to);
     if (isDeepStrictEqual(from, to)) throw invalid('--from and --to name the same store.');
     if (from.engine === 'sqlite' && !existsSync(from.file)) {
       throw invalid(`--from names ${from.file}, which does not exist.`);
@@ -59,13 +59,13 @@ async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTa
   }
 }
 
-function storeIn({ options }: Arguments, name: 'from' | 'to'): StoreChoice {
+function storeIn(option: string, url: string): StoreChoice {
   try {
-    return storeUrl(String(options[name]));
+    return storeUrl(url);
   } catch {
     // The address is not repeated because it may hold a password.
     throw new UsageError(
-      `--${name} must be sqlite: and a file, as in sqlite:./data/skein.db, or postgres://USER:PASSWORD@HOST/DATABASE.`,
+      `${option} must be sqlite: and a file, as in sqlite:./data/skein.db, or postgres://USER:PASSWORD@HOST/DATABASE.`,
     );
   }
 }
@@ -95,7 +95,7 @@ const backup: BareCommand = {
   options: [new Option('--force', 'Replace the file if it exists')],
   summary: 'Copy the embedded store into a file; also while the service runs',
   examples: ['backup skein-backup.db'],
-  async runAlone({ positionals, options }, { store }) {
+  async runAlone({ positionals, options }: Arguments<{ force?: boolean }>, { store }) {
     const file = resolve(positionals[0] as string);
     if (store.engine === 'postgres') {
       throw invalid('The store is PostgreSQL: use pg_dump, which copies a running database.');
@@ -103,7 +103,7 @@ const backup: BareCommand = {
     if (!existsSync(store.file) || !statSync(store.file).isFile()) {
       throw invalid(`There is no store ${store.file}: set SKEIN_DATABASE_URL to the service's store.`);
     }
-    const force = options.force === true;
+    const { force = false } = options;
     rejectExisting(file, store, force);
     const bytes = await writeWhole(file, force, (partial) => copyAndCheck(store, partial));
     syncFolder(file);

@@ -15,7 +15,13 @@ import {
   rotateApplication,
 } from '../usecases/credentials/applications.ts';
 import { findMember } from '../usecases/people/members.ts';
-import { onOrganization, optionText, type Result, type StoreCommand, UsageError } from './command.ts';
+import {
+  type OrganizationCall,
+  onOrganization,
+  type Result,
+  type StoreCommand,
+  UsageError,
+} from './command.ts';
 import { listing } from './output.ts';
 
 export const commands: readonly StoreCommand[] = [
@@ -32,11 +38,10 @@ export const commands: readonly StoreCommand[] = [
       if ((user === undefined) !== (orgWide === true))
         throw new UsageError('Choose an owner: either --user EMAIL or --org-wide.');
     },
-    async run(call) {
-      const email = optionText(call, 'user');
-      const owner = email === undefined ? null : await findMember(call, email);
-      const name = optionText(call, 'name') ?? '';
-      const { id, key } = await createApiKey(call, { userId: owner?.userId ?? null, name });
+    async run(call: OrganizationCall<{ user?: string; name?: string }>) {
+      const { user, name = '' } = call.options;
+      const userId = user === undefined ? null : (await findMember(call, user)).userId;
+      const { id, key } = await createApiKey(call, { userId, name });
       return showKey(id, key);
     },
   }),
@@ -61,8 +66,8 @@ export const commands: readonly StoreCommand[] = [
     ],
     summary: 'Replace an API key and show the new one once; the old one is revoked now or later',
     examples: ['key rotate Acme key_01… --old-valid-for 24h'],
-    async run(call, old = '') {
-      const oldValidFor = (call.options.oldValidFor ?? 'now') as RotationGrace;
+    async run(call: OrganizationCall<{ oldValidFor?: RotationGrace }>, old = '') {
+      const { oldValidFor = 'now' } = call.options;
       const { id, key } = await rotateApiKey(call, old, { owners: 'all', oldValidFor });
       const ends = oldValidFor === 'now' ? 'is revoked' : `works for another ${oldValidFor}`;
       return showKey(id, key, ` ${old} ${ends}.`);

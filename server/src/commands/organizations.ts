@@ -15,16 +15,20 @@ import {
   removeMember,
 } from '../usecases/people/members.ts';
 import {
-  type Options,
+  type OrganizationCall,
   onOrganization,
-  optionNumber,
-  optionText,
   type Result,
+  type StoreCall,
   type StoreCommand,
   UsageError,
   whole,
 } from './command.ts';
 import { listing, printable } from './output.ts';
+
+interface Settings {
+  readonly api?: 'on' | 'off';
+  readonly quota?: number;
+}
 
 const settingOptions = [
   new Option('--api <STATE>', 'Enable or disable the public API').choices(['on', 'off']),
@@ -39,7 +43,7 @@ export const commands: readonly StoreCommand[] = [
     options: settingOptions,
     summary: 'Create an organization; its API is enabled unless --api off',
     examples: ['org create Acme', 'org create "Acme Labs" --quota 50000'],
-    async run({ context, initiator, options }, name = '') {
+    async run({ context, initiator, options }: StoreCall<Settings>, name = '') {
       const isTaken = (await listOrganizations(context)).some((one) => one.name === name);
       const id = await createOrganization(context, initiator, { name, ...settingsOf(options) });
       if (isTaken)
@@ -54,11 +58,11 @@ export const commands: readonly StoreCommand[] = [
     options: settingOptions,
     summary: "Change an organization's API access or quota",
     examples: ['org set Acme --quota 50000', 'org set Acme --api off'],
-    check(options) {
+    check(options: Settings) {
       if (Object.keys(settingsOf(options)).length === 0)
         throw new UsageError('Nothing to change: add --api on|off, --quota N, or both.');
     },
-    async run(call) {
+    async run(call: OrganizationCall<Settings>) {
       const { id, name } = call.organization;
       await changeOrganization(call, settingsOf(call.options));
       return { json: { id }, text: `Changed ${name} (${id}).` };
@@ -88,12 +92,10 @@ export const commands: readonly StoreCommand[] = [
     ],
     summary: 'Add a person and show their sign-in link',
     examples: ['member add Acme ada@example.com --role admin', 'member add Acme bot@example.com --service'],
-    async run(call, email = '') {
-      const { options, organization } = call;
-      const role = options.role as MemberRole | undefined;
-      const member = { email, role, service: options.service === true };
-      const { userId, invitation } = await addMember(call, member);
-      const added = `Added ${email} to ${organization.name}: ${userId}`;
+    async run(call: OrganizationCall<{ role?: MemberRole; service?: boolean }>, email = '') {
+      const { role, service = false } = call.options;
+      const { userId, invitation } = await addMember(call, { email, role, service });
+      const added = `Added ${email} to ${call.organization.name}: ${userId}`;
       if (invitation === null) return { json: { id: userId, invitation: null }, text: added };
       const { json, text } = showLink(userId, email, invitation);
       return { json, text: `${added}\n${text}` };
@@ -139,9 +141,7 @@ export const commands: readonly StoreCommand[] = [
   }),
 ];
 
-function settingsOf(options: Options): { apiEnabled?: boolean; dailyQuota?: number } {
-  const api = optionText({ options }, 'api');
-  const dailyQuota = optionNumber({ options }, 'quota');
+function settingsOf({ api, quota: dailyQuota }: Settings): { apiEnabled?: boolean; dailyQuota?: number } {
   return { ...(api && { apiEnabled: api === 'on' }), ...(dailyQuota !== undefined && { dailyQuota }) };
 }
 

@@ -10,7 +10,7 @@ import {
   surveyPurge,
 } from '../usecases/organization/removal.ts';
 import { readUsage } from '../usecases/organization/requests.ts';
-import { onOrganization, optionNumber, optionText, type StoreCommand, UsageError, whole } from './command.ts';
+import { type OrganizationCall, onOrganization, type StoreCommand, UsageError, whole } from './command.ts';
 import { listing } from './output.ts';
 
 /** Pause between two steps of a purge, so that a running service can use the store. */
@@ -27,8 +27,8 @@ export const commands: readonly StoreCommand[] = [
     options: [new Option('--days <N>', 'How many days back; 30 by default').argParser(whole(1, 366))],
     summary: "Show an organization's quota and requests; by day, credential, operation and outcome",
     examples: ['usage Acme --days 7'],
-    async run(call) {
-      const days = optionNumber(call, 'days') ?? 30;
+    async run(call: OrganizationCall<{ days?: number }>) {
+      const { days = 30 } = call.options;
       const { quota, counts, isCut } = await readUsage(call, 'all', days);
       const resetsAt = iso(quota.resetsAt);
       const requests = counts.map(({ day, credentialId: _, ...count }) => ({ day: utcDate(day), ...count }));
@@ -59,9 +59,9 @@ export const commands: readonly StoreCommand[] = [
     ],
     summary: "Show an organization's audit log, newest first",
     examples: ['audit Acme --limit 10', 'audit Acme --trace 0198…'],
-    async run(call) {
-      const limit = optionNumber(call, 'limit') ?? 50;
-      const { events } = await listAudit(call, { limit, traceId: optionText(call, 'trace') });
+    async run(call: OrganizationCall<{ limit?: number; trace?: string }>) {
+      const { limit = 50, trace: traceId } = call.options;
+      const { events } = await listAudit(call, { limit, traceId });
       const rows = events.map((event) => ({
         TIME: iso(event.at),
         ACTOR: actorName(event),
@@ -88,10 +88,9 @@ export const commands: readonly StoreCommand[] = [
         'A purge cannot be undone: add --dry-run to see what would be removed, or --yes to remove it.',
       );
     },
-    async run(call) {
+    async run(call: OrganizationCall<{ dryRun?: boolean; user?: string }>) {
       const { id, name } = call.organization;
-      const dryRun = call.options.dryRun === true;
-      const email = optionText(call, 'user');
+      const { dryRun = false, user: email } = call.options;
       const person = email === undefined ? null : await findPurgedPerson(call.context, email);
       const proceed = () => pause(pauseMs);
       const { rows, journalEmptied } = dryRun

@@ -29,11 +29,11 @@ const serveCommand: ProcessCommand = {
   ],
   summary: 'Run the service',
   examples: ['serve', 'serve --role worker'],
-  async runProcess({ options }) {
+  async runProcess({ options: { role = 'all' } }: Arguments<{ role?: Role }>) {
     // Loaded here, so that the other commands start without it.
     const { serve } = await import('./serve.ts');
     const config = readConfig(process.env);
-    const exitCode = await namingStore(config, serve(config, (options.role ?? 'all') as Role));
+    const exitCode = await namingStore(config, serve(config, role));
     // All work is finished or released; a connection to a provider that is still opening must not delay the exit.
     process.exit(exitCode);
   },

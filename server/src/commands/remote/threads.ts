@@ -4,7 +4,7 @@ import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Option } from 'commander';
 import type { Thread, ThreadList } from '../../../../client/src/index.ts';
-import { type Arguments, optionNumber, optionText, UsageError, whole } from '../command.ts';
+import { type Arguments, UsageError, whole } from '../command.ts';
 import { jsonLine, listing, printable } from '../output.ts';
 import type { RemoteCommand } from './remote-command.ts';
 import { replyNotes, replyText, type Terminal, threadText, viewReply } from './terminal.ts';
@@ -12,6 +12,8 @@ import { replyNotes, replyText, type Terminal, threadText, viewReply } from './t
 const defaultLimit = 25;
 const pageMax = 100;
 const accountOption = new Option('--account <ID>', 'Only threads of this account');
+
+type ListOptions = { account?: string; limit?: number; all?: boolean };
 
 const threadsCommands: readonly RemoteCommand[] = [
   {
@@ -23,12 +25,10 @@ const threadsCommands: readonly RemoteCommand[] = [
     ],
     summary: 'List the threads that the credential can read; most recently active first',
     examples: ['threads list --limit 5', 'threads list --account acct_42 --all --json'],
-    async runRemotely(args, { client, signal, terminal }) {
-      const limit = optionNumber(args, 'limit');
-      const all = args.options.all === true;
+    async runRemotely({ options }: Arguments<ListOptions>, { client, signal, terminal }) {
+      const { account: accountId, limit, all } = options;
       if (all && limit !== undefined) throw new UsageError('Use either --limit N or --all.');
       const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
-      const accountId = optionText(args, 'account');
       const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
       const { threads, hint } = await firstOf(list, wanted);
       if (hint !== '') terminal.stderr.write(`${hint}\n`);
@@ -41,8 +41,9 @@ const threadsCommands: readonly RemoteCommand[] = [
     options: [new Option('--wait', 'Wait until the reply has ended')],
     summary: 'Show a thread with its messages; with --wait, after its reply has ended',
     examples: ['threads get thr_01… --wait'],
-    async runRemotely({ positionals: [id = ''], options }, { client, signal, terminal }) {
-      const wait = options.wait === true;
+    async runRemotely({ positionals: [id = ''], options }: Arguments<{ wait?: boolean }>, remote) {
+      const { client, signal, terminal } = remote;
+      const { wait = false } = options;
       if (wait) {
         const view = viewReply(terminal);
         await client.threads
@@ -83,8 +84,8 @@ const threadsCommands: readonly RemoteCommand[] = [
     options: [accountOption],
     summary: 'Print every thread with its messages, one JSON object per line',
     examples: ['threads export > threads.jsonl'],
-    async runRemotely(args, { client, signal, terminal }) {
-      for await (const { id } of client.threads.list({ accountId: optionText(args, 'account'), signal })) {
+    async runRemotely({ options }: Arguments<{ account?: string }>, { client, signal, terminal }) {
+      for await (const { id } of client.threads.list({ accountId: options.account, signal })) {
         const found = await client.threads.get(id, { signal }).catch((error) => {
           // The thread was deleted after it was listed.
           if (error?.code === 'NOT_FOUND') return undefined;
@@ -126,6 +127,8 @@ function row({ id, title, createdAt, updatedAt, accountId, published }: Thread) 
   };
 }
 
+type AskOptions = { account?: string; title?: string; json?: boolean; open?: boolean; verbose?: boolean };
+
 const ask: RemoteCommand = {
   name: 'ask',
   arguments: { '[PROMPT]': 'The question, in quotes; standard input if it is missing or -' },
@@ -137,20 +140,20 @@ const ask: RemoteCommand = {
   ],
   summary: 'Ask a question and show the reply; without PROMPT, or with -, reads standard input',
   examples: ['ask "How long do refunds take?"', 'ask --account acct_42 < question.txt > answer.txt'],
-  async runRemotely(args, { client, signal, terminal }) {
-    const prompt = await promptIn(args, terminal, signal);
-    const { json, open, verbose } = args.options;
-    const view = viewReply(terminal, { verbose: verbose === true, text: json !== true });
+  async runRemotely({ positionals: [given], options }: Arguments<AskOptions>, { client, signal, terminal }) {
+    const prompt = given === undefined || given === '-' ? await readPrompt(terminal, signal) : given;
+    const { account: accountId, title, json, open, verbose } = options;
+    const view = viewReply(terminal, { verbose, text: !json });
     try {
       const { thread, reply } = await client.threads.ask(prompt, {
-        accountId: optionText(args, 'account'),
-        title: optionText(args, 'title'),
+        accountId,
+        title,
         onStep: view.onStep,
         onText: view.onText,
         signal,
       });
       view.end();
-      if (open === true) await openInBrowser(thread, terminal);
+      if (open) await openInBrowser(thread, terminal);
       if (view.onText !== undefined) return { json: null, text: `\n${replyNotes(reply, thread)}` };
       // A pipe gets only the final text of the reply, because the text may be corrected or start again until then.
       const text = terminal.stdout.isTTY ? replyText(reply, thread, terminal.stdout) : reply.content;
@@ -163,13 +166,7 @@ const ask: RemoteCommand = {
 
 export const commands = [ask, ...threadsCommands];
 
-async function promptIn(
-  { positionals }: Arguments,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<string> {
-  const [given = '-'] = positionals;
-  if (given !== '-') return given;
+async function readPrompt(terminal: Terminal, signal: AbortSignal): Promise<string> {
   if (terminal.stdin.isTTY)
     terminal.stderr.write('Enter your question, then press Ctrl-D on an empty line.\n');
   const bytes = await buffer(addAbortSignal(signal, terminal.stdin));
