@@ -33,7 +33,6 @@ export async function runCommandLine<C extends CommandLine>(
   }
 }
 
-/** Commander's tree of all commands. */
 export function buildProgram<C extends CommandLine>(sections: Sections<C>, run: Run<C>): Command {
   const program = new Command('skein')
     .usage('COMMAND [options]')
@@ -52,7 +51,7 @@ export function buildProgram<C extends CommandLine>(sections: Sections<C>, run: 
   }
   program
     .command('help [COMMAND...]', { hidden: true })
-    .action((names: string[]) => names.reduce(childNamed, program).help());
+    .action((names: string[]) => names.reduce(knownChild, program).help());
   return program;
 }
 
@@ -74,11 +73,8 @@ function addCommand<C extends CommandLine>(program: Command, heading: string, co
   if (!('runProcess' in command)) leaf.option('--json', 'Print one JSON value');
   const examples = command.examples.map((example) => `\n  skein ${example}`).join('');
   leaf.addHelpText('after', () => `\n${styleText('bold', 'Examples:')}${examples}`);
-  leaf.action(async (...given: unknown[]) => {
-    const positionals = given
-      .slice(0, -2)
-      .flat()
-      .filter((one) => one !== undefined) as string[];
+  leaf.action(async () => {
+    const positionals = leaf.processedArgs.flat().filter((one) => one !== undefined) as string[];
     if (positionals.includes('')) leaf.error(`error: an argument of '${pathOf(leaf)}' is empty`);
     const options = leaf.opts<Options>();
     command.check?.(options);
@@ -86,18 +82,18 @@ function addCommand<C extends CommandLine>(program: Command, heading: string, co
   });
 }
 
-function groupNamed(parent: Command, name: string, heading: string): Command {
-  return (
-    parent.commands.find((one) => one.name() === name) ??
-    parent.command(name).usage('COMMAND [options]').helpGroup(heading)
-  );
+function childNamed(parent: Command, name: string): Command | undefined {
+  return parent.commands.find((one) => one.name() === name);
 }
 
-function childNamed(parent: Command, name: string): Command {
-  return (
-    parent.commands.find((one) => one.name() === name) ??
-    parent.error(`error: unknown command '${name}'`, { code: 'commander.unknownCommand' })
-  );
+function groupNamed(parent: Command, name: string, heading: string): Command {
+  const group = () => parent.command(name).usage('COMMAND [options]').helpGroup(heading);
+  return childNamed(parent, name) ?? group();
+}
+
+function knownChild(parent: Command, name: string): Command {
+  const fault = `error: unknown command '${name}'`;
+  return childNamed(parent, name) ?? parent.error(fault, { code: 'commander.unknownCommand' });
 }
 
 /** The commands below a command that run something, in the order of the help. */
@@ -149,14 +145,9 @@ function usageError(known: Command, { code, message }: CommanderError): UsageErr
   return new UsageError([`${start}.`, suggestion, help].filter(Boolean).join(' '));
 }
 
-function longestPath(program: Command, names: readonly string[]): Command {
-  let command = program;
-  for (const name of names) {
-    const child = command.commands.find((one) => one.name() === name);
-    if (child === undefined) break;
-    command = child;
-  }
-  return command;
+function longestPath(command: Command, [name = '', ...rest]: readonly string[]): Command {
+  const child = childNamed(command, name);
+  return child === undefined ? command : longestPath(child, rest);
 }
 
 /** Compares each name with as many words as it has: `threads list` is near `thread list`, `usage` near `usge Acme`. */

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Config, StoreChoice } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { explainFault } from '../domain/store-fault.ts';
 import type { Diagnosis } from '../storage/store.ts';
 import { surveyRetention } from '../usecases/organization/removal.ts';
@@ -18,7 +18,10 @@ const doctor: BareCommand = {
     const findings: Diagnosis[] = [
       await finding('node', () => `Node.js ${process.versions.node}`),
       ...(store.engine === 'sqlite'
-        ? [await finding('disk', () => checkDisk(store)), await finding('sync', () => checkSync(store))]
+        ? [
+            await finding('disk', () => checkDisk(store.file)),
+            await finding('sync', () => checkSync(store.file)),
+          ]
         : []),
       await finding('tls', () => checkTls(config)),
       await finding('base url', () => checkBaseUrl(config)),
@@ -75,21 +78,19 @@ function failure(check: string, error: NodeJS.ErrnoException): Diagnosis {
   return { check, ok: false, detail: explainFault(error) };
 }
 
-type EmbeddedStore = Extract<StoreChoice, { engine: 'sqlite' }>;
-
 const freeBytesMin = 256 * 1024 * 1024;
 
-function checkDisk(store: EmbeddedStore): string {
-  const { bavail, bsize } = statfsSync(dirname(store.file));
+function checkDisk(storeFile: string): string {
+  const { bavail, bsize } = statfsSync(dirname(storeFile));
   const free = bavail * bsize;
-  const amount = `${Math.floor(free / 1024 / 1024)} MiB free next to ${store.file}`;
+  const amount = `${Math.floor(free / 1024 / 1024)} MiB free next to ${storeFile}`;
   if (free < freeBytesMin) throw new Error(`${amount}: free space, or writes will soon fail`);
   return amount;
 }
 
 /** The time that every durable commit waits. Above 50 ms the service works, but every write is slow. */
-function checkSync(store: EmbeddedStore): string {
-  const file = join(dirname(store.file), `.skein-doctor-${process.pid}`);
+function checkSync(storeFile: string): string {
+  const file = join(dirname(storeFile), `.skein-doctor-${process.pid}`);
   const rounds = 20;
   const descriptor = openSync(file, 'w');
   try {

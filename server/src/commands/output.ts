@@ -15,19 +15,14 @@ export interface Table {
   readonly whenEmpty: string;
 }
 
-/** The result of a command that lists something. */
 export function listing(json: unknown, rows: Table['rows'], whenEmpty: string) {
   return { json, text: [{ rows, whenEmpty }] };
 }
 
 /** The text of a result: plain in a pipe, with headings and colors on a terminal. */
-export function render(
-  text: string | readonly (string | Table)[],
-  clean: (text: string) => string,
-  stream: WriteStream = process.stdout,
-): string {
+export function render(text: string | readonly (string | Table)[], clean: (text: string) => string): string {
   const parts = typeof text === 'string' ? [text] : text;
-  return parts.map((part) => (typeof part === 'string' ? clean(part) : renderTable(part, stream))).join('\n');
+  return parts.map((part) => (typeof part === 'string' ? clean(part) : renderTable(part))).join('\n');
 }
 
 /** Colors a text where the stream can show it. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are respected. */
@@ -53,18 +48,18 @@ const meanings: Readonly<Record<string, Style>> = {
   published: 'cyan',
 };
 
-function renderTable({ rows: [first, ...others], whenEmpty }: Table, stream: WriteStream): string {
+function renderTable({ rows: [first, ...others], whenEmpty }: Table): string {
   if (first === undefined) return printableLines(whenEmpty);
   const headings = Object.keys(first);
   const cells = [first, ...others].map((row) => Object.values(row).map(printable));
-  const shown = stream.isTTY ? [headings, ...cells] : cells;
+  const shown = process.stdout.isTTY ? [headings, ...cells] : cells;
   const widths = headings.map((_, column) => Math.max(...shown.map((row) => widthOf(row[column]!))));
   const lines = shown.map((row, index) => {
     const padded = row.map((cell, column) => {
       const missing = column === row.length - 1 ? 0 : widths[column]! - widthOf(cell);
       const text = cell + ' '.repeat(missing);
       const style = index === 0 && shown !== cells ? 'bold' : meanings[cell.trim()];
-      return style === undefined ? text : paint(style, text, stream);
+      return style === undefined ? text : paint(style, text);
     });
     return padded.join('  ').trimEnd();
   });

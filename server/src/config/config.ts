@@ -9,13 +9,11 @@ import { ConfigError, parseAs, type Read, readFrom, readTogether } from './varia
 export type { StoreChoice };
 export { ConfigError };
 
-/** Everything that the environment sets for the service. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /** What the remote commands need. */
 export type RemoteConfig = Readonly<ReturnType<typeof readRemoteConfig>>;
 
-/** The OpenID provider for single sign-on. */
 export type SsoChoice = NonNullable<Config['sso']>;
 
 export function readConfig(environment: NodeJS.ProcessEnv) {
@@ -94,7 +92,6 @@ export function listeningUrl({ host, port, tls }: Pick<Config, 'host' | 'port' |
   return `${tls ? 'https' : 'http'}://${written}:${port}`;
 }
 
-/** The version of this installation, from its package.json. */
 export function packageVersion(): string {
   return JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version;
 }

@@ -13,7 +13,6 @@ export type Parser<T> = (text: string) => T;
 /** Why a value is not valid: completes a sentence that starts with the name of the variable. */
 export class InvalidValue extends Error {}
 
-/** Where all data is stored. */
 export type StoreChoice =
   | { readonly engine: 'sqlite'; readonly file: string }
   /** The URL contains a password: never show it. */

@@ -28,9 +28,7 @@ export function createMetricsServer(config: Config, role: string) {
     telemetry,
     /** From now on the metrics include those of the store. */
     watch: (store: StoreHealth) => watchStore(registry, store),
-    /** Every metric and its values. */
     collect: () => registry.getMetricsAsJSON(),
-    /** Returns the listening address. */
     async listen(host: string, port: number): Promise<AddressInfo> {
       // Rejects with the error of a port that is in use.
       await once(server.listen(port, host), 'listening');

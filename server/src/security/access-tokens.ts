@@ -150,7 +150,8 @@ function toPublicJwk({ id, privateJwk }: SigningKey): object {
 
 /** Our tokens have exactly this header: no `jwk`, no `jku`, no other spelling. */
 function headerOf(keyId: string): string {
-  return base64url(JSON.stringify({ alg: algorithm, typ: type, kid: keyId }));
+  const header = { alg: algorithm, typ: type, kid: keyId };
+  return Buffer.from(JSON.stringify(header)).toString('base64url');
 }
 
 /** Accepts only JSON as we write it. This rejects duplicate claims and ambiguous spellings. */
@@ -167,10 +168,6 @@ function isCanonical(payload: string): boolean {
 /** Base64 allows several spellings of the same bytes; only ours is accepted. */
 function isExact(text: string): boolean {
   return text !== '' && Buffer.from(text, 'base64url').toString('base64url') === text;
-}
-
-function base64url(text: string): string {
-  return Buffer.from(text).toString('base64url');
 }
 
 function toRemembered(claims: Record<string, unknown>): Remembered | undefined {

@@ -89,7 +89,7 @@ async function discover({ issuer, clientId, clientSecret }: SsoChoice) {
       execute: [
         // Without it, the library trusts the connection and does not verify the signature of the ID token.
         openId.enableNonRepudiationChecks,
-        // config.ts has checked that such an issuer is on this machine.
+        // The configuration has checked that such an issuer is on this machine.
         ...(issuer.startsWith('http:') ? [openId.allowInsecureRequests] : []),
       ],
     },

@@ -37,8 +37,9 @@ const instructions =
   "Skein answers questions from an organization's own documents, with numbered sources. Use ask for a question, and get_thread to read a thread or to wait for a reply that takes long.";
 
 function addTools(server: McpServer, z: typeof import('zod')): void {
-  const threadId = z.string().min(1).describe('Id of the thread, thr_…');
-  const accountId = z.string().min(1).optional().describe('The account that the thread belongs to');
+  const text = z.string().min(1);
+  const threadId = text.describe('Id of the thread, thr_…');
+  const accountId = text.optional().describe('The account that the thread belongs to');
   const reads = { readOnlyHint: true, openWorldHint: false };
 
   server.registerTool(
@@ -48,13 +49,9 @@ function addTools(server: McpServer, z: typeof import('zod')): void {
       description:
         "Ask a question and get the reply, which is based on the organization's documents and has numbered sources. Creates a thread.",
       inputSchema: z.object({
-        prompt: z.string().min(1).describe('The question'),
+        prompt: text.describe('The question'),
         accountId,
-        title: z
-          .string()
-          .min(1)
-          .optional()
-          .describe('Title of the thread; derived from the question by default'),
+        title: text.optional().describe('Title of the thread; derived from the question by default'),
       }),
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
@@ -95,7 +92,7 @@ function addTools(server: McpServer, z: typeof import('zod')): void {
       inputSchema: z.object({
         accountId,
         limit: z.number().int().min(1).max(100).default(20).describe('Threads per page'),
-        cursor: z.string().min(1).optional().describe('nextCursor of the previous page'),
+        cursor: text.optional().describe('nextCursor of the previous page'),
       }),
       annotations: reads,
     },

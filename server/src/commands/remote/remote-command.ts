@@ -57,12 +57,11 @@ export class RemoteFailure extends Error {
 
   constructor(message: string, exitCode: number) {
     super(message);
-    this.name = 'RemoteFailure';
     this.exitCode = exitCode;
   }
 }
 
-/** The common fields of the client's errors. The client's classes are not imported, so that it is loaded only on use. */
+/** The common fields of the client's errors. */
 interface ClientFailure extends Error {
   readonly code: string;
   readonly traceId: string | undefined;
@@ -77,14 +76,12 @@ const interrupted = 130;
 /** Turns an error of the client into a sentence that says what to do. */
 export function presentFailure(error: unknown, stopped: boolean): unknown {
   if (stopped) return new RemoteFailure(stoppedSentence(error as Partial<ClientFailure>), interrupted);
-  if (!isClientFailure(error)) return error;
-  const trace = error.traceId === undefined ? '' : ` (trace id ${error.traceId})`;
-  const sentence = `${error.message.replace(/\.$/, '')}${trace}. ${adviceFor(error)}`;
+  // The client's classes are not imported, so that it is loaded only on use.
+  if (!(error instanceof Error && 'traceId' in error && 'code' in error)) return error;
+  const failure = error as ClientFailure;
+  const trace = failure.traceId === undefined ? '' : ` (trace id ${failure.traceId})`;
+  const sentence = `${error.message.replace(/\.$/, '')}${trace}. ${adviceFor(failure)}`;
   return new RemoteFailure(printable(sentence.trimEnd()), 1);
-}
-
-function isClientFailure(error: unknown): error is ClientFailure {
-  return error instanceof Error && 'traceId' in error && 'code' in error;
 }
 
 function stoppedSentence({ threadId, idempotencyKey }: Partial<ClientFailure>): string {

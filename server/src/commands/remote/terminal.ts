@@ -10,11 +10,6 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Whether a status line can be shown and removed. */
-function isLive({ stdout, stderr, env }: Terminal): boolean {
-  return stdout.isTTY === true && stderr.isTTY === true && env.TERM !== 'dumb';
-}
-
 /** Shows `**bold**` in bold, except in code. */
 function withBold(text: string, stream: WriteStream): string {
   return text.replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`|\*\*(?=\S)(.*?\S)\*\*/g, (whole, phrase?: string) =>
@@ -22,21 +17,12 @@ function withBold(text: string, stream: WriteStream): string {
   );
 }
 
-/** Shows a running reply. Without `onStep` and `onText`, the client polls less often. */
-interface ReplyView {
-  readonly onStep: ((step: { readonly description: string }) => void) | undefined;
-  readonly onText: ((textSoFar: string) => void) | undefined;
-  /** Leaves the cursor at the start of a line. */
-  end(): void;
-}
-
 /**
- * On a terminal, a status line with the current step and, if `text` is set, the text as it arrives; with `verbose`, one line
- * per step on any output.
+ * Shows a running reply: on a terminal, a status line with the current step and, if `text` is set, the text as it arrives;
+ * with `verbose`, one line per step on any output. Without `onStep` and `onText`, the client polls less often.
  */
-export function viewReply(terminal: Terminal, { verbose = false, text = false } = {}): ReplyView {
-  const { stdout, stderr } = terminal;
-  const live = isLive(terminal);
+export function viewReply({ stdout, stderr, env }: Terminal, { verbose = false, text = false } = {}) {
+  const live = stdout.isTTY && stderr.isTTY && env.TERM !== 'dumb';
   const line = live && !verbose ? liveLine(stderr, 'Waiting for the reply') : undefined;
   const body = live && text ? new LiveText(stdout) : undefined;
   const printStep = ({ description }: { description: string }) => {
@@ -50,7 +36,8 @@ export function viewReply(terminal: Terminal, { verbose = false, text = false } 
   return {
     onStep: verbose || live ? printStep : undefined,
     onText: body && onText,
-    end() {
+    /** Leaves the cursor at the start of a line. */
+    end(): void {
       line?.end();
       body?.end();
     },
@@ -112,7 +99,6 @@ export function liveLine(stream: WriteStream, doing: string, now: () => number =
       current = next;
       if (!ended) draw();
     },
-    /** Clears the line. */
     end(): void {
       if (ended) return;
       ended = true;
@@ -134,8 +120,9 @@ export function replyText(reply: ThreadMessage, thread: Thread, stream: WriteStr
 }
 
 /** What follows the text of a reply. */
-export function replyNotes({ sources }: ThreadMessage, thread: Thread): string {
-  return [sourceLines(sources), threadReference(thread)].filter((part) => part !== '').join('\n\n');
+export function replyNotes({ sources }: ThreadMessage, { id, threadUrl }: Thread): string {
+  const thread = printable(threadUrl === null ? id : `${id}  ${threadUrl}`);
+  return [sourceLines(sources), thread].filter((part) => part !== '').join('\n\n');
 }
 
 export function threadText({ thread, messages, status }: ThreadWithMessages): string {
@@ -160,8 +147,4 @@ function sourceLines(sources: readonly Source[] | null): string {
   return (sources ?? [])
     .map(({ title, url }, index) => printable(`[${index + 1}] ${title}${url === null ? '' : `  ${url}`}`))
     .join('\n');
-}
-
-function threadReference({ id, threadUrl }: Thread): string {
-  return printable(threadUrl === null ? id : `${id}  ${threadUrl}`);
 }
