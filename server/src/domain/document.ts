@@ -58,10 +58,10 @@ export interface FoundPassage extends PassageText {
 /** A summary of a document's contents. */
 export interface DocumentOutline {
   readonly title: string;
-  /** The first few headings, without repeats. */
-  readonly headings: readonly string[];
   /** Its first passage. */
   readonly opening: string;
+  /** Example questions that it answers. */
+  readonly questions: readonly string[];
 }
 
 /** Shortens a title to the length that can be stored, with an ellipsis. */

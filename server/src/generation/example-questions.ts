@@ -1,6 +1,6 @@
 import type { DocumentHeadings } from '../domain/document.ts';
 import type { Model, ReplyRequest } from './model.ts';
-import { suggestedQuestions } from './models/extractive/small-talk.ts';
+import { listing } from './retrieval/ranking.ts';
 
 const questionsMax = 2;
 const triesMax = 6;
@@ -10,10 +10,8 @@ const questionLengthMax = 90;
 export function answeredQuestions(model: Model) {
   return async (document: DocumentHeadings, signal: AbortSignal): Promise<string[]> => {
     const { organizationId, accountId, id, title, headings } = document;
-    const outlines = (headings.length > 0 ? headings : [title]).map((heading) => {
-      return { title, headings: [heading], opening: '' };
-    });
-    const candidates = suggestedQuestions(outlines).filter(({ length }) => length <= questionLengthMax);
+    const suggested = suggestedQuestions(headings.length > 0 ? headings : [title]);
+    const candidates = suggested.filter(({ length }) => length <= questionLengthMax);
     const questions: string[] = [];
     for (const content of candidates.slice(0, triesMax)) {
       if (questions.length === questionsMax) break;
@@ -34,4 +32,34 @@ async function isAnsweredFrom(documentId: string, model: Model, request: ReplyRe
     if (event.type === 'sources') isFrom = event.sources.some(({ id }) => id === documentId);
   }
   return isAnswer && isFrom;
+}
+
+/** Headings of lists and those below them, such as 'SYNOPSIS › Usage', suggest no question. */
+function suggestedQuestions(headings: readonly string[]): string[] {
+  const topics = headings
+    .map((heading) => heading.split(' › '))
+    .filter((path) => !path.some((heading) => listing.test(heading)))
+    .map((path) => path.at(-1)!);
+  const asked = topics.filter((topic) => topic.endsWith('?'));
+  const derived = topics.flatMap((topic) => (topic.endsWith('?') ? [] : (questionAbout(topic) ?? [])));
+  return [...new Set([...asked, ...derived])];
+}
+
+/** Undefined for a clause, such as 'When the money arrives', which cannot be turned into a question by a pattern. */
+function questionAbout(heading: string): string | undefined {
+  const task = /^How to (.+)$/.exec(heading)?.[1];
+  if (task !== undefined) return `How do I ${task}?`;
+  if (/^\p{Lu}\p{Ll}+ing (?:up )?(?:a|an|the|your|our) /u.test(heading))
+    return `How does ${asNoun(heading)} work?`;
+  if (/^(?:how|when|where|what|which|who|why|if)\b/i.test(heading)) return undefined;
+  // Probably the name of a file: 'about cat' is not English.
+  if (/^\p{Ll}+$/u.test(heading)) return undefined;
+  return `What should I know about ${asNoun(heading)}?`;
+}
+
+/** 'Opening hours' within a sentence; a name such as 'First Stitches' keeps its capital. */
+function asNoun(heading: string): string {
+  return /^\p{Lu}\p{Ll}+(?: \p{Ll}.*)?$/u.test(heading)
+    ? heading.charAt(0).toLowerCase() + heading.slice(1)
+    : heading;
 }

@@ -76,11 +76,8 @@ export interface Documents {
   >;
   /** The questions of the first documents by name that have any: those of the account, then the general ones. */
   listDocumentQuestions: InOrganization<[accountId: string | null, limit: number], (readonly string[])[]>;
-  /** The titles, openings and headings of the first documents by name, of the general ones and those of the account. */
-  outlineDocuments: InOrganization<
-    [accountId: string | null, limits: { readonly documents: number; readonly headings: number }],
-    DocumentOutline[]
-  >;
+  /** The first documents by name, of the general ones and those of the account. */
+  outlineDocuments: InOrganization<[accountId: string | null, limit: number], DocumentOutline[]>;
   /**
    * The passages that contain each term, at most `limit` per term, of the general documents and those of the account, and
    * how many passages there are. The cost grows with `limit` and the terms, not with the documents. Several terms

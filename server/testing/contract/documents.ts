@@ -6,32 +6,29 @@ import { newDocument, note, putDocument, strangers, type World } from './fixture
 
 export function describeDocuments(world: () => World): void {
   describe('documents', () => {
-    it('are outlined by title, first headings and opening text, within the account', async () => {
+    it('are outlined by title, opening text and example questions, within the account', async () => {
       const { store } = world();
       const organization = await world().organization();
-      const under = (heading: string, text: string) => ({ heading, text, terms: ['x'] });
-      const passages = [under('One', 'Opening.'), under('One', 'b'), under('', 'c'), under('Two', 'd')];
+      const passages = [passage('Opening.', 'x'), passage('b', 'x')];
       const general = newDocument({ name: 'a.md', title: 'A', passages });
       const own = newDocument({ name: 'b.md', title: 'B', accountId: 'acc' });
       for (const document of [own, general]) {
         await putDocument(store, organization, document);
       }
-      const limits = { documents: 5, headings: 5 };
-      const outline = { title: 'A', headings: ['One', 'Two'], opening: 'Opening.' };
-      assert.deepEqual(await store.outlineDocuments(organization, null, limits), [outline]);
-      const both = await store.outlineDocuments(organization, 'acc', { documents: 2, headings: 1 });
+      const outline = { title: 'A', opening: 'Opening.', questions: [] };
+      assert.deepEqual(await store.outlineDocuments(organization, null, 5), [outline]);
+      const added = (await store.findDocument(organization, general.id))!;
+      await store.setDocumentQuestions(organization, added, ['What is “ä”?', 'B?']);
+      const both = await store.outlineDocuments(organization, 'acc', 2);
       assert.deepEqual(
-        both.map(({ title, headings }) => [title, headings]),
+        both.map(({ title, questions }) => [title, questions]),
         [
-          ['A', ['One']],
-          ['B', ['Goods']],
+          ['A', ['What is “ä”?', 'B?']],
+          ['B', []],
         ],
       );
-      assert.equal(
-        (await store.outlineDocuments(organization, 'acc', { documents: 1, headings: 1 })).length,
-        1,
-      );
-      assert.deepEqual(await store.outlineDocuments(await world().organization(), 'acc', limits), []);
+      assert.equal((await store.outlineDocuments(organization, 'acc', 1)).length, 1);
+      assert.deepEqual(await store.outlineDocuments(await world().organization(), 'acc', 5), []);
     });
 
     it('are neither added nor replaced if the confirmation before the last commit rejects', async () => {

@@ -3,6 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
 import type { ConversationTurn } from '../../domain/conversation.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
+import type { Context } from '../../usecases/context.ts';
+import { makeExampleQuestions } from '../../usecases/documents/documents.ts';
+import { answeredQuestions } from '../example-questions.ts';
 import { extractiveModel } from './extractive.ts';
 
 const documents = [
@@ -80,6 +83,9 @@ describe('the extractive model', () => {
   let fixture: LibraryFixture;
   before(async () => {
     fixture = await openLibrary(openSqliteStore, documents);
+    const { store } = fixture;
+    const suggest = answeredQuestions(extractiveModel(store));
+    await makeExampleQuestions({ store } as Context, suggest, AbortSignal.timeout(60_000));
   });
   after(() => fixture.close());
 

@@ -7,16 +7,9 @@ import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { type Question, questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
 import { type Quote, quotedText, render, shownHeading, shownUnits, withHeader } from './extractive/quote.ts';
-import {
-  asksAboutItself,
-  asksNothing,
-  selfDescription,
-  smallTalkReply,
-  suggestedQuestions,
-} from './extractive/small-talk.ts';
+import { asksAboutItself, asksNothing, selfDescription, smallTalkReply } from './extractive/small-talk.ts';
 
-const outlineLimits = { documents: 20, headings: 5 };
-const examplesMax = 3;
+const outlinesMax = 20;
 const documentsNamedMax = 3;
 const questionLengthMax = 60;
 const snippetLengthMax = 300;
@@ -52,13 +45,10 @@ export function extractiveModel(store: PassageStore): Model {
       const isAnswered = answers.some(({ level }) => level === 'answer');
       if (!isAnswered && !asksNothing(prompt)) yield { type: 'unanswered' };
       const asked = isAnswered ? undefined : languageOf(prompt);
-      if (isAnswered || (isFound && (asked === undefined || asked === 'English'))) {
-        yield* quoted(answers);
-        return;
-      }
-      const note = languageNote(asked, await outline(store, scope));
+      const mayDiffer = asked !== undefined && !(isFound && asked === 'English');
+      const note = mayDiffer ? languageNote(asked, await outline(store, scope)) : '';
       if (isFound && note === '') yield* quoted(answers);
-      else yield { type: 'text', text: `${notFound}${note}` };
+      else yield { type: 'text', text: `I did not find an answer in the documents.${note}` };
     },
   };
 }
@@ -71,16 +61,16 @@ function* quoted(answers: readonly Answer[]): Generator<ReplyEvent> {
   const isAnswered = answers.some(({ level }) => level === 'answer');
   const isOpen = ({ level }: Answer) => level !== (isAnswered ? 'answer' : 'closest');
   // Parts without an answer come last, with the closest passage of each.
-  const parts = [
-    ...answers.filter((answer) => !isOpen(answer)),
-    ...answers.filter(isOpen).map((answer) => ({ ...answer, quotes: answer.quotes.slice(0, 1) })),
-  ];
+  const open = answers.filter(isOpen).map((answer) => ({ ...answer, quotes: answer.quotes.slice(0, 1) }));
+  const parts = [...answers.filter((answer) => !isOpen(answer)), ...open];
   const quotes = distinct(parts.flatMap((part) => part.quotes));
   const sources = sourcesOf(quotes);
   for (const { title } of sources.slice(0, documentsNamedMax)) {
     yield { type: 'step', description: `Reading ${title}` };
   }
-  const paragraphs = isAnswered ? [] : [`${whyUnsure(parts)} The closest passages are:`];
+  const unknown = parts.find(({ unknownName }) => unknownName !== undefined)?.unknownName;
+  const why = unknown === undefined ? '' : ` The documents do not mention “${unknown}”.`;
+  const paragraphs = isAnswered ? [] : [`${noDirectAnswer}${why} The closest passages are:`];
   for (const part of parts) {
     const shown = part.quotes.filter((quote) => quotes.includes(quote));
     if (isOpen(part)) paragraphs.push(unanswered(part.question, shown.length > 0));
@@ -103,11 +93,6 @@ function* quoted(answers: readonly Answer[]): Generator<ReplyEvent> {
 /** The lines of a block of code count as one statement. */
 function statementsIn(quote: Quote): number {
   return new Set(shownUnits(quote).map((unit) => (unit.kind === 'code' ? unit.group : unit))).size;
-}
-
-function whyUnsure(shown: readonly Answer[]): string {
-  const name = shown.find(({ unknownName }) => unknownName !== undefined)?.unknownName;
-  return name === undefined ? noDirectAnswer : `${noDirectAnswer} The documents do not mention “${name}”.`;
 }
 
 function unanswered({ text }: Question, isNear: boolean): string {
@@ -152,27 +137,17 @@ function snippetOf(quotes: readonly Quote[]): string {
 const noDocuments =
   'There are no documents to answer from yet. Add some on the Documents page or with `skein doc add`, then ask again.';
 
-const notFound = 'I did not find an answer in the documents.';
-
-function languageNote(asked: string | undefined, outlines: readonly DocumentOutline[]): string {
+function languageNote(asked: string, outlines: readonly DocumentOutline[]): string {
   const written = languageOf(outlines.map(({ opening }) => opening).join('\n'));
-  if (asked === undefined || written === undefined || asked === written) return '';
+  if (written === undefined || asked === written) return '';
   return ` They are in ${written}, and your question seems to be in ${asked}: try asking in ${written}.`;
 }
 
 async function describeItself(store: PassageStore, scope: Scope): Promise<string> {
   const outlines = await outline(store, scope);
-  if (outlines.length === 0) return noDocuments;
-  const examples: string[] = [];
-  for (const text of suggestedQuestions(outlines)) {
-    if (examples.length === examplesMax) break;
-    const question = { text, context: '' };
-    const { level } = answerTo(question, await search(store, scope, question), 1);
-    if (level === 'answer') examples.push(text);
-  }
-  return selfDescription(outlines, examples);
+  return outlines.length === 0 ? noDocuments : selfDescription(outlines);
 }
 
 function outline(store: PassageStore, { organizationId, accountId }: Scope) {
-  return store.outlineDocuments(organizationId, accountId, outlineLimits);
+  return store.outlineDocuments(organizationId, accountId, outlinesMax);
 }

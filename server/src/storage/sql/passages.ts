@@ -1,7 +1,7 @@
 import type { DocumentOutline, FoundPassage } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { accountKey } from '../listings.ts';
-import type { Documents, PassageNumber } from '../store.ts';
+import type { PassageNumber } from '../store.ts';
 import { scoped } from './documents.ts';
 import { jsonRows, sql, statement } from './sql.ts';
 import type { QueryDialect } from './thread-search.ts';
@@ -10,11 +10,6 @@ import { rows, type Work } from './work.ts';
 interface Corpus {
   readonly number: number;
   readonly passages: number;
-}
-
-interface OutlineRow extends Omit<DocumentOutline, 'headings'> {
-  readonly id: DocumentId;
-  readonly heading: string | null;
 }
 
 type PassageRow = Pick<FoundPassage, 'heading' | 'text'> & { number: PassageNumber; storedId: DocumentId };
@@ -32,16 +27,10 @@ const readSources = statement('read-sources')`
   SELECT document.id AS "storedId", coalesce(kept_id, document.id) AS "documentId", name, title, url
   FROM json_each(:documents) AS entry CROSS JOIN document
   WHERE organization_id = :organizationId AND document.id = (entry.value ->> 'id') AND state = 'ready'`;
-const outline = statement('outline-documents')`WITH outlined AS (
-    SELECT id, name, title FROM document WHERE ${isCovered} AND state = 'ready' ORDER BY name LIMIT :documents
-  ), headed AS (
-    SELECT document_id, heading, row_number() OVER (PARTITION BY document_id ORDER BY min(number)) AS place FROM passage
-    WHERE organization_id = :organizationId AND document_id IN (SELECT id FROM outlined) AND heading <> ''
-    GROUP BY document_id, heading
-  )
-  SELECT id, title, heading, coalesce((SELECT text FROM passage
-      WHERE organization_id = :organizationId AND document_id = outlined.id ORDER BY number LIMIT 1), '') AS opening
-  FROM outlined LEFT JOIN headed ON document_id = id AND place <= :headings ORDER BY name, id, place`;
+const outline = statement('outline-documents')`
+  SELECT title, coalesce(questions, '[]') AS questions, coalesce((SELECT text FROM passage
+      WHERE organization_id = :organizationId AND document_id = document.id ORDER BY number LIMIT 1), '') AS opening
+  FROM document WHERE ${isCovered} AND state = 'ready' ORDER BY name, id LIMIT :limit`;
 
 export const corporaOf = (organizationId: OrganizationId, accountId: string | null): Work<Corpus[]> =>
   rows<Corpus>(findCorpora, { organizationId, accountKey: accountKey(accountId) });
@@ -89,15 +78,9 @@ export function* readPassages(
 export function* outlineDocuments(
   organizationId: OrganizationId,
   accountId: string | null,
-  limits: Parameters<Documents['outlineDocuments']>[2],
+  limit: number,
 ): Work<DocumentOutline[]> {
-  const values = { organizationId, accountKey: accountKey(accountId), ...limits };
-  const found = yield* rows<OutlineRow>(outline, values);
-  const outlines = new Map<DocumentId, DocumentOutline & { readonly headings: string[] }>();
-  for (const { id, heading, ...document } of found) {
-    const known = outlines.get(id) ?? { ...document, headings: [] };
-    outlines.set(id, known);
-    if (heading !== null) known.headings.push(heading);
-  }
-  return [...outlines.values()];
+  type Row = Record<keyof DocumentOutline, string>;
+  const found = yield* rows<Row>(outline, { organizationId, accountKey: accountKey(accountId), limit });
+  return found.map(({ questions, ...document }) => ({ ...document, questions: JSON.parse(questions) }));
 }

@@ -52,12 +52,9 @@ function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
     .pluck();
 
   return {
-    outlineDocuments: async (organizationId, accountId, limits) =>
-      runSearch(organizationId, (once) =>
-        once(`outline ${JSON.stringify(limits)} ${accountKey(accountId)}`, () =>
-          runWork(outlineDocuments(organizationId, accountId, limits)),
-        ),
-      ),
+    // Not cached: example questions are added to a document that is ready.
+    outlineDocuments: async (organizationId, ...asked) =>
+      runSearch(organizationId, () => runWork(outlineDocuments(organizationId, ...asked))),
 
     findPassages: async (organizationId, accountId, terms, limit) =>
       runSearch(organizationId, (once) => {

@@ -261,8 +261,8 @@ export async function makeExampleQuestions(
     if (document === undefined) return;
     const { organizationId, id } = document;
     const passages = await store.listPassages(organizationId, id, { limit: passagesRead });
-    const headings = [...new Set(passages.map(({ heading }) => heading.split(' › ').at(-1)!))];
-    const suggested = suggest({ ...document, headings: headings.filter(Boolean) }, signal);
+    const headings = passages.map(({ heading }) => heading).filter(Boolean);
+    const suggested = suggest({ ...document, headings }, signal);
     const questions = await suggested.catch((error) => {
       // A stop is not the document's fault: the next start tries it again.
       if (signal.aborted) return null;

@@ -69,7 +69,7 @@ export async function readFirstSteps({ context: { store }, principal }: PersonCa
   const { organizationId, userId } = principal;
   const [threads, documents, keys, members] = await Promise.all([
     store.beginWalk(organizationId, { userId, ownOnly: true }, 1),
-    store.outlineDocuments(organizationId, null, { documents: 1, headings: 0 }),
+    store.outlineDocuments(organizationId, null, 1),
     store.listApiKeys(organizationId),
     store.listMembers(organizationId),
   ]);

@@ -1,6 +1,5 @@
 import type { DocumentOutline } from '../../../domain/document.ts';
 import { conceptsOf } from '../../retrieval/question.ts';
-import { listing } from '../../retrieval/ranking.ts';
 
 const about = 'I answer questions by quoting your organization’s documents.';
 
@@ -42,49 +41,13 @@ export function asksAboutItself(prompt: string): boolean {
 }
 
 const titlesMax = 5;
+const examplesMax = 3;
 
-/** `examples` are questions that the documents answer. */
-export function selfDescription(outlines: readonly DocumentOutline[], examples: readonly string[]): string {
+export function selfDescription(outlines: readonly DocumentOutline[]): string {
   const titles = outlines.slice(0, titlesMax).map(({ title }) => `“${title}”`);
   const more = outlines.length > titlesMax ? ' and others' : '';
   const known = `${about} They include ${titles.join(', ')}${more}.`;
+  const examples = outlines.flatMap(({ questions }) => questions.slice(0, 1)).slice(0, examplesMax);
   if (examples.length === 0) return known;
   return `${known} For example, ask:\n\n${examples.map((example) => `- ${example}`).join('\n')}`;
-}
-
-/**
- * One question per document, suggested by its headings. Headings that are questions come first. Headings of
- * lists and those below them, such as 'SYNOPSIS › Usage', suggest no question.
- */
-export function suggestedQuestions(outlines: readonly DocumentOutline[]): string[] {
-  const headings = outlines.map((outline) =>
-    outline.headings
-      .map((heading) => heading.split(' › '))
-      .filter((path) => !path.some((heading) => listing.test(heading)))
-      .map((path) => path.at(-1)!),
-  );
-  const asked = headings.map((all) => all.find((heading) => heading.endsWith('?')));
-  const derived = headings.map((all, at) =>
-    asked[at] === undefined ? all.map(questionAbout).find((one) => one !== undefined) : undefined,
-  );
-  return [...asked, ...derived].filter((question) => question !== undefined);
-}
-
-/** Undefined for a clause, such as 'When the money arrives', which cannot be turned into a question by a pattern. */
-function questionAbout(heading: string): string | undefined {
-  const task = /^How to (.+)$/.exec(heading)?.[1];
-  if (task !== undefined) return `How do I ${task}?`;
-  if (/^\p{Lu}\p{Ll}+ing (?:up )?(?:a|an|the|your|our) /u.test(heading))
-    return `How does ${asNoun(heading)} work?`;
-  if (/^(?:how|when|where|what|which|who|why|if)\b/i.test(heading)) return undefined;
-  // Probably the name of a file: 'about cat' is not English.
-  if (/^\p{Ll}+$/u.test(heading)) return undefined;
-  return `What should I know about ${asNoun(heading)}?`;
-}
-
-/** 'Opening hours' within a sentence; a name such as 'First Stitches' keeps its capital. */
-function asNoun(heading: string): string {
-  return /^\p{Lu}\p{Ll}+(?: \p{Ll}.*)?$/u.test(heading)
-    ? heading.charAt(0).toLowerCase() + heading.slice(1)
-    : heading;
 }
