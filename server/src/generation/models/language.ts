@@ -36,7 +36,6 @@ export interface LanguageModelOptions extends ProviderOptions {
 const anthropicBaseUrl = 'https://api.anthropic.com/v1';
 const answerBytesMax = 32 * 1024 * 1024;
 const lineBytesMax = 1024 * 1024;
-const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
 
 /**
  * A language model behind a provider's API. It is given passages for the prompt, and may search for more. It does not
@@ -64,7 +63,8 @@ export function languageModel(options: LanguageModelOptions): Drafter {
           yield event;
         }
       } catch (error) {
-        if (!withTools || hasStarted || !isRefusalOfTools(error)) throw error;
+        const isRefused = error instanceof ProviderRefusal && error.refusesTools;
+        if (!withTools || hasStarted || !isRefused) throw error;
         for await (const event of draftEvents(draft, false)) {
           supportsTools = false;
           yield event;
@@ -77,10 +77,6 @@ export function languageModel(options: LanguageModelOptions): Drafter {
   }
 
   return { name: options.name, draft: (request) => untilAborted(draft(request), request.signal) };
-}
-
-function isRefusalOfTools(error: unknown): boolean {
-  return error instanceof ProviderRefusal && error.mentionsTools && statusesOfRefusedTools.has(error.status);
 }
 
 /** Loads the provider's package with the first draft. */

@@ -13,6 +13,7 @@ export interface FetchBounds {
 }
 
 const refusalBytesMax = 65_536;
+const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
 /** The last event of an OpenAI-compatible stream. Within JSON no line starts like this. */
 const lastEvent = /\ndata: ?\[DONE\]\r?\n/;
 const lastEventBytesMax = 32;
@@ -27,7 +28,11 @@ const noMore = { done: true, value: undefined } as const;
 export function boundedFetch(bounds: FetchBounds): typeof fetch {
   return async (input, init) => {
     const silence = new AbortController();
-    const during = silenceTimer(bounds.silenceMs, silence);
+    const stopped = new ModelError('The model stopped responding.', { transient: true });
+    const during: During = (awaited) => {
+      const timer = setTimeout(() => silence.abort(stopped), bounds.silenceMs);
+      return awaited.finally(() => clearTimeout(timer));
+    };
     const signal = AbortSignal.any([silence.signal, ...(init?.signal ? [init.signal] : [])]);
     try {
       const headers = new Headers(init?.headers);
@@ -44,15 +49,6 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
 /** Waits for an operation, and aborts if it takes too long. The time between operations does not count. */
 type During = <T>(awaited: Promise<T>) => Promise<T>;
 
-function silenceTimer(silenceMs: number, abort: AbortController): During {
-  return (awaited) => {
-    const timer = setTimeout(() => {
-      abort.abort(new ModelError('The model stopped responding.', { transient: true }));
-    }, silenceMs);
-    return awaited.finally(() => clearTimeout(timer));
-  };
-}
-
 async function assertEventStream(response: Response, bounds: FetchBounds, during: During) {
   const { ok, status, headers } = response;
   // Some servers send no content type, or a generic one. A page or a complete JSON answer is not a stream.
@@ -67,10 +63,8 @@ async function assertEventStream(response: Response, bounds: FetchBounds, during
   }
   const refusal = boundedBody(response, { ...bounds, answerBytesMax: refusalBytesMax }, during);
   const text = await new Response(refusal).text().catch(() => '');
-  throw new ProviderRefusal(status, {
-    retryAfterMs: retryAfterMsOf(headers, bounds.now()),
-    mentionsTools: /\btools?\b|\btool_|\bfunctions?\b/i.test(text),
-  });
+  const refusesTools = statusesOfRefusedTools.has(status) && /\btools?(?:\b|_)|\bfunctions?\b/i.test(text);
+  throw new ProviderRefusal(status, retryAfterMsOf(headers, bounds.now()), refusesTools);
 }
 
 function boundedBody({ body }: Response, bounds: FetchBounds, during: During) {
