@@ -220,7 +220,7 @@ async function createModel(
     './generation/threads/model-threads.ts'
   );
   const { answeredQuestions } = await import('./generation/example-questions.ts');
-  const threads = new ModelThreads(store, { threads: config.replyThreads, passages: passageSource(config) });
+  const threads = new ModelThreads({ store, threads: config.replyThreads, passages: passageSource(config) });
   const close = () => threads.close();
   const quoting = threadedExtractive(threads);
   const suggestQuestions = answeredQuestions(quoting);
@@ -301,7 +301,7 @@ function threadedQuestions(config: Config, { store }: Context) {
   let threads: ModelThreads | undefined;
   const open = loadOnce(async () => {
     const module = await import('./generation/threads/model-threads.ts');
-    threads = new module.ModelThreads(store, { threads: 1, passages: passageSource(config) });
+    threads = new module.ModelThreads({ store, threads: 1, passages: passageSource(config) });
     return module.threadedSearch(threads);
   });
   const queue = new SearchQueue(1);

@@ -80,7 +80,7 @@ describe('Model threads', () => {
   ) => threadedSearch(threads).search(organization, null, 'refunds', 1, signal);
 
   it('write the same reply as the model does on the event loop', async () => {
-    const threads = new ModelThreads(fixture.store, { threads: 1 });
+    const threads = new ModelThreads({ store: fixture.store, threads: 1 });
     for (const prompt of [
       'How long do refunds take?',
       'What does a parcel to Norway cost?',
@@ -95,7 +95,7 @@ describe('Model threads', () => {
 
   it('read documents through their own connections, and close them before the store', async () => {
     const library = await openLibrary(openStore, [{ title: 'Returns', passages: ['Refunds take 30 days.'] }]);
-    const threads = new ModelThreads(noStore, { threads: 1, passages: passages() });
+    const threads = new ModelThreads({ store: noStore, threads: 1, passages: passages() });
     const search = () => searchRefunds(threads, library.organizationId);
     assert.equal((await search()).passages[0]?.text, 'Refunds take 30 days.');
     await library.store.removeDocument(library.organizationId, 'doc_Returns' as DocumentId, removedNote);
@@ -106,7 +106,8 @@ describe('Model threads', () => {
   });
 
   it('ask the main thread if their own connection fails', async () => {
-    const threads = new ModelThreads(fixture.store, {
+    const threads = new ModelThreads({
+      store: fixture.store,
       threads: 1,
       passages: { module: `data:text/javascript,${encodeURIComponent(brokenPassages)}`, location: '' },
     });
@@ -115,7 +116,7 @@ describe('Model threads', () => {
   });
 
   it('rank and corroborate for language models', async () => {
-    const threads = new ModelThreads(fixture.store, { threads: 1 });
+    const threads = new ModelThreads({ store: fixture.store, threads: 1 });
     const found = await searchRefunds(threads);
     assert.equal(found.searched, 2);
     assert.deepEqual(
@@ -145,7 +146,7 @@ describe('Model threads', () => {
       return Promise.reject(new Error('The store is away.'));
     };
     const readPassages = store.readPassages.bind(store);
-    const threads = new ModelThreads({ ...store, findPassages, readPassages }, { threads: 1 });
+    const threads = new ModelThreads({ store: { ...store, findPassages, readPassages }, threads: 1 });
     const abort = new AbortController();
     await assert.rejects(searchRefunds(threads, fixture.organizationId, abort.signal));
     assert.equal(failures, 3);
@@ -154,7 +155,7 @@ describe('Model threads', () => {
   });
 
   it('serve organizations in turn', async () => {
-    const model = threadedExtractive(new ModelThreads(noStore, { threads: 1, program }));
+    const model = threadedExtractive(new ModelThreads({ store: noStore, threads: 1, program }));
     const ended: string[] = [];
     const ask = async (organization: string) => {
       await replyOf(model, 'fine', organization);
@@ -169,7 +170,7 @@ describe('Model threads', () => {
 
   describe('when a task misbehaves', () => {
     const misbehaving = (settings: Partial<ThreadSettings> = {}) =>
-      threadedExtractive(new ModelThreads(noStore, { threads: 1, program, ...settings }));
+      threadedExtractive(new ModelThreads({ store: noStore, threads: 1, program, ...settings }));
 
     for (const how of ['crash', 'loop']) {
       it(`fail only that reply, as transient, and write the next (${how})`, async () => {
@@ -192,7 +193,7 @@ describe('Model threads', () => {
     });
 
     it('fail what waits when they are closed', async () => {
-      const threads = new ModelThreads(noStore, { threads: 1, program });
+      const threads = new ModelThreads({ store: noStore, threads: 1, program });
       const failed = ['wait', 'one', 'two'].map((prompt) =>
         assert.rejects(replyOf(threadedExtractive(threads), prompt), { transient: true }),
       );
@@ -202,7 +203,7 @@ describe('Model threads', () => {
     });
 
     it('reject tasks after they are closed', async () => {
-      const threads = new ModelThreads(noStore, { threads: 1, program });
+      const threads = new ModelThreads({ store: noStore, threads: 1, program });
       await threads.close();
       await assert.rejects(replyOf(threadedExtractive(threads), 'fine'), { transient: true });
     });

@@ -46,6 +46,7 @@ export type FromThread =
   | { readonly outcomes: readonly Outcome[] };
 
 export interface ThreadSettings {
+  readonly store: PassageStore;
   readonly threads: number;
   /** A task that takes longer has hung: its thread is ended. Time in which it waits for the store does not count. */
   readonly taskMsMax?: number;
@@ -81,7 +82,6 @@ interface PendingTask {
  * their input is limited: prompts, passages and drafts have maximum sizes.
  */
 export class ModelThreads {
-  readonly #store: PassageStore;
   readonly #settings: ThreadSettings;
   /** The next organization to serve comes first. */
   readonly #waiting = new Map<OrganizationId, PendingTask[]>();
@@ -90,8 +90,7 @@ export class ModelThreads {
   #serving: NodeJS.Immediate | undefined;
   #isClosed = false;
 
-  constructor(store: PassageStore, settings: ThreadSettings) {
-    this.#store = store;
+  constructor(settings: ThreadSettings) {
     this.#settings = settings;
   }
 
@@ -154,7 +153,7 @@ export class ModelThreads {
       else if (thread.isFree) return thread;
     }
     if (this.#isClosed || this.#threads.size >= this.#settings.threads) return undefined;
-    const thread = new ModelThread(this.#store, this.#settings);
+    const thread = new ModelThread(this.#settings);
     this.#threads.add(thread);
     return thread;
   }
@@ -162,7 +161,6 @@ export class ModelThreads {
 
 class ModelThread {
   hasEnded = false;
-  readonly #store: PassageStore;
   readonly #settings: ThreadSettings;
   #worker: Worker | undefined;
   #running: PromiseWithResolvers<readonly Outcome[]> | undefined;
@@ -170,8 +168,7 @@ class ModelThread {
   #unwanted = new AbortController();
   #deadline: NodeJS.Timeout | undefined;
 
-  constructor(store: PassageStore, settings: ThreadSettings) {
-    this.#store = store;
+  constructor(settings: ThreadSettings) {
     this.#settings = settings;
   }
 
@@ -253,7 +250,7 @@ class ModelThread {
   /** Rejects if the store is unavailable and all tasks are aborted. */
   async #answer({ method, args }: StoreCall): Promise<void> {
     clearTimeout(this.#deadline);
-    const read = this.#store[method] as (...args: readonly unknown[]) => Promise<unknown>;
+    const read = this.#settings.store[method] as (...args: readonly unknown[]) => Promise<unknown>;
     const answer = await retryStore(() => read(...args), this.#unwanted.signal);
     if (!this.hasEnded) this.#tell({ answer });
   }
