@@ -57,19 +57,18 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   const hasPrice = !priceAsked.test(question.text) || shown.some(({ features }) => features.sought > 0);
   const isCovered = best.features.quote >= coverageMin.answer;
   if (unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0) {
-    const quotes =
-      shown.length === 1
-        ? [best.quote]
-        : shown.map(({ quote: { passage, key } }, at) => quoteAround(passage, key, words.pair[at]!));
+    const quotes = shown.length === 1 ? [best.quote] : requoted(shown, words.pair);
     return { question, level: 'answer', quotes };
   }
   const closest = candidates
     .filter(({ features }) => features.quote >= coverageMin.closest)
     .slice(0, closestMax);
-  const quotes = closest.map(({ quote: { passage, key } }) =>
-    quoteAround(passage, key, words.closest[parts - 1]!),
-  );
+  const quotes = requoted(closest, Array(closestMax).fill(words.closest[parts - 1]));
   return { question, level: 'closest', quotes, unknownName };
+}
+
+function requoted(candidates: readonly Candidate[], wordsMax: readonly number[]): Quote[] {
+  return candidates.map(({ quote: { passage, key } }, at) => quoteAround(passage, key, wordsMax[at]!));
 }
 
 /** Subtracted from a quote that earlier replies already contain in full and that lacks what is asked for. */
@@ -82,7 +81,7 @@ export function candidatesFor(question: Question, findings: SearchFindings, word
     const context = contextWeights(findings.concepts, passage);
     const units = compareUnits(findings, passage, wordsMax, question.earlierReplies);
     const key = keyUnitOf(findings, passage, units, context);
-    if (key === undefined) return [];
+    if (key === -1) return [];
     const quote = quoteAround(passage, key, wordsMax);
     const { features, matched } = compare(quote, units, context, rank);
     const isRepeated = units.slice(quote.from, quote.to + 1).every((unit) => unit.isRepeated);

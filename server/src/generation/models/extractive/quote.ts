@@ -30,7 +30,8 @@ export interface ComparedUnit {
   readonly unit: Unit;
   /** Per concept of the question, the weight that the unit itself matches. */
   readonly matched: readonly number[];
-  readonly hasSought: boolean;
+  /** How many things it has of what the question asks for. */
+  readonly sought: number;
   /** Whether an earlier reply quotes it, and it has neither what the question asks for nor all of its own words. */
   readonly isRepeated: boolean;
 }
@@ -51,11 +52,11 @@ export function compareUnits(
     const unit = cutUnit(whole, wordsMax);
     const counts = unit === whole ? whole.counts : termCounts(withHeader(unit));
     const matched = matchedWeights(concepts, counts);
-    const hasSought = sought?.test(unit.text) ?? false;
+    const has = sought?.test(unit.text) ? sought.count : 0;
     const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || matched[at]! > 0);
     const beginning = withoutBold(withoutFootnotes(firstWords(unit, shownWordsMin)));
-    const isRepeated = quoted !== '' && !hasSought && !isAsked && quoted.includes(beginning);
-    return { unit, matched, hasSought, isRepeated };
+    const isRepeated = quoted !== '' && has === 0 && !isAsked && quoted.includes(beginning);
+    return { unit, matched, sought: has, isRepeated };
   });
 }
 
@@ -68,32 +69,27 @@ function withoutBold(text: string): string {
 }
 
 /**
- * Chooses the unit that covers most of the question. Undefined if the passage has nothing that can be quoted. `context` is
- * what the passage's heading and title match.
+ * Chooses the unit that covers most of the question, -1 if there is none. `context` is what the passage's heading and
+ * title match.
  */
 export function keyUnitOf(
-  { concepts, sought }: SearchFindings,
+  { concepts }: SearchFindings,
   passage: FoundPassage,
   units: readonly ComparedUnit[],
   context: readonly number[],
-): number | undefined {
+): number {
   // Under a heading that is the question, every sentence is part of the answer.
   const asked = matchedWeights(concepts, termCounts(innermostHeading(passage)));
   const isAsked = asked.every((weight) => weight > 0);
-  let best: { key: number; score: number } | undefined;
-  for (const [at, { unit, matched: own, hasSought, isRepeated }] of units.entries()) {
+  const scores = units.map(({ unit, matched: own, sought, isRepeated }) => {
     const matched = largerWeights(context, own);
-    const covered =
-      coverageOf(concepts, matched) + weights.own * coverageOf(concepts, isAsked ? matched : own);
-    const score =
-      covered +
-      (hasSought ? sought!.count * weights.sought : 0) +
-      (unit.kind === 'code' ? weights.code : 0) +
-      (isRepeated ? weights.repeated : 0);
-    // If scores are equal, the first unit is the key.
-    if (best === undefined || score > best.score + 0.001) best = { key: at, score };
-  }
-  return best?.key;
+    const covered = coverageOf(concepts, matched);
+    const ownCovered = coverageOf(concepts, isAsked ? matched : own);
+    const penalty = (unit.kind === 'code' ? weights.code : 0) + (isRepeated ? weights.repeated : 0);
+    // Rounded, because the first of equal units is the key.
+    return Math.round(1000 * (covered + weights.own * ownCovered + weights.sought * sought + penalty));
+  });
+  return scores.indexOf(Math.max(...scores));
 }
 
 export const innermostHeading = memoized(({ heading }: FoundPassage) => heading.split(' › ').at(-1)!);

@@ -42,7 +42,7 @@ export function scoreOf(features: Features): number {
 export const featureNames = Object.keys(weights) as (keyof Features)[];
 
 /** Returns a function that compares quotes with a question. `rank` is the score of the quote's passage in the search. */
-export function comparerOf({ text }: Question, { concepts, sought }: SearchFindings) {
+export function comparerOf({ text }: Question, { concepts }: SearchFindings) {
   const terms = new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term)));
   const words = tokensOf(text).filter((token) => !stopWords.has(token));
   const pairs = words.slice(1).map((word, at) => ` ${words[at]} ${word} `);
@@ -65,8 +65,8 @@ export function comparerOf({ text }: Question, { concepts, sought }: SearchFindi
       heading: shareAsked(heading, terms),
       name: Math.max(shareAsked(title, terms), shareAsked(name, terms)),
       length: Math.min(1, length / 200),
-      sought: units[key]!.hasSought ? sought!.count : 0,
-      soughtNear: shown.some(({ hasSought }) => hasSought) ? sought!.count : 0,
+      sought: units[key]!.sought,
+      soughtNear: Math.max(...shown.map(({ sought }) => sought)),
     };
     return { features, matched };
   };
