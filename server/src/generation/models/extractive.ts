@@ -7,23 +7,29 @@ import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { type Question, questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
 import { type Quote, quotedText, render, shownHeading, shownUnits, withHeader } from './extractive/quote.ts';
-import { asksAboutItself, asksNothing, selfDescription, smallTalkReply } from './extractive/small-talk.ts';
+import {
+  asksAboutItself,
+  asksNothing,
+  noDocuments,
+  selfDescription,
+  smallTalkReply,
+} from './extractive/small-talk.ts';
 
 const outlinesMax = 20;
 const documentsNamedMax = 3;
 const questionLengthMax = 60;
 const snippetLengthMax = 300;
 
-type Scope = Pick<ReplyRequest, 'organizationId' | 'accountId'>;
-
 /** Quotes the organization's documents: the passages that answer the question, or the closest ones. Uses no network. */
 export function extractiveModel(store: PassageStore): Model {
   return {
     name: 'extractive',
 
-    async *reply({ conversation, signal, ...scope }: ReplyRequest): AsyncGenerator<ReplyEvent> {
+    async *reply(request: ReplyRequest): AsyncGenerator<ReplyEvent> {
+      const { organizationId, accountId, conversation, signal } = request;
+      const outlines = () => store.outlineDocuments(organizationId, accountId, outlinesMax);
       const prompt = conversation.at(-1)?.content ?? '';
-      const reply = asksAboutItself(prompt) ? await describeItself(store, scope) : smallTalkReply(prompt);
+      const reply = asksAboutItself(prompt) ? selfDescription(await outlines()) : smallTalkReply(prompt);
       if (reply !== undefined) {
         yield { type: 'text', text: reply };
         return;
@@ -31,7 +37,8 @@ export function extractiveModel(store: PassageStore): Model {
       const questions = questionsOf(conversation);
       const answers: Answer[] = [];
       for (const [at, question] of questions.entries()) {
-        const findings = await search(store, scope, question);
+        const { text, context } = question;
+        const findings = await searchPassages(store, organizationId, accountId, text, passagesMax, context);
         signal.throwIfAborted();
         if (at === 0) yield { type: 'step', description: searchStep(findings.searched) };
         if (findings.searched === 0) {
@@ -46,15 +53,11 @@ export function extractiveModel(store: PassageStore): Model {
       if (!isAnswered && !asksNothing(prompt)) yield { type: 'unanswered' };
       const asked = isAnswered ? undefined : languageOf(prompt);
       const mayDiffer = asked !== undefined && !(isFound && asked === 'English');
-      const note = mayDiffer ? languageNote(asked, await outline(store, scope)) : '';
+      const note = mayDiffer ? languageNote(asked, await outlines()) : '';
       if (isFound && note === '') yield* quoted(answers);
       else yield { type: 'text', text: `I did not find an answer in the documents.${note}` };
     },
   };
-}
-
-function search(store: PassageStore, { organizationId, accountId }: Scope, { text, context }: Question) {
-  return searchPassages(store, organizationId, accountId, text, passagesMax, context);
 }
 
 function* quoted(answers: readonly Answer[]): Generator<ReplyEvent> {
@@ -134,20 +137,8 @@ function snippetOf(quotes: readonly Quote[]): string {
   return texts.join(joint).replaceAll('… …', '…');
 }
 
-const noDocuments =
-  'There are no documents to answer from yet. Add some on the Documents page or with `skein doc add`, then ask again.';
-
 function languageNote(asked: string, outlines: readonly DocumentOutline[]): string {
   const written = languageOf(outlines.map(({ opening }) => opening).join('\n'));
   if (written === undefined || asked === written) return '';
   return ` They are in ${written}, and your question seems to be in ${asked}: try asking in ${written}.`;
-}
-
-async function describeItself(store: PassageStore, scope: Scope): Promise<string> {
-  const outlines = await outline(store, scope);
-  return outlines.length === 0 ? noDocuments : selfDescription(outlines);
-}
-
-function outline(store: PassageStore, { organizationId, accountId }: Scope) {
-  return store.outlineDocuments(organizationId, accountId, outlinesMax);
 }

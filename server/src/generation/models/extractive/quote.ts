@@ -86,8 +86,7 @@ export function keyUnitOf(
     const covered = coverageOf(concepts, matched);
     const ownCovered = coverageOf(concepts, isAsked ? matched : own);
     const penalty = (unit.kind === 'code' ? weights.code : 0) + (isRepeated ? weights.repeated : 0);
-    // Rounded, because the first of equal units is the key.
-    return Math.round(1000 * (covered + weights.own * ownCovered + weights.sought * sought + penalty));
+    return covered + weights.own * ownCovered + weights.sought * sought + penalty;
   });
   return scores.indexOf(Math.max(...scores));
 }

@@ -43,7 +43,11 @@ export function asksAboutItself(prompt: string): boolean {
 const titlesMax = 5;
 const examplesMax = 3;
 
+export const noDocuments =
+  'There are no documents to answer from yet. Add some on the Documents page or with `skein doc add`, then ask again.';
+
 export function selfDescription(outlines: readonly DocumentOutline[]): string {
+  if (outlines.length === 0) return noDocuments;
   const titles = outlines.slice(0, titlesMax).map(({ title }) => `“${title}”`);
   const more = outlines.length > titlesMax ? ' and others' : '';
   const known = `${about} They include ${titles.join(', ')}${more}.`;
