@@ -25,9 +25,8 @@ const weights = {
   name: 2.3,
   /** The passage's length, up to 200 words. */
   length: -2.2,
-  /** Whether the key unit, and any unit of the quote, has what the question asks for, such as a duration. */
-  sought: 1,
-  soughtNear: 0.9,
+  /** How many things the key unit has of what the question asks for, such as a duration. */
+  sought: 1.9,
 };
 
 export type Features = Readonly<Record<keyof typeof weights, number>>;
@@ -52,8 +51,8 @@ export function comparerOf({ text }: Question, { concepts }: SearchFindings) {
     context: readonly number[],
     rank: number,
   ): { features: Features; matched: readonly number[] } => {
-    const shown = units.slice(from, to + 1);
-    const matched = shown.map((unit) => unit.matched).reduce(largerWeights, context);
+    const shown = units.slice(from, to + 1).map((unit) => unit.matched);
+    const matched = shown.reduce(largerWeights, context);
     const all = largerWeights(context, matchedWeights(concepts, termsOfParts(passage).text));
     const { lines, heading, title, name, length } = wordsOfParts(passage);
     const isPair = (pair: string) => lines.some((line) => line.includes(pair));
@@ -66,7 +65,6 @@ export function comparerOf({ text }: Question, { concepts }: SearchFindings) {
       name: Math.max(shareAsked(title, terms), shareAsked(name, terms)),
       length: Math.min(1, length / 200),
       sought: units[key]!.sought,
-      soughtNear: Math.max(...shown.map(({ sought }) => sought)),
     };
     return { features, matched };
   };
