@@ -6,10 +6,10 @@ import {
   passagesMax,
   shownOf,
 } from '../../server/src/generation/models/extractive/answer.ts';
-import { type Question, questionsOf } from '../../server/src/generation/models/extractive/asking.ts';
+import { questionsOf } from '../../server/src/generation/models/extractive/asking.ts';
 import { render } from '../../server/src/generation/models/extractive/quote.ts';
 import { featureNames } from '../../server/src/generation/models/extractive/score.ts';
-import { type SearchFindings, searchPassages } from '../../server/src/generation/retrieval/search.ts';
+import { searchPassages } from '../../server/src/generation/retrieval/search.ts';
 import { openSqliteStore } from '../../server/src/storage/sqlite/open.ts';
 import { type AskedQuestion, plain, readQuestions } from './answer-questions.ts';
 import { createAnswerOrganization } from './answers.ts';
@@ -20,8 +20,6 @@ import { say } from './table.ts';
 // cross-validation, which leaves out whole documents, estimates how well they do on other documents.
 
 interface Sample {
-  readonly part: Question;
-  readonly findings: SearchFindings;
   readonly isOnly: boolean;
   readonly fold: number;
   readonly isAnswerable: boolean;
@@ -68,7 +66,7 @@ async function samplesOf(asked: AskedQuestion, at: number): Promise<Sample[]> {
     });
     const features = candidates.map((one) => featureNames.map((name) => one.features[name]));
     const isOnly = parts.length === 1;
-    found.push({ part, findings, isOnly, fold, isAnswerable, features, candidates, isRight });
+    found.push({ isOnly, fold, isAnswerable, features, candidates, isRight });
   }
   return found;
 }
@@ -107,12 +105,12 @@ function sharesOf(features: Sample['features'], fitted: readonly number[]): numb
 }
 
 /** What the model would show: the inputs of its confidence, and whether the quotes contain the answer. */
-function shown({ part, findings, isOnly, candidates, features, isRight }: Sample, fitted: readonly number[]) {
+function shown({ isOnly, candidates, features, isRight }: Sample, fitted: readonly number[]) {
   const shares = sharesOf(features, fitted);
   const ordered = candidates
     .map((one, at) => ({ ...one, share: shares[at]!, isRight: isRight[at]! }))
     .sort((a, b) => b.share - a.share);
-  const chosen = isOnly ? shownOf(part, ordered, findings) : ordered.slice(0, 1);
+  const chosen = isOnly ? shownOf(ordered) : ordered.slice(0, 1);
   const share = chosen.reduce((sum, one) => sum + one.share, 0);
   const inputs = [ordered[0]!.share, share, ordered[0]!.features.quote, 1];
   return { inputs, isRight: ordered.some((one) => one.isRight && chosen.includes(one)) };

@@ -1,5 +1,5 @@
 import { priceAsked } from '../../retrieval/question.ts';
-import { contextWeights, coverageOf, largerWeights } from '../../retrieval/ranking.ts';
+import { contextWeights } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
@@ -20,8 +20,6 @@ export interface Answer {
 export interface Candidate {
   readonly quote: Quote;
   readonly features: Features;
-  /** Per concept of the question, the weight with which the quote, its heading or its title match it. */
-  readonly matched: readonly number[];
   /** The estimated probability that this quote is the best one. Those of all candidates add up to 1. */
   readonly share: number;
 }
@@ -48,7 +46,7 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
     return { question, level: 'nothing', quotes: [] };
   }
   const unknownName = unknownNameIn(question, findings);
-  const shown = parts === 1 ? shownOf(question, candidates, findings) : [best];
+  const shown = parts === 1 ? shownOf(candidates) : [best];
   // A price has a currency sign: a sentence without one is not an answer.
   const hasPrice = !priceAsked.test(question.text) || shown.some(({ features }) => features.sought > 0);
   const isCovered = best.features.quote >= coverageMin.answer;
@@ -72,16 +70,16 @@ const repetitionCost = 2;
 
 /** One candidate per passage, best first. */
 export function candidatesFor(question: Question, findings: SearchFindings, wordsMax: number): Candidate[] {
-  const compare = comparerOf(question, findings);
+  const featuresOf = comparerOf(question, findings);
   const scored = findings.ranked.flatMap(({ passage, score: rank }) => {
     const context = contextWeights(findings.concepts, passage);
     const units = compareUnits(findings, passage, wordsMax, question.earlierReplies);
     const key = keyUnitOf(findings, passage, units, context);
     if (key === -1) return [];
     const quote = quoteAround(passage, key, wordsMax);
-    const { features, matched } = compare(quote, units, context, rank);
+    const features = featuresOf(quote, units, context, rank);
     const isRepeated = units.slice(quote.from, quote.to + 1).every((unit) => unit.isRepeated);
-    return [{ quote, features, matched, score: scoreOf(features) - (isRepeated ? repetitionCost : 0) }];
+    return [{ quote, features, score: scoreOf(features) - (isRepeated ? repetitionCost : 0) }];
   });
   const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);
   return scored
@@ -89,24 +87,9 @@ export function candidatesFor(question: Question, findings: SearchFindings, word
     .map(({ score, ...one }) => ({ ...one, share: Math.exp(score) / total }));
 }
 
-/** 'The defaults of a and b': the second half may be in another passage. */
-const minGain = 0.2;
-
-/** The best candidate, and a second one that is nearly as good or covers what the first leaves open. */
-export function shownOf(
-  { text }: Question,
-  candidates: readonly Candidate[],
-  { concepts }: SearchFindings,
-): readonly Candidate[] {
-  const [best, second] = candidates as [Candidate, Candidate | undefined];
-  if (/\band\b/i.test(text)) {
-    const gains = candidates.map(
-      ({ matched }) => coverageOf(concepts, largerWeights(best.matched, matched)) - best.features.quote,
-    );
-    const most = Math.max(...gains);
-    if (most >= minGain) return [best, candidates[gains.indexOf(most)]!];
-  }
-  return second !== undefined && second.share >= pairMin * best.share ? [best, second] : [best];
+/** The best candidate, and the next one if it is nearly as good. */
+export function shownOf(candidates: readonly Candidate[]): readonly Candidate[] {
+  return candidates.slice(0, 2).filter(({ share }) => share >= pairMin * candidates[0]!.share);
 }
 
 /** Positive if the quotes are likely enough to contain the answer. */

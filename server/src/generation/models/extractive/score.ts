@@ -50,13 +50,13 @@ export function comparerOf({ text }: Question, { concepts }: SearchFindings) {
     units: readonly ComparedUnit[],
     context: readonly number[],
     rank: number,
-  ): { features: Features; matched: readonly number[] } => {
+  ): Features => {
     const shown = units.slice(from, to + 1).map((unit) => unit.matched);
     const matched = shown.reduce(largerWeights, context);
     const all = largerWeights(context, matchedWeights(concepts, termsOfParts(passage).text));
     const { lines, heading, title, name, length } = wordsOfParts(passage);
     const isPair = (pair: string) => lines.some((line) => line.includes(pair));
-    const features = {
+    return {
       rank,
       quote: coverageOf(concepts, matched),
       words: all.filter((weight) => weight > 0).length / Math.max(1, concepts.length),
@@ -66,7 +66,6 @@ export function comparerOf({ text }: Question, { concepts }: SearchFindings) {
       length: Math.min(1, length / 200),
       sought: units[key]!.sought,
     };
-    return { features, matched };
   };
 }
 
