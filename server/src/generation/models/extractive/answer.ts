@@ -74,7 +74,7 @@ export function candidatesFor(question: Question, findings: SearchFindings, word
   const scored = findings.ranked.flatMap(({ passage, score: rank }) => {
     const context = contextWeights(findings.concepts, passage);
     const units = compareUnits(findings, passage, wordsMax, question.earlierReplies);
-    const key = keyUnitOf(findings, passage, units, context);
+    const key = keyUnitOf(findings, units, context);
     if (key === -1) return [];
     const quote = quoteAround(passage, key, wordsMax);
     const features = featuresOf(quote, units, context, rank);

@@ -74,19 +74,13 @@ function withoutBold(text: string): string {
  */
 export function keyUnitOf(
   { concepts }: SearchFindings,
-  passage: FoundPassage,
   units: readonly ComparedUnit[],
   context: readonly number[],
 ): number {
-  // Under a heading that is the question, every sentence is part of the answer.
-  const asked = matchedWeights(concepts, termCounts(innermostHeading(passage)));
-  const isAsked = asked.every((weight) => weight > 0);
   const scores = units.map(({ unit, matched: own, sought, isRepeated }) => {
-    const matched = largerWeights(context, own);
-    const covered = coverageOf(concepts, matched);
-    const ownCovered = coverageOf(concepts, isAsked ? matched : own);
+    const covered = coverageOf(concepts, largerWeights(context, own));
     const penalty = (unit.kind === 'code' ? weights.code : 0) + (isRepeated ? weights.repeated : 0);
-    return covered + weights.own * ownCovered + weights.sought * sought + penalty;
+    return covered + weights.own * coverageOf(concepts, own) + weights.sought * sought + penalty;
   });
   return scores.indexOf(Math.max(...scores));
 }
