@@ -44,7 +44,6 @@ type Heading = Extract<Block, { kind: 'heading' }>;
 
 /** The blocks between one heading or term and the next. */
 export interface Section {
-  /** The headings above it, from the outermost. */
   readonly heading: string;
   /** The name that it describes, such as an option; may be empty. */
   readonly term: string;
@@ -120,10 +119,7 @@ const answerLabel = /^(?:A|Answer)\s?\d{0,3}[.:)]\s+/;
 /** Starts and ends with words, unlike a command or a pattern that ends with a question mark. */
 const question = /^["“'‘(¿]?[\p{L}\p{N}].*[\p{L}\p{N}"”’')\].%] ?\?["”’')]{0,2}$/su;
 
-/**
- * Makes a heading of each short paragraph that asks a question and is followed by text, unless it describes a term, so that
- * question and answer are one passage. Consecutive questions share the answer.
- */
+/** Makes a heading of each question that text follows, so that both are one passage. Questions in a row share the answer. */
 function withQuestionHeadings(blocks: readonly Block[]): Block[] {
   const result: Block[] = [];
   let open: Block | undefined;

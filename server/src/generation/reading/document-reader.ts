@@ -45,10 +45,7 @@ export class DocumentReader {
     this.#places = new FairQueue(limits.documentReaders, Math.max(1, limits.documentReaders - 1));
   }
 
-  /**
-   * Reads a file into passages. The name's ending decides the format. Rejects with an `UnreadableDocument`, whose message
-   * continues the file's name: 'is empty'. Settles within the time limit, whatever the file contains.
-   */
+  /** The message of an `UnreadableDocument` continues the file's name: 'is empty'. Settles within the time limit. */
   async read(organizationId: string, name: string, source: FileSource): Promise<IndexedDocument> {
     formatOf(name);
     return this.#places.run(organizationId, () => this.#readNow({ name, source, limits: this.#limits }));

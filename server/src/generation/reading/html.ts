@@ -157,9 +157,8 @@ function isDataTable(table: Element): boolean {
 }
 
 /**
- * The texts of a table's cells, without empty rows. The first row is the header: of empty cells, unless the table's first
- * row has only header cells. A cell that spans rows is repeated in each of them. One that spans columns is in the first of
- * them, or in all if it is a header.
+ * The texts of a table's cells, without empty rows, below a header, whose cells are empty if the table has none. A cell
+ * that spans rows is repeated in each of them, and a header that spans columns, too.
  */
 function tableGrid(table: Element): string[][] {
   const rows: Element[][] = [];

@@ -138,10 +138,7 @@ function rowText(header: readonly string[], cells: readonly string[]): string {
 const ideograph = /[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]/g;
 const longWordLength = 30;
 
-/**
- * Estimates the number of words. Two characters of a script without spaces count as a word, and a very long word counts
- * as several, so that texts with the same number of words have similar lengths.
- */
+/** So that lengths are similar, two characters of a script without spaces are a word, and a very long word is several. */
 export function countWords(text: string): number {
   const ideographs = text.match(ideograph)?.length ?? 0;
   const spaced = ideographs === 0 ? text : text.replace(ideograph, ' ');

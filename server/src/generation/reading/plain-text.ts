@@ -4,7 +4,6 @@ const titleLengthMax = 100;
 const headingLengthMax = 80;
 const questionLengthMax = 200;
 const tabsMax = 100;
-/** The start of a list item. */
 export const marker = /^\s{0,40}(?:[-*•‣▪●◦·–]|o(?= {2})|\d{1,3}[.)]) +(?=\S)/;
 const number = /^ {0,8}\d{1,3}(?:[.)]|((?:\.\d{1,3})+)[.)]?) +(?=\S)/;
 const capitals = /^[A-Z][A-Z\d ,.'’()/&:+-]{2,60}$/;
@@ -168,10 +167,7 @@ const lineEndHyphen = /(?<=\S)([-\u2010])\n(?!(?:and|or|to)\b)(?=([\p{L}\p{N}]{1
 /** Limits the length of a word: text without spaces would take quadratic time otherwise, or overflow the stack. */
 const compound = /(?<!\p{L})\p{L}{1,60}-\p{L}{1,60}(?!\p{L})/gu;
 
-/**
- * Returns a function that joins the lines of a paragraph, and the parts of words that are hyphenated at a line end. A
- * hyphen that the text also has within a line belongs to its word.
- */
+/** Joins lines, and words hyphenated at a line end. A hyphen that the text also has within a line belongs to its word. */
 export function lineJoiner(text: readonly string[]): (lines: readonly string[]) => string {
   const compounds = new Set(
     text.flatMap((line) => line.toLowerCase().replaceAll('\u2010', '-').match(compound) ?? []),

@@ -28,10 +28,7 @@ const combinedMax = 6;
 /** Limits the share of one word in the coverage, relative to the rarest possible word, so that none decides alone. */
 const shareMax = 0.65;
 
-/**
- * Searches in two stages: finds candidates by their words in the index, then reads and ranks the texts of the best. The
- * words of `context`, the question that `question` continues, count less.
- */
+/** Finds candidates by their words in the index, then ranks the texts of the best. The words of `context` count less. */
 export async function searchPassages(
   store: PassageStore,
   organizationId: OrganizationId,

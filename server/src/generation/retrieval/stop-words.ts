@@ -1,7 +1,4 @@
-/**
- * Words that nearly every passage contains, or that only make a sentence a question. They are left out of the index and
- * of questions: they select nothing, and each would need an index entry for nearly every passage.
- */
+/** They are neither indexed nor searched for: nearly every passage contains them, or they only make a sentence a question. */
 export const stopWords: ReadonlySet<string> = new Set(
   `a about above across after again all almost already also although always am among an and another any anybody anyone
   anything are around as at away back be became because become been before being below best better between both but by
