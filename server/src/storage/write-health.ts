@@ -2,10 +2,10 @@ import type { StoreWatch } from './store.ts';
 
 /** Whether the store accepts writes, judged by the last one. */
 export class WriteHealth {
-  readonly #watch: Pick<StoreWatch, 'writesFail' | 'writesSucceed'> | undefined;
+  readonly #watch: StoreWatch | undefined;
   #failure: Error | undefined;
 
-  constructor(watch?: Pick<StoreWatch, 'writesFail' | 'writesSucceed'>) {
+  constructor(watch?: StoreWatch) {
     this.#watch = watch;
   }
 
@@ -15,9 +15,8 @@ export class WriteHealth {
   }
 
   failed(error: Error): void {
-    const before = this.#failure;
+    if (this.#failure === undefined) this.#watch?.writesFail(error);
     this.#failure = error;
-    if (before === undefined) this.#watch?.writesFail(error);
   }
 
   succeeded(): void {

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { CommitQueue } from './commit-queue.ts';
+import { CommitQueue, type Scope } from './commit-queue.ts';
 import { type Database, openDatabase } from './database.ts';
-import type { Scope } from './synced-reads.ts';
 
 /** Syncs that end when the test says so. */
 class ManualSyncs {

@@ -3,21 +3,28 @@ import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
 import { LockIsTaken, WriteLock } from './locks.ts';
 import { type CommitClock, type MachineClock, StoreTime } from './store-time.ts';
-import { type Scope, Scopes } from './synced-reads.ts';
+
+/** What a store method reads or changes: one thread of an organization, or anything of the organization. */
+export interface Scope {
+  readonly organizationId: string;
+  readonly threadId?: string | undefined;
+}
 
 interface Write {
+  /** Undefined: the whole store. */
   readonly scope: Scope | undefined;
   readonly run: (clock: CommitClock) => unknown;
   readonly resolve: (value: never) => void;
   readonly reject: (reason: unknown) => void;
+  /** Set when the write has run. */
+  answer?: () => void;
 }
 
 /** Commits whose durable writes share a sync. */
 interface SyncGroup {
-  readonly scopes: Scopes;
   readonly writes: Write[];
-  /** Answer the writes. */
-  readonly answers: (() => void)[];
+  /** What they may have changed, by `namesOf` their scopes. */
+  readonly changed: Set<string>;
   readonly synced: PromiseWithResolvers<void>;
   commits: number;
   isSyncing: boolean;
@@ -29,35 +36,29 @@ const commitMs = 2;
 const commitsPerSync = 8;
 /** How many durable writes are answered in one turn of the event loop. */
 const answersPerTurn = 8;
-
 const lockRetryMs = 10;
-
-/** Syncs the journal to the disk without blocking the event loop. */
-export type Sync = () => Promise<void>;
 
 interface CommitWatch {
   readonly guard?: DiskGuard;
-  /** Is called after every commit. */
   committed?(queue: CommitQueue): void;
   /** The disk did not confirm a commit. What it holds is unknown, so the process must end. */
   syncFailed?(error: Error): void;
 }
 
 /**
- * Writes that arrive in one turn of the event loop are committed together. Durable writes are answered when a sync that
- * started after their commit has ended. One sync runs at a time, outside the event loop. Durable writes that arrive
- * meanwhile wait and share the next sync, so batches grow with the load; other writes are committed at once.
- *
- * Many durable writes are committed and answered in several turns: other requests never wait for all of them.
+ * Commits the writes of one turn of the event loop together. Durable writes are answered when a sync that started after
+ * their commit has ended. One sync runs at a time, outside the event loop; durable writes that arrive meanwhile share the
+ * next one, so batches grow with the load. Many are committed and answered in several turns, which lets other requests in.
  */
 export class CommitQueue {
   readonly #database: Database;
-  readonly #machineClock: MachineClock;
-  readonly #sync: Sync;
+  readonly #steady: () => number;
+  /** Syncs the journal to the disk without blocking the event loop. */
+  readonly #sync: () => Promise<void>;
   readonly #watch: CommitWatch;
   readonly #lock: WriteLock;
   readonly #time: StoreTime;
-  readonly #statements;
+  readonly #endCommit;
   readonly #durable: Write[] = [];
   /** Writes that do not wait for a sync. */
   readonly #others: Write[] = [];
@@ -68,20 +69,14 @@ export class CommitQueue {
   #syncFailure: Error | undefined;
   #scope: Scope | undefined;
 
-  constructor(database: Database, machineClock: MachineClock, sync: Sync, watch: CommitWatch = {}) {
+  constructor(database: Database, clock: MachineClock, sync: () => Promise<void>, watch: CommitWatch = {}) {
     this.#database = database;
-    this.#machineClock = machineClock;
+    this.#steady = clock.steady;
     this.#sync = sync;
     this.#watch = watch;
-    this.#lock = new WriteLock(database, machineClock.steady);
-    this.#time = new StoreTime(database, machineClock);
-    this.#statements = {
-      commit: database.prepare('COMMIT'),
-      rollback: database.prepare('ROLLBACK'),
-      savepoint: database.prepare('SAVEPOINT one_write'),
-      release: database.prepare('RELEASE one_write'),
-      undo: database.prepare('ROLLBACK TO one_write'),
-    };
+    this.#lock = new WriteLock(database, clock.steady);
+    this.#time = new StoreTime(database, clock);
+    this.#endCommit = database.prepare('COMMIT');
   }
 
   /** Runs `write` in a commit, again if the first run was rolled back, and resolves when the commit is on the disk. */
@@ -89,10 +84,7 @@ export class CommitQueue {
     return this.#enqueue(this.#durable, write);
   }
 
-  /**
-   * Runs `write` in the next commit, again if the first run was rolled back, and does not wait for a sync: it survives a
-   * killed process, but maybe not a power cut.
-   */
+  /** Like `durable`, but without waiting for the disk: it survives a killed process, and maybe not a power cut. */
   unsynced<T>(write: (clock: CommitClock) => T): Promise<T> {
     return this.#enqueue(this.#others, write);
   }
@@ -107,10 +99,11 @@ export class CommitQueue {
     }
   }
 
-  /** Resolves when everything that a read in this scope may have seen is on the disk; undefined if it is already. */
+  /** Resolves when all that a read in this scope may have seen is on the disk; undefined if it is already. */
   whenSynced(scope: Scope): Promise<void> | undefined {
     if (this.#syncFailure !== undefined) return Promise.reject(this.#syncFailure);
-    return this.#unsynced?.scopes.has(scope) ? this.#unsynced.synced.promise : undefined;
+    const unsynced = this.#unsynced;
+    return unsynced && maySee(unsynced.changed, scope) ? unsynced.synced.promise : undefined;
   }
 
   /** Commits nothing while `act` runs. */
@@ -188,7 +181,7 @@ export class CommitQueue {
   #tryLock(): void {
     try {
       this.#lock.begin();
-      this.#statements.rollback.run();
+      this.#database.exec('ROLLBACK');
     } catch (error) {
       if (!this.#lock.isTaken) throw error;
       this.#retryLater();
@@ -212,76 +205,63 @@ export class CommitQueue {
   #commit(queue: Write[]): void {
     if (queue.length === 0) return;
     const isDurable = queue === this.#durable;
-    let answers: (() => void)[];
+    let done: number;
     try {
       if (isDurable && this.#syncFailure !== undefined) throw this.#syncFailure;
-      answers = this.#runAll(queue);
+      this.#watch.guard?.beforeCommit();
+      done = this.#tryAll(queue, runWrite) ?? this.#tryAll(queue, this.#runInSavepoint)!;
     } catch (error) {
       if (error instanceof LockIsTaken) return;
       this.#watch.guard?.failed(error as Error);
       try {
-        if (this.#database.inTransaction) this.#statements.rollback.run();
+        if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
       } catch {
         // The disk may be broken. The callers get the first error, and the next commit starts over.
       }
       for (const { reject } of queue.splice(0)) reject(error);
       return;
     }
-    const committed = queue.splice(0, answers.length);
-    if (isDurable) this.#answerAfterSync(committed, answers);
+    const committed = queue.splice(0, done);
+    if (isDurable) this.#answerAfterSync(committed);
     else {
       this.#watch.guard?.committed(false);
-      for (const answer of answers) answer();
+      for (const write of committed) write.answer!();
     }
     this.#watch.committed?.(this);
   }
 
   /**
-   * Commits the writes and returns the functions that answer them. May leave durable writes for the next commit. If one
-   * of several writes fails, which is rare, all run again, each in a savepoint. A savepoint costs half as much as a create,
-   * because SQLite copies every page that the write changes.
+   * Commits the writes and returns how many. May leave durable writes for the next commit. Returns undefined if one of
+   * several writes failed, which is rare: everything is rolled back, and all run again in savepoints. A savepoint costs
+   * half as much as a create, because SQLite copies every page that the write changes.
    */
-  #runAll(batch: readonly Write[]): (() => void)[] {
-    this.#watch.guard?.beforeCommit();
-    return this.#tryAll(batch, runWrite) ?? this.#tryAll(batch, this.#runInSavepoint)!;
-  }
-
-  /** Returns undefined if one of several writes failed. Everything is rolled back then. */
-  #tryAll(batch: readonly Write[], run: typeof runWrite): (() => void)[] | undefined {
-    const { steady } = this.#machineClock;
-    const startedMs = steady();
+  #tryAll(batch: readonly Write[], run: typeof runWrite): number | undefined {
+    const startedMs = this.#steady();
     this.#lock.begin();
     this.#time.startCommit();
-    const answers: (() => void)[] = [];
-    for (const [place, write] of batch.entries()) {
-      if (batch === this.#durable && place > 0 && steady() - startedMs >= commitMs) break;
+    let done = 0;
+    for (const write of batch) {
+      if (batch === this.#durable && done > 0 && this.#steady() - startedMs >= commitMs) break;
       try {
-        answers.push(run(write, this.#time));
+        run(write, this.#time);
+        done += 1;
       } catch (error) {
         // SQLite rolled back the whole transaction (disk full, I/O error): the whole batch has failed.
         if (batch.length === 1 || !this.#database.inTransaction) throw error;
-        this.#statements.rollback.run();
+        this.#database.exec('ROLLBACK');
         return undefined;
       }
     }
     this.#time.keep();
-    this.#statements.commit.run();
-    this.#time.committed();
-    return answers;
+    this.#endCommit.run();
+    return done;
   }
 
-  #answerAfterSync(writes: readonly Write[], answers: readonly (() => void)[]): void {
-    this.#unsynced ??= {
-      scopes: new Scopes(),
-      writes: [],
-      answers: [],
-      synced: Promise.withResolvers(),
-      commits: 0,
-      isSyncing: false,
-    };
-    for (const { scope } of writes) this.#unsynced.scopes.add(scope);
+  #answerAfterSync(writes: readonly Write[]): void {
+    const synced = Promise.withResolvers<void>();
+    this.#unsynced ??= { writes: [], changed: new Set(), synced, commits: 0, isSyncing: false };
+    for (const { scope } of writes) for (const name of namesOf(scope)) this.#unsynced.changed.add(name);
     this.#unsynced.writes.push(...writes);
-    this.#unsynced.answers.push(...answers);
     this.#unsynced.commits += 1;
   }
 
@@ -289,7 +269,7 @@ export class CommitQueue {
    * If the sync fails, every later durable write fails: the system reports a lost page only once, so a second sync could
    * succeed although the page is not on the disk.
    */
-  async #syncThenAnswer({ writes, answers, synced }: SyncGroup): Promise<void> {
+  async #syncThenAnswer({ writes, synced }: SyncGroup): Promise<void> {
     // Nobody may be waiting for it.
     synced.promise.catch(() => {});
     try {
@@ -306,7 +286,7 @@ export class CommitQueue {
     }
     try {
       this.#watch.guard?.committed(true);
-      answerInTurns(answers);
+      answerInTurns(writes);
     } catch (error) {
       for (const { reject } of writes) reject(error);
     }
@@ -314,28 +294,41 @@ export class CommitQueue {
   }
 
   /** Rolls back a write that fails, without the other writes of its batch. */
-  readonly #runInSavepoint = (write: Write, clock: CommitClock): (() => void) => {
-    const { savepoint, release, undo } = this.#statements;
-    savepoint.run();
+  readonly #runInSavepoint = (write: Write, clock: CommitClock): void => {
+    this.#database.exec('SAVEPOINT one_write');
     try {
-      const answer = runWrite(write, clock);
-      release.run();
-      return answer;
+      runWrite(write, clock);
     } catch (error) {
       if (!this.#database.inTransaction) throw error;
-      undo.run();
-      release.run();
-      return () => write.reject(error);
+      this.#database.exec('ROLLBACK TO one_write');
+      write.answer = () => write.reject(error);
     }
+    this.#database.exec('RELEASE one_write');
   };
 }
 
-function answerInTurns(answers: readonly (() => void)[]): void {
-  for (const answer of answers.slice(0, answersPerTurn)) answer();
-  if (answers.length > answersPerTurn) setImmediate(answerInTurns, answers.slice(answersPerTurn));
+function runWrite(write: Write, clock: CommitClock): void {
+  const value = write.run(clock);
+  write.answer = () => write.resolve(value as never);
 }
 
-function runWrite(write: Write, clock: CommitClock): () => void {
-  const value = write.run(clock);
-  return () => write.resolve(value as never);
+function answerInTurns(writes: readonly Write[]): void {
+  for (const write of writes.slice(0, answersPerTurn)) write.answer!();
+  if (writes.length > answersPerTurn) setImmediate(answerInTurns, writes.slice(answersPerTurn));
+}
+
+const everything = 'everything';
+const allOf = (organizationId: string) => `all of ${organizationId}`;
+
+/** Names for what a write may have changed. */
+function namesOf(scope: Scope | undefined): string[] {
+  if (scope === undefined) return [everything];
+  return [scope.organizationId, scope.threadId ?? allOf(scope.organizationId)];
+}
+
+/** Whether a read in this scope may see one of the changes. */
+function maySee(changed: ReadonlySet<string>, { organizationId, threadId }: Scope): boolean {
+  if (changed.has(everything)) return true;
+  if (threadId === undefined) return changed.has(organizationId);
+  return changed.has(threadId) || changed.has(allOf(organizationId));
 }

@@ -2,11 +2,8 @@ import { KeptObjects } from '../kept-objects.ts';
 import { atEndOfTurn, type Database } from './database.ts';
 
 /**
- * Keeps objects that were read from the database for as long as the rows behind them have not changed, so that a reader
- * gets the same object again. An object is kept under a name, which is the id of its row.
- *
- * Changes by this connection remove objects one by one, through triggers, so no write can miss it. After a commit of any
- * other connection, which SQLite reports as a new `data_version`, everything is removed.
+ * Keeps objects, each under the id of its row, while the rows behind them do not change. Triggers remove objects that this
+ * connection changes, so no write can miss it. A commit of another connection (a new `data_version`) removes everything.
  */
 export class ObjectCache extends KeptObjects {
   readonly #readDataVersion;
@@ -59,28 +56,23 @@ export class ObjectCache extends KeptObjects {
       this.#listingChanges.set(id as string, (this.#listingChanges.get(id as string) ?? 0) + 1);
     });
     database.function('forget_everything', () => this.clear());
-    const listed = 'UPDATE OF user_id, account_id, title, updated_at, activity_at, published, deleted ON';
-    database.exec(
-      [
-        ['thread_changed', 'UPDATE ON', 'thread', 'forget_object(old.id)'],
-        ['thread_removed', 'DELETE ON', 'thread', 'forget_object(old.id)'],
-        ['thread_unlisted', 'DELETE ON', 'thread', 'forget_listings(old.organization_id)'],
-        ['thread_added', 'INSERT ON', 'thread', 'forget_listings(new.organization_id)'],
-        ['thread_listed', listed, 'thread', 'forget_listings(new.organization_id)'],
-        // Every other change of a message raises the version of its thread.
-        ['message_removed', 'DELETE ON', 'message', 'forget_object(old.thread_id)'],
-        ['key_changed', 'UPDATE ON', 'api_key', 'forget_object(old.hash)'],
-        ['key_removed', 'DELETE ON', 'api_key', 'forget_object(old.hash)'],
-        ['application_changed', 'UPDATE ON', 'application', 'forget_object(old.id)'],
-        ['application_removed', 'DELETE ON', 'application', 'forget_object(old.id)'],
-        ['organization_changed', 'UPDATE ON', 'organization', 'forget_everything()'],
-        ['organization_removed', 'DELETE ON', 'organization', 'forget_everything()'],
-      ]
-        .map(
-          ([name, event, table, forget]) =>
-            `CREATE TEMP TRIGGER ${name} AFTER ${event} main.${table} BEGIN SELECT ${forget}; END;`,
-        )
-        .join('\n'),
-    );
+    const listed =
+      'UPDATE OF user_id, account_id, title, updated_at, activity_at, published, deleted ON main.thread';
+    const triggers = [
+      ['INSERT ON main.thread', 'forget_listings(new.organization_id)'],
+      [listed, 'forget_listings(new.organization_id)'],
+      ['UPDATE ON main.thread', 'forget_object(old.id)'],
+      ['DELETE ON main.thread', 'forget_object(old.id), forget_listings(old.organization_id)'],
+      // Every other change of a message raises the version of its thread.
+      ['DELETE ON main.message', 'forget_object(old.thread_id)'],
+      ['UPDATE ON main.api_key', 'forget_object(old.hash)'],
+      ['DELETE ON main.api_key', 'forget_object(old.hash)'],
+      ['UPDATE ON main.application', 'forget_object(old.id)'],
+      ['DELETE ON main.application', 'forget_object(old.id)'],
+      ['UPDATE ON main.organization', 'forget_everything()'],
+      ['DELETE ON main.organization', 'forget_everything()'],
+    ];
+    for (const [number, [event, forget]] of triggers.entries())
+      database.exec(`CREATE TEMP TRIGGER watch_${number} AFTER ${event} BEGIN SELECT ${forget}; END`);
   }
 }

@@ -4,10 +4,7 @@ import type { Database } from './database.ts';
 export interface CommitClock {
   /** Not earlier than anything committed so far. */
   now(): number;
-  /**
-   * Later than every time in earlier commits, so that the row comes first in a listing even within one millisecond, and
-   * later than `time`, which may be of the same commit.
-   */
+  /** Later than every earlier commit, so that a row comes first even within one millisecond, and later than `time`. */
   after(time?: number): number;
 }
 
@@ -24,7 +21,8 @@ export const machineClock: MachineClock = { wall: Date.now, steady: () => perfor
 /** The store's time: the machine's, but never earlier than what was committed. The database keeps the latest one. */
 export class StoreTime implements CommitClock {
   readonly #machine: MachineClock;
-  readonly #statements;
+  readonly #readLatest;
+  readonly #keepLatest;
   /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
   #seen: { committed: number; steadyMs: number };
   /** Of the commit in progress: what was committed before it, and the latest time that it has been given, if any. */
@@ -34,10 +32,8 @@ export class StoreTime implements CommitClock {
   constructor(database: Database, machine: MachineClock) {
     this.#machine = machine;
     this.#seen = { committed: 0, steadyMs: machine.steady() };
-    this.#statements = {
-      latest: database.prepare<[], number>('SELECT latest_at FROM store_clock').pluck(),
-      keepLatest: database.prepare<[number]>('UPDATE store_clock SET latest_at = ?'),
-    };
+    this.#readLatest = database.prepare<[], number>('SELECT latest_at FROM store_clock').pluck();
+    this.#keepLatest = database.prepare<[number]>('UPDATE store_clock SET latest_at = ?');
   }
 
   /** For a read: unlike `now`, it gives out no time that a commit would have to keep. */
@@ -70,16 +66,13 @@ export class StoreTime implements CommitClock {
 
   /** Stores the latest time of a commit, as a part of it. */
   keep(): void {
-    if (this.#latest !== undefined) this.#statements.keepLatest.run(this.#latest);
-  }
-
-  /** To be called after the commit. */
-  committed(): void {
-    if (this.#latest !== undefined) this.#see(this.#latest);
+    if (this.#latest === undefined) return;
+    this.#keepLatest.run(this.#latest);
+    this.#see(this.#latest);
   }
 
   #latestCommitted(): number {
-    return this.#statements.latest.get() ?? 0;
+    return this.#readLatest.get() ?? 0;
   }
 
   /**
