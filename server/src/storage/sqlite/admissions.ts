@@ -3,21 +3,15 @@ import { quotaUse } from '../../domain/organization.ts';
 import { findKeyGrant } from '../sql/api-keys.ts';
 import { findApplicationGrant } from '../sql/applications.ts';
 import { readQuota } from '../sql/requests.ts';
-import type { Work } from '../sql/work.ts';
 import type { Admission, Admissions, ApiKeys, Applications } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
 import { workRunner } from './transactions.ts';
 
-/** The owner of a credential, and whether their requests are to be counted. */
-interface Owner extends Omit<Admission, 'use'> {
-  readonly apiEnabled: boolean;
-}
-
-/** A request to be admitted. Undefined if its credential is not valid. */
+/** A request to be admitted. Finds nobody if its credential is not valid. */
 interface Arrival {
-  readonly findOwner: () => Owner | undefined;
+  readonly findOwner: () => (Omit<Admission, 'use'> & { readonly apiEnabled: boolean }) | undefined;
   readonly day: number;
 }
 
@@ -36,25 +30,18 @@ interface Batch {
   readonly admissions: Promise<(Admission | undefined)[]>;
 }
 
-/**
- * Admits the requests of one turn of the event loop together: one transaction checks their credentials and counts them.
- * The count is a write, but needs no sync.
- */
+/** Admits the requests of one turn of the event loop in one transaction. Their counts need no sync. */
 export function sqliteAdmissions(
   database: Database,
   commits: CommitQueue,
   cache: ObjectCache,
 ): Admissions & Pick<ApiKeys & Applications, 'findKeyGrant' | 'findApplicationGrant'> {
   const isEndless = database.prepare('SELECT 1 FROM api_key WHERE hash = ? AND revoked_at IS NULL');
+  const runWork = workRunner(database, commits);
   // A key that was rotated ends by the clock, without a write.
-  const keys = grantReader(
-    database,
-    commits,
-    cache,
-    findKeyGrant,
-    (hash) => isEndless.get(hash) !== undefined,
-  );
-  const applications = grantReader(database, commits, cache, findApplicationGrant);
+  const mayKeep = (hash: string) => isEndless.get(hash) !== undefined;
+  const keys = grantReader(cache, (hash) => runWork(findKeyGrant(hash)), mayKeep);
+  const applications = grantReader(cache, (id) => runWork(findApplicationGrant(id)));
   const readUse = database.prepare<[object], { used: number; limit: number }>(readQuota.sql);
   const addUse = database.prepare(
     `INSERT INTO quota_use (organization_id, day, used) VALUES (@organizationId, @day, @granted)
@@ -92,23 +79,19 @@ export function sqliteAdmissions(
     return admissions;
   }
 
-  function gather(): Batch {
-    if (waiting !== undefined) return waiting;
+  function openBatch(): Batch {
     const arrivals: Arrival[] = [];
-    const admissions = commits.unsynced(() => {
+    const admissions = commits.unsynced(() => admitAll(arrivals));
+    const close = () => {
       waiting = undefined;
-      return admitAll(arrivals);
-    });
-    // If the commit fails before this write runs, later requests must not join the failed batch.
-    admissions.catch(() => {
-      if (waiting?.arrivals === arrivals) waiting = undefined;
-    });
-    waiting = { arrivals, admissions };
-    return waiting;
+    };
+    admissions.then(close, close);
+    return { arrivals, admissions };
   }
 
   async function admit(findOwner: Arrival['findOwner'], day: number): Promise<Admission | undefined> {
-    const { arrivals, admissions } = gather();
+    waiting ??= openBatch();
+    const { arrivals, admissions } = waiting;
     const place = arrivals.push({ findOwner, day }) - 1;
     return (await admissions)[place];
   }
@@ -142,14 +125,10 @@ const grantMemory = 1024;
 
 /** Grants that have not changed are not read again. */
 function grantReader<Grant extends object>(
-  database: Database,
-  commits: CommitQueue,
   cache: ObjectCache,
-  work: (name: string) => Work<Grant | undefined>,
+  read: (name: string) => Grant | undefined,
   mayKeep: (name: string) => boolean = () => true,
 ) {
-  const runWork = workRunner(database, commits);
-  const read = (name: string) => runWork(work(name));
   return {
     find(name: string): Grant | undefined {
       const kept = cache.get<Grant>(name);

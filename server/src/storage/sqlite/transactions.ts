@@ -1,46 +1,41 @@
 import { memoized } from '../../domain/memoized.ts';
 import { boundValue, type Sql, type Statement, type Values, valueNames } from '../sql/sql.ts';
-import type { Transactions, Work } from '../sql/work.ts';
+import { rows, type Transactions, type Work } from '../sql/work.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { CommitClock } from './store-time.ts';
 
 /** Of a commit, or of a read, which gives out no later time. */
 type Clock = Pick<CommitClock, 'now'> & Partial<CommitClock>;
-type Run = (statement: Statement, values: Values, clock: Clock) => unknown[];
 
 /** Columns of these names are flags in every shared statement. SQLite returns them as 0 or 1. */
 const flags = new Set(
   'accepted apiEnabled byOperator found identityBound live opened proven published resets service'.split(' '),
 );
 
-/** Runs the statements of `storage/sql`. A statement is prepared when it is first used. */
 export function sqliteTransactions(database: Database, commits: CommitQueue): Transactions {
-  const run = runner(database);
+  const run = workRunner(database, commits);
   return {
     runsLocally: true,
-    read: async (work) => runAll(run, work(), commits),
-    readMany:
-      <Row>(statement: Statement) =>
-      async (values: Values) =>
-        run(statement, values, commits) as Row[],
-    write: (work) => commits.durable((clock) => runAll(run, work(), clock)),
-    writeUnsynced: (work) => commits.unsynced((clock) => runAll(run, work(), clock)),
-    writeOne: <Row>(statement: Statement, values: Values) =>
-      commits.durable((clock) => run(statement, values, clock) as Row[]),
+    read: async (work) => run(work()),
+    readMany: (statement) => {
+      const runOne = prepare(database, statement);
+      return async (values) => runOne(values, commits) as never[];
+    },
+    write: (work) => commits.durable((clock) => run(work(), clock)),
+    writeUnsynced: (work) => commits.unsynced((clock) => run(work(), clock)),
+    writeOne: (statement, values) => commits.durable((clock) => run(rows(statement, values), clock)),
   };
 }
 
-/** Runs work in the transaction of the caller. */
-export function workRunner(database: Database, clock: Clock): <T>(work: Work<T>) => T {
-  const run = runner(database);
-  return (work) => runAll(run, work, clock);
-}
-
-function runAll<T>(run: Run, work: Work<T>, clock: Clock): T {
-  let step = work.next();
-  while (step.done !== true) step = work.next(run(step.value.statement, step.value.values, clock));
-  return step.value;
+/** Runs work in the transaction of the caller. A statement is prepared when it is first used. */
+export function workRunner(database: Database, clockOfReads: Clock) {
+  const prepared = memoized((statement: Statement) => prepare(database, statement));
+  return <T>(work: Work<T>, clock = clockOfReads): T => {
+    let step = work.next();
+    while (step.done !== true) step = work.next(prepared(step.value.statement)(step.value.values, clock));
+    return step.value;
+  };
 }
 
 /** The text in the dialect of SQLite, without the locks of rows, which one writer at a time does not need. */
@@ -51,15 +46,7 @@ export function sqliteText({ sql }: Statement): Sql {
     .replace(/ FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: OF [\w, ]+)?(?: SKIP LOCKED)?$/, '') as Sql;
 }
 
-function runner(database: Database): Run {
-  const prepared = memoized((statement: Statement) => prepare(database, statement));
-  return (statement, values, clock) => prepared(statement)(values, clock);
-}
-
-/**
- * Values are bound by position, which takes half as long as by name. `:later` is a time after everything committed before,
- * and after `previousAt`.
- */
+/** Binding by position takes half as long as by name. `:later` is after everything committed before and `previousAt`. */
 function prepare(database: Database, statement: Statement) {
   const names: string[] = [];
   const text = sqliteText(statement).replace(valueNames, (_, name: string) => {
