@@ -28,11 +28,9 @@ const columns = callColumns({
 });
 
 /**
- * Checks credentials and takes from quotas in one statement. The row of a day is locked before it is read, so that it is
- * read as the latest commit left it; rows are locked in the order of their keys, so that two nodes cannot deadlock. An
- * invalid credential, or one of a disabled organization, takes nothing.
- *
- * Counts are committed without a sync, so a database server that dies loses the last ones. The nodes outlive it: a count
+ * Checks credentials and takes from quotas. The row of a day is locked before it is read, so that it is read as the latest
+ * commit left it, and rows in the order of their keys, so that two nodes cannot deadlock. An invalid credential, or one of a
+ * disabled organization, takes nothing. Counts are committed without a sync: after a crash of the database server, a count
  * goes on from the highest number that its node knows of.
  */
 const admit = statement('admit')`WITH asked AS (
@@ -78,18 +76,16 @@ export function postgresAdmissions(database: Database): Admissions {
   const counts = new Map<unknown, { readonly day: number; readonly number: number }>();
   /** The groups that still accept requests. */
   const groups = new Map<string, Group>();
-  const organizationOf = ({ organizationId }: Values) => String(organizationId);
   const findOwners = database.readMany<{ organizationId: OrganizationId }>(findOwner, ownerColumns);
   const batchAdmissions = database.batched<AdmissionRow>(admit, columns, {
     batchesMax: 2,
-    organizationOf,
     // What arrives later must be checked by a later statement.
     beforeSend(values) {
       groups.delete(nameOf(values));
       Object.assign(values, { known: knownCount(values.organizationId, values.day) });
     },
   });
-  const batchDays = database.batched(startDay, dayColumns, { batchesMax: 1, organizationOf });
+  const batchDays = database.batched(startDay, dayColumns, { batchesMax: 1 });
 
   function knownCount(organizationId: unknown, day: unknown): number {
     const count = counts.get(organizationId);

@@ -39,15 +39,16 @@ interface PendingCall<Call, Outcome> extends PromiseWithResolvers<Outcome> {
 interface Lane<Call, Outcome> {
   readonly name: string;
   readonly isIsolated: boolean;
+  readonly batchesMax: number;
   readonly waiting: PendingCall<Call, Outcome>[];
   running: number;
   isDeferred: boolean;
 }
 
 /**
- * Sends calls in batches. A lone call is sent at the end of its turn of the event loop. While `batchesMax` batches are
- * running, calls wait and share the next batch, so that batches grow with the load. Calls are sent in the order in which
- * they arrived. Each call gets its own outcome. If the answer to a batch is lost, only the calls of that batch fail.
+ * A lone call is sent at the end of its turn of the event loop. While `batchesMax` batches are running, calls wait and share
+ * the next batch, so that batches grow with the load. Calls are sent in the order of their arrival, and each gets its own
+ * outcome. If the answer to a batch is lost, only the calls of that batch fail.
  */
 export class Batcher<Call, Outcome> {
   readonly #send: SendBatch<Call, Outcome>;
@@ -74,7 +75,10 @@ export class Batcher<Call, Outcome> {
   }
 
   #openLane(name: string, isIsolated: boolean): Lane<Call, Outcome> {
-    const lane = this.#lanes.get(name) ?? { name, isIsolated, waiting: [], running: 0, isDeferred: false };
+    const open = this.#lanes.get(name);
+    if (open !== undefined) return open;
+    const batchesMax = isIsolated ? 1 : this.#settings.batchesMax;
+    const lane = { name, isIsolated, batchesMax, waiting: [], running: 0, isDeferred: false };
     this.#lanes.set(name, lane);
     return lane;
   }
@@ -82,7 +86,7 @@ export class Batcher<Call, Outcome> {
   #add(lane: Lane<Call, Outcome>, pending: PendingCall<Call, Outcome>): void {
     const { defer = setImmediate } = this.#settings;
     lane.waiting.push(pending);
-    if (lane.isDeferred || lane.running >= this.#batchesMax(lane)) return;
+    if (lane.isDeferred || lane.running >= lane.batchesMax) return;
     lane.isDeferred = true;
     defer(() => {
       lane.isDeferred = false;
@@ -90,12 +94,8 @@ export class Batcher<Call, Outcome> {
     });
   }
 
-  #batchesMax({ isIsolated }: Lane<Call, Outcome>): number {
-    return isIsolated ? 1 : this.#settings.batchesMax;
-  }
-
   #sendNext(lane: Lane<Call, Outcome>): void {
-    while (lane.running < this.#batchesMax(lane) && lane.waiting.length > 0) {
+    while (lane.running < lane.batchesMax && lane.waiting.length > 0) {
       lane.running += 1;
       void this.#serve(lane, this.#takeBatch(lane)).then(() => {
         lane.running -= 1;
@@ -105,7 +105,6 @@ export class Batcher<Call, Outcome> {
     if (lane.running === 0 && !lane.isDeferred) this.#lanes.delete(lane.name);
   }
 
-  /** Removes the calls of the next batch from the lane. */
   #takeBatch({ waiting }: Lane<Call, Outcome>): PendingCall<Call, Outcome>[] {
     const { callsMax, keyOf } = this.#settings;
     const candidates = waiting.splice(0, callsMax);

@@ -108,6 +108,13 @@ export function askedLocking(columns: CallColumns): Sql {
   return sql`(SELECT asked.*, (SELECT ${setLockTimeout}) FROM ${askedWith(columns)} OFFSET 0) AS asked`;
 }
 
+/** The values of `askedWith`. */
+export function askedValues(statement: Statement, columns: CallColumns, calls: readonly object[]) {
+  const lists: Record<string, unknown> = {};
+  for (const name in columns) lists[name] = calls.map((call) => boundValue(statement, name, call as Values));
+  return lists;
+}
+
 export const setLockTimeout = sql`set_config('lock_timeout', :lockMs::text, true)`;
 /** How long a statement for several organizations waits for a lock. Our own transactions take a few milliseconds. */
 export const sharedLockMs = 300;
@@ -143,8 +150,6 @@ interface BatchLimits {
   readonly key?: string;
   /** The name of a value: calls with different ones never share a batch. For calls whose cost an organization can raise. */
   readonly apart?: string;
-  /** For a statement with `askedLocking`: the organization of a call. */
-  readonly organizationOf?: (values: Values) => string;
   /** Called for each call before its values are sent, including when they are sent again. */
   readonly beforeSend?: (values: Values) => void;
 }
@@ -227,17 +232,15 @@ export class Database implements Transactions {
   batched<Row>(
     statement: Statement,
     columns: CallColumns,
-    { batchesMax, callsMax = 64, key, apart, organizationOf, beforeSend = () => {} }: BatchLimits,
+    { batchesMax, callsMax = 64, key, apart, beforeSend = () => {} }: BatchLimits,
   ): (values: Values) => Promise<Row[]> {
-    const own = Object.keys(columns);
-    const shared = numbered(statement).names.filter(
-      (name) => !own.includes(name) && !/^(?:clock|lockMs$)/.test(name),
-    );
+    const { names } = numbered(statement);
+    const shared = names.filter((name) => !(name in columns) && !/^(?:clock|lockMs$)/.test(name));
     const send = async (calls: readonly Values[], isIsolated: boolean) => {
       for (const call of calls) beforeSend(call);
-      const values: Record<string, unknown> = { lockMs: isIsolated ? isolatedLockMs : sharedLockMs };
+      const lockMs = isIsolated ? isolatedLockMs : sharedLockMs;
+      const values: Record<string, unknown> = { ...askedValues(statement, columns, calls), lockMs };
       for (const name of shared) values[name] = calls[0]![name];
-      for (const name of own) values[name] = calls.map((call) => boundValue(statement, name, call));
       const outcomes = calls.map((): Row[] => []);
       for (const row of await this.run<Row & { place: number }>(statement, values))
         outcomes[row.place - 1]!.push(row);
@@ -246,7 +249,8 @@ export class Database implements Transactions {
     const laneNames = apart === undefined ? shared : [...shared, apart];
     const laneOf = (values: Values) => laneNames.map((name) => values[name]).join(' ');
     const keyOf = key === undefined ? undefined : (values: Values) => String(values[key]);
-    const isolation = organizationOf && { groupOf: organizationOf, waitedTooLong: isLockTimeout };
+    const groupOf = ({ organizationId }: Values) => String(organizationId);
+    const isolation = names.includes('lockMs') ? { groupOf, waitedTooLong: isLockTimeout } : undefined;
     const settings = { batchesMax, callsMax, laneOf, keyOf, isolation, mayBeOneCallsFault };
     const batcher = new Batcher(send, settings);
     return (values) => batcher.call(values);

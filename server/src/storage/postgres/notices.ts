@@ -9,14 +9,12 @@ import { applicationName, connectMs, type Servers } from './servers.ts';
 const channel = 'skein_replies';
 /** A notification holds 8,000 bytes; the ids of a reply take about 110. */
 const namesPerNotification = 50;
+const idsOfReply = ['organizationId', 'threadId', 'messageId'] as const;
 const reconnectMs = 1_000;
 
 const notify = statement('notify')`SELECT pg_notify(:channel, :payload)`;
 
-/**
- * Sends NOTIFY on any connection and listens on a separate one. A notice is a hint: behind a pooler that drops
- * notifications, or while the listening connection is down, nodes find out by polling.
- */
+/** A notice is a hint: without a listening connection, or behind a pooler that drops notices, nodes poll. */
 export function postgresNotices({ run }: Database, servers: Servers): Notices & { close(): Promise<void> } {
   const from = randomUUID();
   let connection: pg.Client | undefined;
@@ -53,11 +51,7 @@ export function postgresNotices({ run }: Database, servers: Servers): Notices & 
 
   return {
     async sendNotice({ waiting, ended }) {
-      const names = ended.map(({ organizationId, threadId, messageId }) => [
-        organizationId,
-        threadId,
-        messageId,
-      ]);
+      const names = ended.map((reply) => idsOfReply.map((id) => reply[id]));
       for (let start = 0; start === 0 || start < names.length; start += namesPerNotification) {
         const payload = { from, waiting, ended: names.slice(start, start + namesPerNotification) };
         await run(notify, { channel, payload: JSON.stringify(payload) });
@@ -79,19 +73,15 @@ export function postgresNotices({ run }: Database, servers: Servers): Notices & 
   };
 }
 
-/**
- * Undefined for the notices of the node itself, and for anything else: any database user can send a notification, and a
- * later release may send other kinds.
- */
+/** Undefined for notices of the node itself, and for what another database user or a later release may send. */
 function readNotification(payload: string, ownName: string): ReplyNotice | undefined {
   try {
     const { from, waiting, ended } = JSON.parse(payload);
     if (typeof from !== 'string' || from === ownName || typeof waiting !== 'boolean') return undefined;
     const names = ended.map((ids: unknown[]) => {
-      const [organizationId, threadId, messageId] = ids;
       if (ids.length !== 3 || !ids.every((id) => typeof id === 'string'))
         throw new Error('not the ids of a reply');
-      return { organizationId, threadId, messageId };
+      return Object.fromEntries(idsOfReply.map((name, at) => [name, ids[at]]));
     });
     return { waiting, ended: names };
   } catch {

@@ -20,13 +20,19 @@ import {
   type Sql,
   sql,
   statement,
-  type Values,
   withColumns,
 } from '../sql/sql.ts';
 import { replySweep } from '../sql/sweeps.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
 import type { ClaimedReply, Replies } from '../store.ts';
-import { askedLocking, type Database, isLockTimeout, setLockTimeout, sharedLockMs } from './database.ts';
+import {
+  askedLocking,
+  askedValues,
+  askedWith,
+  type Database,
+  isLockTimeout,
+  sharedLockMs,
+} from './database.ts';
 import { isStillAllowed } from './thread-changes.ts';
 
 const threadColumns = callColumns({ text: 'organizationId threadId' });
@@ -36,9 +42,8 @@ const claimColumns = { ...threadColumns, ...callColumns({ text: 'messageId', big
 const isClaimed = sql`message.id = message_id AND ${opaque(sql`claim_token = token AND held`)}`;
 
 /**
- * Changes the running replies of the calls with a `grant` if `condition` holds, and raises the versions of their threads.
- * A thread's row is locked before that of its reply, and rows in the order of their keys, as everywhere: another order
- * would deadlock.
+ * Changes the running replies of calls with a `grant` if `condition` holds, and raises the versions of their threads.
+ * Threads are locked before replies, and rows in the order of their keys: another order would deadlock.
  */
 function changeReplies(columns: CallColumns, change: Sql, condition: Sql, grant = sql`true`): Sql {
   return sql`WITH asked AS (
@@ -66,19 +71,15 @@ function changeReplies(columns: CallColumns, change: Sql, condition: Sql, grant 
 /** Claims, renewals and progress need no sync: after a power cut the reply is generated again from the start. */
 const unsynced = sql`(SELECT set_config('synchronous_commit', 'off', true))`;
 
-/**
- * Tokens are random and drawn by the node: a claim that a crash of the database rolled back never shares its token with a
- * later one, and a claim whose answer was lost can be found by its token.
- */
+/** Random and drawn by the node: never used again after a crash of the database, and known even if the answer is lost. */
 const tokenEnd = 2 ** 48 - 1;
 
+const shareColumns = callColumns({ text: 'organizationId', bigint: 'limit' });
 const claim = statement('claim-replies')`WITH due AS (
-    SELECT share.place, reply.* FROM unnest(:organizationIds::text[], :limits::int[])
-      WITH ORDINALITY AS share (organization, places, place)
-    CROSS JOIN LATERAL (
+    SELECT place, reply.* FROM ${askedWith(shareColumns)} CROSS JOIN LATERAL (
       SELECT organization_id, thread_id, id, available_at AS waiting_since FROM message
-      WHERE organization_id = share.organization AND ${isWaiting} AND available_at <= :now AND deadline_at > :now
-      ORDER BY available_at, id LIMIT share.places FOR UPDATE SKIP LOCKED
+      WHERE organization_id = asked.organization_id AND ${isWaiting} AND available_at <= :now AND deadline_at > :now
+      ORDER BY available_at, id LIMIT asked."limit" FOR UPDATE SKIP LOCKED
     ) AS reply
   ), claimed AS (
     UPDATE message SET held = true, claim_token = :token::bigint, available_at = :now + :leaseMs::bigint
@@ -94,25 +95,23 @@ const claim = statement('claim-replies')`WITH due AS (
   ORDER BY place, waiting_since, claimed.id`;
 const releaseUnanswered = statement('release-unanswered-claims')`UPDATE message
   SET held = false, available_at = :now WHERE ${isHeld} AND claim_token = ANY(:tokens::bigint[])`;
+const heldReplies = sql`asked JOIN message ON message.organization_id = asked.organization_id
+      AND message.thread_id = asked.thread_id AND message.id = asked.message_id
+      AND ${opaque(sql`claim_token = token AND ${isHeld}`)}`;
 // A claim whose row somebody else has locked for long is not lost. The next heartbeat renews it.
 const renewWith = (lock: Sql) => sql`WITH asked AS (
-    SELECT held_claim.*, ${setLockTimeout}
-    FROM unnest(:organizationIds::text[], :threadIds::text[], :messageIds::text[], :tokens::bigint[])
-      AS held_claim (organization, thread, reply, token)
+    SELECT * FROM ${askedLocking(claimColumns)}
   ), claim AS (
-    SELECT organization_id, thread_id, id FROM message
-    JOIN asked ON organization_id = organization AND thread_id = thread AND id = reply
-    WHERE ${opaque(sql`claim_token = token AND ${isHeld}`)}
-    ORDER BY organization_id, thread_id, id FOR UPDATE OF message ${lock}
+    SELECT message.organization_id, message.thread_id, message.id FROM ${heldReplies}
+    ORDER BY message.organization_id, message.thread_id, message.id FOR UPDATE OF message ${lock}
   ), renewed AS (
     UPDATE message SET available_at = :now + :leaseMs::bigint FROM claim
     WHERE message.organization_id = claim.organization_id AND message.thread_id = claim.thread_id
       AND message.id = claim.id
   )`;
-const selectHeld = sql`SELECT message.id, ${unsynced} FROM asked JOIN message ON organization_id = organization
-    AND thread_id = thread AND id = reply AND ${opaque(sql`claim_token = token AND ${isHeld}`)}`;
-const renew = statement('renew-replies')`${renewWith(empty)} SELECT claim.id, ${unsynced} FROM claim`;
-const renewUnlocked = statement('renew-unlocked-replies')`${renewWith(sql`SKIP LOCKED`)} ${selectHeld}`;
+const renew = statement('renew-replies')`${renewWith(empty)} SELECT id, ${unsynced} FROM claim`;
+const renewUnlocked = statement('renew-unlocked-replies')`
+  ${renewWith(sql`SKIP LOCKED`)} SELECT message.id, ${unsynced} FROM ${heldReplies}`;
 const progressColumns = { ...claimColumns, ...callColumns({ text: 'status content steps' }) };
 const recordProgress = statement('record-reply-progress')`
   ${changeReplies(progressColumns, replyChanges.progress, isClaimed)}
@@ -136,10 +135,10 @@ const cancel = statement('cancel-replies')`${changeReplies(cancelColumns, endCan
   SELECT place, reply_id AS id FROM changed`;
 const keepTime = statement('keep-time')`
   UPDATE store_clock SET latest_at = :at::bigint WHERE latest_at < :at::bigint - 1000`;
+
 export function postgresReplies(database: Database, jumps: ClockJumps): Replies {
   const { run, time } = database;
-  const organizationOf = ({ organizationId }: Values) => String(organizationId);
-  const batchLimits = { batchesMax: 2, callsMax: 32, key: 'messageId', organizationOf };
+  const batchLimits = { batchesMax: 2, callsMax: 32, key: 'messageId' };
   const batchProgress = database.batched(recordProgress, progressColumns, batchLimits);
   const batchSettles = database.batched(settle, settleColumns, batchLimits);
   const batchReleases = database.batched(release, releaseColumns, batchLimits);
@@ -152,7 +151,8 @@ export function postgresReplies(database: Database, jumps: ClockJumps): Replies 
    */
   const unanswered = new Map<number, number>();
 
-  async function releaseUnansweredClaims(): Promise<void> {
+  async function beforeSweep(at: number): Promise<void> {
+    await run(keepTime, { at });
     if (unanswered.size === 0) return;
     await run(releaseUnanswered, { tokens: [...unanswered.keys()] });
     for (const [token, endsMs] of unanswered) if (time.steady() > endsMs) unanswered.delete(token);
@@ -163,12 +163,8 @@ export function postgresReplies(database: Database, jumps: ClockJumps): Replies 
 
     async claimReplies(shares, leaseMs) {
       const token = randomInt(1, tokenEnd);
-      const claimed = await run<ClaimedReply & { at: number }>(claim, {
-        organizationIds: shares.map(({ organizationId }) => organizationId),
-        limits: shares.map(({ limit }) => limit),
-        leaseMs,
-        token,
-      }).catch((error) => {
+      const values = { ...askedValues(claim, shareColumns, shares), leaseMs, token };
+      const claimed = await run<ClaimedReply>(claim, values).catch((error) => {
         unanswered.set(token, time.steady() + leaseMs);
         throw error;
       });
@@ -176,14 +172,7 @@ export function postgresReplies(database: Database, jumps: ClockJumps): Replies 
     },
 
     async renewReplies(claims, leaseMs) {
-      const values = {
-        organizationIds: claims.map(({ organizationId }) => organizationId),
-        threadIds: claims.map(({ threadId }) => threadId),
-        messageIds: claims.map(({ messageId }) => messageId),
-        tokens: claims.map(({ token }) => token),
-        leaseMs,
-        lockMs: sharedLockMs,
-      };
+      const values = { ...askedValues(renew, claimColumns, claims), leaseMs, lockMs: sharedLockMs };
       const rows = await run<{ id: MessageId }>(renew, values).catch((error) => {
         if (!isLockTimeout(error)) throw error;
         return run<{ id: MessageId }>(renewUnlocked, values);
@@ -210,15 +199,7 @@ export function postgresReplies(database: Database, jumps: ClockJumps): Replies 
     cancelReplies: async (organizationId, threadId, userId) =>
       (await batchCancels({ organizationId, threadId, userId: userId ?? null })).map(({ id }) => id),
 
-    sweepReplies: replySweep(
-      database,
-      jumps,
-      () => time.steady(),
-      async (at) => {
-        await run(keepTime, { at });
-        await releaseUnansweredClaims();
-      },
-    ),
+    sweepReplies: replySweep(database, jumps, () => time.steady(), beforeSweep),
 
     // The store cannot know which workers are alive: the leases of dead ones run out.
     releaseOrphanedReplies: async () => [],

@@ -25,7 +25,6 @@ export class StoreTime {
     this.#seen = { time: 0, steadyMs: clock.steady() };
   }
 
-  /** The values of `now`. */
   values(): { readonly clockTime: number | null; readonly clockFloor: number } {
     const sinceMs = this.#clock.steady() - this.#seen.steadyMs;
     return {
