@@ -12,7 +12,6 @@ export interface ClockReading {
   readonly afterMs: number;
 }
 
-/** A forward jump of the store's clock. */
 export interface ClockJump {
   readonly jumpedMs: number;
   /** Another process has handled this jump if it recorded a jump at this time or later. */
@@ -25,9 +24,8 @@ export interface ClockJump {
 }
 
 /**
- * Detects that the store's clock was set forward: it has then advanced by more than a steady clock. Leases and deadlines
- * of running replies are moved by the difference, so that each reply has the time it was promised. Every process that
- * sweeps detects the same jump; the first one to record it in the store moves them in the same transaction.
+ * Detects that the store's clock was set forward: it has then advanced by more than a steady clock. Leases and deadlines are
+ * moved by the difference. Every process that sweeps detects the jump; the first one to record it in the store moves them.
  */
 export class ClockJumps {
   #last: ClockReading;

@@ -26,7 +26,7 @@ export interface FailureTexts {
   readonly abandoned: string;
 }
 
-/** The right to write one reply until the lease ends. Every claim of a reply has another `token`. */
+/** The right to write one reply until the lease ends. Every claim has another `token`. */
 export interface ReplyClaim extends ReplyName {
   readonly token: number;
 }
@@ -68,8 +68,7 @@ export interface ReplyBacklog {
  * for dead. A worker that renews late, but before a sweep has released its claim, keeps it.
  *
  * Leases and deadlines keep their length when the store's clock is set forward by two seconds or more while a process
- * that sweeps is running: before a sweep fails or releases any reply, it moves them by the jump, once for all
- * processes.
+ * sweeps: before a sweep fails or releases any reply, it moves them by the jump, once for all processes.
  *
  * A write that names a claim changes nothing after a later claim, after a release, or after the reply has ended: terminal
  * states are final. Claims, renewals and progress survive a killed process, but a power cut may make the reply start over.
@@ -111,10 +110,7 @@ export interface Replies {
   retryReply(claim: ReplyClaim, retry: { delayMs: number; failure: string }): Promise<boolean>;
   /** Releases the claim without counting an attempt: the reply waits and starts over. */
   releaseReply(claim: ReplyClaim): Promise<void>;
-  /**
-   * Ends the thread's running reply as `cancelled` and keeps its text so far. Returns the replies that it ended: none if
-   * `userId`, who asked for it, is no longer a member.
-   */
+  /** Cancels the running reply, unless `userId` is no longer a member. Its text stays. Returns the replies that it ended. */
   cancelReplies: InOrganization<[threadId: ThreadId, userId?: UserId], MessageId[]>;
   /**
    * Fails replies past their deadline. With `leases`, it also releases claims whose lease has ended, which counts as an
@@ -126,9 +122,8 @@ export interface Replies {
     sweep: { readonly attemptsMax: number; readonly leases: boolean },
   ): Promise<FailedReply[]>;
   /**
-   * If the store can tell that no other worker is running, ends all leases now, as a sweep does when they have ended.
-   * Otherwise it does nothing, and the leases end by themselves. A worker calls it before its first claim, and counts as
-   * running until the store is closed.
+   * Ends all leases now, as a sweep does when they have ended, if the store can tell that no other worker is running. A
+   * worker calls it before its first claim, and counts as running until the store is closed.
    */
   releaseOrphanedReplies(texts: FailureTexts, attemptsMax: number): Promise<FailedReply[]>;
   /** Those that have ended or do not exist. */
@@ -183,10 +178,7 @@ export interface Complaint {
 }
 
 export interface Ratings {
-  /**
-   * Sets or (null) removes the person's rating of a reply. One person has one rating per reply. `missing`: the person is no
-   * member or may not read the thread, or it has no such reply that has ended.
-   */
+  /** Sets or (null) removes the person's rating. `missing`: they may not read the thread, or it has no such ended reply. */
   rateReply: InOrganization<
     [threadId: ThreadId, messageId: string, userId: UserId, rating: NewRating | null],
     'done' | 'missing'

@@ -18,9 +18,8 @@ export interface NewThread
 export interface Writer {
   readonly userId: UserId;
   /**
-   * The personal key of the request. The write happens only if it is the user's live key and the public API is enabled
-   * for its organization at the commit; otherwise nothing changes and the outcome is `revoked`. Null: no key was used, and
-   * the user must be a member at the commit.
+   * The personal key of the request. Unless it is the user's live key and the public API is enabled for the organization at
+   * the commit, nothing changes and the outcome is `revoked`. Null: no key was used, and the user must be a member.
    */
   readonly keyHash: string | null;
 }
@@ -30,9 +29,8 @@ export interface Reader {
   readonly userId: UserId | null;
 }
 
-/** Which threads a listing shows: the user's own and all published ones, or (null) published ones only. */
-export interface Listing {
-  readonly userId: UserId | null;
+/** The threads that the reader may read: the user's own and all published ones, or (null) published ones only. */
+export interface Listing extends Reader {
   /** Only the user's own, published or not. */
   readonly ownOnly?: true;
   readonly accountId?: string;
@@ -72,10 +70,10 @@ export interface ReplyDetails {
   readonly verdict: Verdict | null;
 }
 
-/** A thread with every message, in order of creation. */
 export interface WholeThread {
   readonly thread: Thread;
   readonly version: number;
+  /** In order of creation. */
   readonly messages: readonly Message[];
 }
 
@@ -93,7 +91,7 @@ export interface ListedThread {
 
 export interface ThreadPage {
   readonly rows: ListedThread[];
-  /** Whether another row follows this page. */
+  /** Whether another row follows. */
   readonly more: boolean;
 }
 
@@ -111,11 +109,10 @@ export interface Threads extends ThreadReads, Walks {
     | { outcome: 'revoked' }
   >;
   /**
-   * The thread with every message in order of creation, in one snapshot, even if it is deleted. With a reader, only a
-   * thread that they may read (their own or published, not deleted), and with `bytesMax` only if its messages have no
-   * more bytes. Otherwise undefined, and no message is loaded, so that a thread that they may not read takes as long as
-   * one that does not exist. A store may return the same object again while nothing has changed, so that callers can
-   * cache what they derive from it.
+   * One snapshot, even of a deleted thread. With a reader, only a thread that they may read (their own or published, not
+   * deleted), and with `bytesMax` only if its messages have no more bytes. Otherwise no message is loaded, so that a thread
+   * that they may not read takes as long as one that does not exist. A store may return the same object again while nothing
+   * has changed, so that callers can cache what they derive from it.
    */
   getThread: InOrganization<
     [threadId: ThreadId, reader?: Reader & { readonly bytesMax?: number }],
@@ -140,20 +137,16 @@ export interface Threads extends ThreadReads, Walks {
     | { outcome: 'missing' }
     | { outcome: 'revoked' }
   >;
-  /**
-   * Takes back a deletion by the thread's creator within `withinMs`. A reply that it cancelled stays cancelled. `missing`
-   * even if the creator is no longer a member.
-   */
+  /** Takes back a deletion by the creator within `withinMs`, unless they have left. A cancelled reply stays cancelled. */
   restoreThread: AuditedMethod<
     [threadId: ThreadId, userId: UserId, withinMs: number],
     'restored' | 'missing'
   >;
   /**
    * Adds a prompt and its reply, or another reply to the last prompt, under the same conditions as `renameThread`. A
-   * prompt is activity, like a rename; another reply is not. Earlier versions stay, but a reply that was superseded is no
-   * longer listed as unanswered. `running`: one reply at a time. `outdated`: the prompt to replace is not the last one.
-   * `full`: it would exceed the budget, also with concurrent calls. A deleted thread is `missing`, and so is one whose
-   * creator is no longer a member.
+   * prompt is activity, like a rename; another reply is not. A reply that was superseded is no longer listed as unanswered.
+   * `running`: one reply at a time. `outdated`: the prompt to replace is not the last one. `full`: it would exceed the
+   * budget, also with concurrent calls. `missing`: the thread is deleted, or its creator is no longer a member.
    */
   addReply: InOrganization<
     [threadId: ThreadId, userId: UserId, reply: NewReply],
@@ -161,10 +154,7 @@ export interface Threads extends ThreadReads, Walks {
     | { outcome: 'full'; exceeded: 'messages' | 'bytes' }
     | { outcome: 'refused'; thread: Thread }
   >;
-  /**
-   * Changes neither activity nor `updatedAt`. A deleted thread is `missing`, and so is any thread if the note names a
-   * user who is no longer a member.
-   */
+  /** Is no activity. `missing`: the thread is deleted, or the note names a user who is no longer a member. */
   setThreadPublished: AuditedMethod<[threadId: ThreadId, published: boolean], 'done' | 'missing'>;
 }
 
@@ -174,17 +164,14 @@ export interface ThreadReads {
   findThread: InOrganization<[threadId: ThreadId], Thread | undefined>;
   /** What `getThread` would answer, without the messages before the latest reply. */
   getThreadHead: InOrganization<[threadId: ThreadId], ThreadHead | undefined>;
-  /**
-   * Consecutive messages in order of creation: at most `limit`, and no further one once they hold `bytesMax` bytes. Empty
-   * where no message follows the first `skip`.
-   */
+  /** The messages after the first `skip`: at most `limit`, and no further one once they hold `bytesMax` bytes. */
   listMessages: InOrganization<
     [threadId: ThreadId, part: { readonly skip: number; readonly limit: number; readonly bytesMax: number }],
     Message[]
   >;
   /**
-   * A number that grows with every change of the thread or its messages that a reader can see, and with nothing else:
-   * claims and renewals of a reply do not change it. Undefined if the reader may not read the thread. Reads no message.
+   * A number that grows with every change of the thread or its messages that a reader can see, and with nothing else, such
+   * as claims of a reply. Undefined if the reader may not read the thread. Reads no message.
    */
   threadVersion: InOrganization<[threadId: ThreadId, reader: Reader], number | undefined>;
   /** The running reply; null if there is none, undefined if the reader may not read the thread. */
@@ -265,19 +252,16 @@ export interface ThreadSummary {
 
 /** The index of titles and messages. It follows the threads within about a second, and can be built again from them. */
 export interface ThreadSearch {
-  /**
-   * Some threads to be indexed; organizations take turns. On several nodes, each thread is given to one of them, for half
-   * a minute.
-   */
+  /** Some threads to be indexed; organizations take turns. Each is given to one node, for half a minute. */
   takeUnindexed(limit: number): Promise<UnindexedThread[]>;
   /** Replaces what the index says about each thread; undefined removes it. Need not survive a power cut. */
   indexThreads(
     threads: readonly { readonly due: UnindexedThread; readonly entry: IndexedThread | undefined }[],
   ): Promise<void>;
   /**
-   * Threads that the user may read now, most recent activity first. A search reads no entry of a thread that they may not
-   * read. One word costs little however many threads have it, and wherever they are in the order. Several words that rarely
-   * occur together cost as much as reading the entries of the rarest of them.
+   * Threads that the user may read now, most recent activity first. Reads no entry of a thread that they may not read. One
+   * word costs little however many threads have it. Several words that rarely occur together cost as much as reading the
+   * entries of the rarest of them.
    */
   searchThreads: InOrganization<[query: ThreadQuery, limit: number, after?: string], FoundThread[]>;
   /** In any order, without threads that do not exist. Loads no message. */

@@ -1,15 +1,11 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { keyIsLive, mayAct } from '../sql/api-keys.ts';
 import { insertNote, noteValues } from '../sql/audit.ts';
-import { exceeded, isRunning, roomValues } from '../sql/replies.ts';
+import { type Exceeded, exceeded, isRunning, ofLatest, roomValues } from '../sql/replies.ts';
 import { opaque, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion } from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';
 import { type Database, isolatedLockMs, setLockTimeout } from './database.ts';
-
-/** A condition on a thread that a join finds by its id. */
-export const isOwnThread = (call: Sql) =>
-  opaque(sql`deleted_at IS NULL AND thread.user_id = ${call}.user_id`);
 
 /** Read and locked like the key in `isGranted`: `organization` is a column of the row that was locked. */
 const isStillMember = (organization: Sql, user: Sql) => sql`EXISTS (SELECT FROM member
@@ -20,24 +16,20 @@ export const isStillAllowed = (organization: Sql, user: Sql) =>
   sql`(${user} IS NULL OR ${isStillMember(organization, user)})`;
 
 /**
- * A condition on a call (`asked`) and its organization's row, which `gate` has locked: a write with an API key needs the API
- * enabled and the key live; any other write needs an actor who may act. The key is read after the wait for the row and locked
- * until the commit, so that a revocation committed in the meantime counts. Only one batch of an organization holds the row
- * at a time.
+ * A condition on a call (`asked`) and its organization's row, which `gate` has locked: a write with an API key needs the
+ * API enabled and the key live; any other write needs an actor who may act. The key is read after the wait for the row and
+ * locked until the commit, so that a revocation committed in the meantime counts.
  */
-export const isGranted = (gate: Sql, actor = sql`asked.user_id`) => sql`CASE WHEN asked.key_hash IS NULL
-        THEN ${isStillAllowed(sql`${gate}.gate_id`, actor)}
-        ELSE ${gate}.api_enabled AND EXISTS (
-          SELECT FROM api_key WHERE hash = asked.key_hash AND organization_id = ${gate}.gate_id
+export const isGranted = (actor = sql`asked.user_id`) => sql`CASE WHEN asked.key_hash IS NULL
+        THEN ${isStillAllowed(sql`gate.gate_id`, actor)}
+        ELSE gate.api_enabled AND EXISTS (
+          SELECT FROM api_key WHERE hash = asked.key_hash AND organization_id = gate.gate_id
             AND user_id = asked.user_id AND ${keyIsLive} FOR SHARE) END`;
 
 /** For a change that listings show although no thread moves: nodes keep pages until a sequence is raised. */
 export const invalidateListings = sql`move_sequence = move_sequence + 1, latest_at = greatest(:now, latest_at)`;
 
-/**
- * Updates the sizes of listings in the statement that changes a thread. `changed` has one row or none, with the thread's
- * user_id and account_id and by how much `threads` and `published` change.
- */
+/** Updates the sizes of listings: `changed` has a thread's owner and account, and how `threads` and `published` change. */
 export const adjustSizes = (changed: Sql) => sql`
       INSERT INTO listing_size AS size (organization_id, user_id, account_key, threads, published)
       SELECT :organizationId, row_user, row_account, sum(row_threads), sum(row_published) FROM ${changed} AS changed
@@ -55,17 +47,12 @@ export const adjustSizes = (changed: Sql) => sql`
 
 const ofThread = sql`message.organization_id = :organizationId AND message.thread_id = :threadId`;
 
-/**
- * Adds a reply, after a prompt if `:messageId` is not null. What the thread holds is read as of the start of the statement,
- * which may then have waited for its locks: it counts only if the locked thread still has the version that was seen.
- */
+/** What the thread holds is read before the wait for the locks: it counts only if the locked thread has the version seen. */
 const addReply = statement('add-reply')`WITH seen AS (
     SELECT version, user_id, deleted_at FROM thread WHERE ${isThread}
   ), latest AS (
-    SELECT id, ${isRunning} AS running, :replaces::text IS NOT NULL AND :replaces <> (
-        SELECT asked.id FROM message AS asked
-        WHERE asked.organization_id = :organizationId AND asked.thread_id = :threadId AND asked.role = 'user'
-        ORDER BY asked.created_at DESC, asked.id DESC LIMIT 1) AS outdated
+    SELECT id, ${isRunning} AS running,
+      :replaces::text IS NOT NULL AND :replaces <> ${ofLatest('user', sql`id`, sql`:threadId`)} AS outdated
     FROM seen JOIN message ON ${ofThread} AND role = 'assistant'
     WHERE seen.user_id = :userId AND seen.deleted_at IS NULL AND EXISTS (
       SELECT FROM member WHERE member.organization_id = :organizationId AND member.user_id = :userId)
@@ -107,10 +94,9 @@ const addReply = statement('add-reply')`WITH seen AS (
   )
   SELECT running, outdated, exceeded, (SELECT tick_at FROM same) AS at FROM latest, size`;
 
-interface AddedRow {
+interface AddedRow extends Exceeded {
   running: boolean;
   outdated: boolean;
-  exceeded: 'messages' | 'bytes' | null;
   /** When the reply was added; null if it was not. */
   at: number | null;
 }
@@ -188,9 +174,9 @@ export function postgresThreadChanges(
     async setThreadPublished(organizationId, threadId, published, note) {
       const values = { organizationId, threadId, published, ...noteValues(note) };
       if ((await change(publish, values)).length === 1) return 'done';
-      if (!(await read(() => mayAct(organizationId, note.actor)))) return 'missing';
       const thread = await read(() => findThread(organizationId, threadId));
-      return thread?.deletedAt === null ? 'done' : 'missing';
+      const isDone = thread?.deletedAt === null && (await read(() => mayAct(organizationId, note.actor)));
+      return isDone ? 'done' : 'missing';
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Thread } from '../../domain/thread.ts';
 import { type KeptObjects, memoryOf } from '../kept-objects.ts';
 import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
 import { endCancelled, isRunning, messageBytes, messageColumns } from '../sql/replies.ts';
-import { callColumns, opaque, sql, statement } from '../sql/sql.ts';
+import { type CallColumns, callColumns, opaque, type Sql, sql, statement } from '../sql/sql.ts';
 import {
   mayWrite,
   nextVersion,
@@ -18,13 +18,7 @@ import {
 } from '../sql/thread-reads.ts';
 import type { Threads, Walks, WholeThread } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
-import {
-  adjustSizes,
-  invalidateListings,
-  isGranted,
-  isOwnThread,
-  postgresThreadChanges,
-} from './thread-changes.ts';
+import { adjustSizes, invalidateListings, isGranted, postgresThreadChanges } from './thread-changes.ts';
 
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
 const nextTime = sql`CASE WHEN :now >= latest_at THEN :now ELSE latest_at + 1 END`;
@@ -37,18 +31,16 @@ const callCount = sql`cardinality(:threadId::text[])`;
 
 /**
  * The lock of the organization's row serializes its creates, so that sequence and time grow in the order of commits, which
- * walks rely on. Creates of one batch take the lock once and draw a range of sequence numbers. The lock also serializes
- * creates with the same idempotency key: the second finds nothing left to do.
+ * walks rely on, and so that of two creates with the same idempotency key the second finds nothing left to do.
  */
 const create = statement('create-thread')`WITH asked AS (
     SELECT * FROM ${askedWith(createColumns)}
-  ), tick AS (
+  ), gate AS (
     UPDATE organization SET latest_at = ${nextTime}, thread_sequence = thread_sequence + ${callCount}
     WHERE id = :organizationId
     RETURNING id AS gate_id, api_enabled, latest_at AS at, thread_sequence - ${callCount} AS sequence_before
   ), granted AS (
-    SELECT asked.*, at, sequence_before + place AS sequence FROM tick JOIN asked
-      ON ${isGranted(sql`tick`)}
+    SELECT asked.*, at, sequence_before + place AS sequence FROM gate JOIN asked ON ${isGranted()}
   ), fresh AS (
     INSERT INTO idempotency_key AS known (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id,
       created_at, expires_at)
@@ -98,49 +90,42 @@ const get = statement('get-thread')`SELECT place, version, CASE WHEN fits THEN (
       AND sum(${messageBytes}) <= least(:bytesMax::bigint, ${batchedBytesMax}) AS fits
     FROM message WHERE ${isOfThread} AND version <> known_version
   ) AS size`;
-/** Without a thread that a call may change, the organization's row is not locked. */
-const asksForOwn = sql`EXISTS (SELECT FROM asked
-      JOIN thread ON organization_id = :organizationId AND thread.id = asked.thread_id AND ${isOwnThread(sql`asked`)})`;
-const renameColumns = callColumns({ text: 'threadId userId keyHash title' });
-const rename = statement('rename-thread')`WITH asked AS (
-    SELECT * FROM ${askedWith(renameColumns)}
-  ), tick AS (
-    UPDATE organization SET latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + ${callCount}
-    WHERE id = :organizationId AND ${asksForOwn}
-    RETURNING id AS gate_id, api_enabled, latest_at AS tick_at, move_sequence - ${callCount} AS moves_before
+/** A condition on a thread that a join finds by its id: it is the one of the call, whose writer created it. */
+const isOwnThread = (
+  call: Sql,
+) => sql`thread.organization_id = :organizationId AND thread.id = ${call}.thread_id
+      AND ${opaque(sql`deleted_at IS NULL AND thread.user_id = ${call}.user_id`)}`;
+/** Locks the threads that writers of calls may change, after the organization's row. If there are none, it locks nothing. */
+const heldThreads = (columns: CallColumns, change: Sql, actor?: Sql) => sql`WITH asked AS (
+    SELECT * FROM ${askedWith(columns)}
+  ), gate AS (
+    UPDATE organization SET ${change}
+    WHERE id = :organizationId AND EXISTS (SELECT FROM asked JOIN thread ON ${isOwnThread(sql`asked`)})
+    RETURNING id AS gate_id, api_enabled, latest_at AS tick_at, move_sequence AS last_move
   ), granted AS (
-    SELECT asked.*, tick_at, moves_before + place AS tick_sequence FROM tick JOIN asked ON ${isGranted(sql`tick`)}
-  ), left_behind AS (
-    SELECT granted.*, activity_at FROM granted JOIN thread ON organization_id = :organizationId
-      AND thread.id = granted.thread_id AND ${isOwnThread(sql`granted`)}
+    SELECT asked.*, tick_at, last_move FROM gate JOIN asked ON ${isGranted(actor)}
+  ), held_thread AS (
+    SELECT granted.*, organization_id, activity_at, version FROM granted JOIN thread ON ${isOwnThread(sql`granted`)}
     ORDER BY thread.id FOR UPDATE OF thread
-  ), moved AS (
+  )`;
+
+const renameColumns = callColumns({ text: 'threadId userId keyHash title' });
+const nextMoves = sql`latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + ${callCount}`;
+const rename = statement('rename-thread')`${heldThreads(renameColumns, nextMoves)}, moved AS (
     INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
-    SELECT :organizationId, tick_sequence, thread_id, activity_at, tick_at FROM left_behind
+    SELECT organization_id, last_move - ${callCount} + place, thread_id, activity_at, tick_at FROM held_thread
   )
-  UPDATE thread SET title = left_behind.title, updated_at = tick_at, activity_at = tick_at, ${nextVersion}
-  FROM left_behind WHERE thread.organization_id = :organizationId AND thread.id = left_behind.thread_id
+  UPDATE thread SET title = held_thread.title, updated_at = tick_at, activity_at = tick_at, ${nextVersion}
+  FROM held_thread WHERE thread.organization_id = held_thread.organization_id AND thread.id = held_thread.thread_id
   RETURNING place, ${threadColumns}`;
 
 const deleteColumns = { ...callColumns({ text: 'threadId userId keyHash' }), ...noteColumns };
-
-/**
- * The running reply is read as of the start of the statement, which may then have waited for its locks: it counts only if
- * the locked thread still has the version that was seen.
- */
-const softDelete = statement('delete-thread')`WITH asked AS (
-    SELECT * FROM ${askedWith(deleteColumns)}
-  ), seen AS (
+const noteActor = sql`asked.note_actor_user_id`;
+/** The running reply is read before the wait for the locks: it counts only if the locked thread has the version seen. */
+const softDelete = statement(
+  'delete-thread',
+)`${heldThreads(deleteColumns, invalidateListings, noteActor)}, seen AS (
     SELECT id, version FROM asked JOIN thread ON organization_id = :organizationId AND id = thread_id
-  ), gate AS (
-    UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${asksForOwn}
-    RETURNING id AS gate_id, api_enabled
-  ), granted AS (
-    SELECT asked.* FROM gate JOIN asked ON ${isGranted(sql`gate`, sql`asked.note_actor_user_id`)}
-  ), held_thread AS (
-    SELECT granted.*, organization_id, activity_at, version FROM granted JOIN thread
-      ON organization_id = :organizationId AND thread.id = granted.thread_id AND ${isOwnThread(sql`granted`)}
-    ORDER BY thread.id FOR UPDATE OF thread
   ), unchanged AS (
     SELECT held_thread.* FROM held_thread JOIN seen ON seen.id = thread_id AND seen.version = held_thread.version
   ), held_reply AS (
@@ -166,17 +151,15 @@ const softDelete = statement('delete-thread')`WITH asked AS (
 
 export function postgresThreads(database: Database, kept: KeptObjects): Omit<Threads, keyof Walks> {
   const { read, time } = database;
-  const batchCreates = database.batched<{ at: number }>(create, createColumns, {
-    batchesMax: 1,
-    callsMax: 32,
-  });
+  const createLimits = { batchesMax: 1, callsMax: 32 };
+  const batchCreates = database.batched<{ at: number }>(create, createColumns, createLimits);
   /** Without `rows` if the version is the known one or the thread does not fit. */
   type GetRow = { readonly version: number; readonly rows: readonly WholeThreadRow[] | null };
   const batchGets = database.batched<GetRow>(get, getColumns, { batchesMax: 2 });
-  const batchRenames = database.batched<Thread>(rename, renameColumns, { batchesMax: 1, key: 'threadId' });
+  const changeLimits = { batchesMax: 1, key: 'threadId' };
+  const batchRenames = database.batched<Thread>(rename, renameColumns, changeLimits);
   type Deletion = { deleted: boolean; cancelled: MessageId[] };
-  const batchLimits = { batchesMax: 1, key: 'threadId' };
-  const batchDeletes = database.batched<Deletion>(softDelete, deleteColumns, batchLimits);
+  const batchDeletes = database.batched<Deletion>(softDelete, deleteColumns, changeLimits);
 
   const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
     const [held] = await batchDeletes({ ...writer, ...noteValues(note), organizationId, threadId });
@@ -196,8 +179,8 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
     if (!(await read(() => mayWrite(organizationId, thread)))) return { outcome: 'revoked' };
     const first =
       idempotency && (await read(() => repeatedCreate(organizationId, thread.userId, idempotency)));
-    // Without one, the writer was added again since the statement, or the key was removed.
-    return first?.result ?? createThread(organizationId, thread);
+    // Without one, the writer was added again since the statement, or the key was removed or has expired.
+    return first ?? createThread(organizationId, thread);
   };
 
   return {

@@ -10,10 +10,10 @@ import {
   keptThread,
   pageName,
 } from '../kept-pages.ts';
-import { cut, isExpired, kindOf, readStart, writeStart } from '../listings.ts';
+import { cut, isExpired, readStart, writeStart } from '../listings.ts';
 import { callColumns, join, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
-import { forEachListing, isLater, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
+import { forEachListing, isLater, kindOf, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
 import type { ListedThread, Listing, Walks } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
 
@@ -30,10 +30,7 @@ const laterColumns = {
 const columns = sql`thread.id, thread.user_id, title, account_id, secondary_id, created_at, updated_at, published`;
 const shownColumns = sql`${listedColumns(sql`page`)}, page.activity_at AS "activityAt"`;
 const position = sql`activity_at DESC, id DESC`;
-/**
- * Every change that listings show raises one of the organization's sequences. The time tells apart changes with the same
- * number, of which one was lost in a failover or to a restored backup, unless the clock is behind.
- */
+/** Every change that listings show raises a sequence. The time tells apart numbers given twice because of a failover. */
 const stateOfListings = sql`LATERAL (
       SELECT concat_ws(' ', thread_sequence, move_sequence, latest_at) AS state OFFSET 0) AS listings`;
 /** Does not depend on a row, so nothing is read if it does not hold. */
@@ -96,10 +93,7 @@ const dialect = {
 /** Small batches: a page has many rows, and every caller waits for the pages of its whole batch. */
 const batchLimits = { batchesMax: 2, callsMax: 16 };
 
-/**
- * The start of a walk holds the numbers of the organization's last thread and last move at that time; both count commits.
- * Threads with a higher number are left out. Threads that have moved since are found at the position that they left.
- */
+/** A walk skips threads that are newer than its start, and finds threads that have moved since at their old position. */
 export function postgresWalks(database: Database, kept: KeptObjects): Walks {
   // A later page also reads the moves in its range, and an organization may have very many.
   const laterLimits = { ...batchLimits, apart: 'organizationId' };
@@ -115,6 +109,13 @@ export function postgresWalks(database: Database, kept: KeptObjects): Walks {
   );
   const pagesOf = (listing: Listing, limit: number) =>
     pages[kindOf(listing)].find(({ rowsMax }) => limit < rowsMax)!;
+  const toListed = (organizationId: OrganizationId, rows: readonly PageRow[]): ListedThread[] =>
+    rows
+      .filter((row) => row.id !== null)
+      .map((row) => ({
+        thread: keptThread(kept, threadOf({ ...row, organizationId, deletedAt: null })),
+        position: { activityAt: row.activityAt, id: row.id },
+      }));
   // One statement each, so that the page, the start of the walk and the moves are of the same moment.
   return {
     async beginWalk(organizationId, listing, limit) {
@@ -124,14 +125,14 @@ export function postgresWalks(database: Database, kept: KeptObjects): Walks {
       const values = { ...pageValues(organizationId, listing, limit), knownState: known?.state ?? '' };
       const rows = await first(values);
       const [head] = rows;
-      if (head === undefined) return { rows: [], more: false, start: writeStart(noStart), size: 0 };
+      if (head === undefined) return { rows: [], more: false, start: '', size: 0 };
       const { state, lastSequence, lastMove, now: at } = head;
       const isKnown = state === known?.state;
       if (isKnown && at - known.at < firstPageMsMax) return known.page;
       const start = writeStart({ lastSequence, lastMove, at });
       const page = isKnown
         ? { ...known.page, start }
-        : { ...cut(threadsOf(organizationId, rows, kept), limit), start, size: head.size };
+        : { ...cut(toListed(organizationId, rows), limit), start, size: head.size };
       return keepPage(kept, name, { page, state, at });
     },
 
@@ -140,32 +141,13 @@ export function postgresWalks(database: Database, kept: KeptObjects): Walks {
       const start = readStart(walk.start);
       const name = pageName(organizationId, listing, limit, walk);
       const known = kept.peek<KeptPage>(name);
-      const knownState = known?.state ?? '';
-      const rows = await later({
-        ...pageValues(organizationId, listing, limit),
-        ...laterValues(walk, start),
-        knownState,
-      });
+      const values = { ...pageValues(organizationId, listing, limit), ...laterValues(walk.after, start) };
+      const rows = await later({ ...values, knownState: known?.state ?? '' });
       const [head] = rows;
       if (head === undefined || isExpired(start, head.now)) return 'expired';
       const { state, now: at } = head;
       if (state === known?.state) return known.page;
-      return keepPage(kept, name, { page: cut(threadsOf(organizationId, rows, kept), limit), state, at });
+      return keepPage(kept, name, { page: cut(toListed(organizationId, rows), limit), state, at });
     },
   };
-}
-
-const noStart = { lastSequence: 0, lastMove: 0, at: 0 };
-
-function threadsOf(
-  organizationId: OrganizationId,
-  rows: readonly PageRow[],
-  kept: KeptObjects,
-): ListedThread[] {
-  return rows
-    .filter((row) => row.id !== null)
-    .map((row) => ({
-      thread: keptThread(kept, threadOf({ ...row, organizationId, deletedAt: null })),
-      position: { activityAt: row.activityAt, id: row.id },
-    }));
 }

@@ -3,7 +3,7 @@ import type { Message, MessageStatus } from '../../domain/message.ts';
 import { runningStatuses } from '../../domain/reply.ts';
 import type { NewReply, Replies, ReplyBacklog, ReplyProgress } from '../store.ts';
 import { jsonRows, opaque, type Sql, sql, statement, type Values } from './sql.ts';
-import { row, rows, type Transactions } from './work.ts';
+import { method, row, rows, type Transactions } from './work.ts';
 
 export const isRunning = `status IN (${runningStatuses.map((status) => `'${status}'`).join(', ')})` as Sql;
 /** For a SET clause. A waiting reply keeps nothing of an earlier claim, so that claiming it changes nothing visible. */
@@ -27,6 +27,7 @@ export const replyChanges = {
 export const messageBytes = sql`octet_length(content) + coalesce(octet_length(steps), 0)
   + coalesce(octet_length(sources), 0) + coalesce(octet_length(verdict), 0)`;
 
+export type Exceeded = { readonly exceeded: 'messages' | 'bytes' | null };
 /** Over the messages of a thread: what of the budget of a new reply it exceeds, with `roomValues`. */
 export const exceeded = sql`CASE WHEN count(*) > CAST(:messagesRoom AS bigint) THEN 'messages'
     WHEN sum(${messageBytes}) > CAST(:bytesRoom AS bigint) THEN 'bytes' END`;
@@ -38,6 +39,12 @@ export function roomValues({ prompt, budget: { messagesMax, bytesMax } }: NewRep
 
 /** Ids alone do not give the order: each is made by the clock of its node. */
 export const inOrderOfCreation = sql`message.created_at, message.id`;
+
+/** A column of the latest message of a thread with this role. */
+export const ofLatest = (role: 'user' | 'assistant', column: Sql, threadId: Sql) => sql`(
+      SELECT latest.${column} FROM message AS latest WHERE latest.organization_id = :organizationId
+        AND latest.thread_id = ${threadId} AND latest.role = '${role as Sql}'
+      ORDER BY latest.created_at DESC, latest.id DESC LIMIT 1)`;
 
 export interface MessageRow {
   messageId: MessageId;
@@ -73,10 +80,7 @@ export function toMessage(threadId: ThreadId, row: MessageRow): Message {
 export const isWaiting = sql`NOT held AND ${isRunning}`;
 export const isHeld = sql`held AND ${isRunning}`;
 
-/**
- * The backlog counts no further than this. On SQLite a reply takes 2 µs, so 50 ms at most; on PostgreSQL it took 3 ms with
- * 3,000 running replies among 300,000 messages.
- */
+/** The backlog counts no further: 50 ms at most on SQLite. PostgreSQL took 3 ms for 3,000 running of 300,000 messages. */
 const countedMax = 10_000;
 
 const nextAfter = (after: Sql) => sql`(SELECT message.organization_id FROM message INDEXED BY message_waiting
@@ -105,36 +109,28 @@ const readBacklog = statement('reply-backlog')`SELECT
       ORDER BY deadline_at LIMIT ${countedMax}) AS running
      WHERE NOT held ORDER BY deadline_at LIMIT 1) AS "oldestWaitingMs"`;
 
-/** What workers and waiting requests ask about running replies. */
-export function replyReads({
-  read,
-}: Transactions): Pick<Replies, 'organizationsWaiting' | 'endedReplies' | 'replyBacklog'> {
-  async function waitingAfter(after: string, limit: number): Promise<OrganizationId[]> {
-    return (await read(() => rows<{ id: OrganizationId }>(listWaiting, { after, limit }))).map(
-      ({ id }) => id,
-    );
-  }
+type ReplyReads = Pick<Replies, 'organizationsWaiting' | 'endedReplies' | 'replyBacklog'>;
 
-  return {
-    async organizationsWaiting(after, limit) {
-      const first = await waitingAfter(after ?? '', limit);
-      if (after === undefined || first.length === limit) return first;
-      // Continue from the beginning, up to where the first round started.
-      const rest = (await waitingAfter('', limit - first.length)).filter((id) => id <= after);
-      return [...first, ...rest];
-    },
+export const replyReads = ({ read }: Transactions): ReplyReads => ({
+  organizationsWaiting: method(read, function* (after, limit) {
+    const first = yield* rows<{ id: OrganizationId }>(listWaiting, { after: after ?? '', limit });
+    // Continue from the beginning, up to where the first round started.
+    const values = { after: '', limit: limit - first.length };
+    const isFull = after === undefined || first.length === limit;
+    const rest = isFull ? [] : yield* rows<{ id: OrganizationId }>(listWaiting, values);
+    return [...first, ...rest.filter(({ id }) => id <= after!)].map(({ id }) => id);
+  }),
 
-    async endedReplies(replies) {
-      if (replies.length === 0) return [];
-      const values = { replies: jsonRows(replies) };
-      const running = await read(() => rows<{ id: MessageId }>(findRunning, values));
-      const ids = new Set(running.map(({ id }) => id));
-      return replies.filter(({ messageId }) => !ids.has(messageId));
-    },
+  async endedReplies(replies) {
+    if (replies.length === 0) return [];
+    const values = { replies: jsonRows(replies) };
+    const running = await read(() => rows<{ id: MessageId }>(findRunning, values));
+    const ids = new Set(running.map(({ id }) => id));
+    return replies.filter(({ messageId }) => !ids.has(messageId));
+  },
 
-    replyBacklog: async () => (await read(() => row<ReplyBacklog>(readBacklog)))!,
-  };
-}
+  replyBacklog: async () => (await read(() => row<ReplyBacklog>(readBacklog)))!,
+});
 
 export function progressValues({ status, content, steps }: ReplyProgress) {
   return { status, content, steps: JSON.stringify(steps) };

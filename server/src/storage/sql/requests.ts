@@ -53,9 +53,8 @@ function parse(organizationId: OrganizationId, { requests }: Pick<Block, 'reques
 }
 
 /**
- * A row for each request would take longer. The same requests become the same blocks. The id of a block is its earliest
- * trace id, which contains the time when that request arrived: a search by trace id skips the blocks whose requests all
- * arrived later. Slow requests have their own blocks, so that the requests of a block arrived at about the same time.
+ * A row for each request would take longer. The id of a block is its earliest trace id, which contains a time of arrival:
+ * a search by trace id skips later blocks. Slow requests are kept apart, so that those of a block arrived together.
  */
 function blocksOf(requests: readonly LoggedRequest[]): Block[] {
   const blocks = Map.groupBy(

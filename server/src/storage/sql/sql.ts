@@ -23,10 +23,7 @@ export function placeholder(name: string): Sql {
   return `:${name}` as Sql;
 }
 
-/**
- * The same condition, but PostgreSQL's planner cannot use it to choose an index. Without statistics it takes conditions such
- * as `deleted_at IS NULL` for more selective than an id, and would read all rows of an organization.
- */
+/** Hides a condition from PostgreSQL's planner, which without statistics takes `deleted_at IS NULL` for rarer than an id. */
 export const opaque = (condition: Sql) => sql`CASE WHEN ${condition} THEN true END`;
 
 export function join(pieces: readonly Sql[], separator: Sql): Sql {
@@ -61,10 +58,9 @@ export function withColumns(text: Sql, columns: CallColumns): Sql {
 }
 
 /**
- * A text with a name: each database parses and plans it once per connection. `:now` is the store's time. The shared texts
- * of this folder are in the common subset of both dialects, with two exceptions that one of them leaves out: SQLite has no
- * row locks (`FOR UPDATE` at the end of a text), because it has one writer, and PostgreSQL no hints (`INDEXED BY`). SQLite's
- * names for `greatest` and `strpos` are `max` and `instr`.
+ * A text with a name: each database parses and plans it once per connection. `:now` is the store's time. Shared texts are in
+ * the common subset of both dialects, except for row locks at the end (`FOR UPDATE`), which SQLite leaves out, and for hints
+ * (`INDEXED BY`), which PostgreSQL leaves out. SQLite's names for `greatest` and `strpos` are `max` and `instr`.
  */
 export interface Statement {
   readonly name: string;

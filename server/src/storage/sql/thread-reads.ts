@@ -11,10 +11,11 @@ import {
   type MessageRow,
   messageBytes,
   messageColumns,
+  ofLatest,
   toMessage,
 } from './replies.ts';
 import { callColumns, empty, jsonRows, opaque, type Sql, sql, statement } from './sql.ts';
-import { count, row, rows, type Transactions, type Work } from './work.ts';
+import { count, method, row, rows, type Transactions, type Work } from './work.ts';
 
 /** The columns of a listed thread: `relation` has the names of the table's columns. */
 export const listedColumns = (
@@ -30,18 +31,12 @@ export const isReadable = sql`deleted_at IS NULL AND (published OR user_id = :us
 
 export const isThread = sql`thread.organization_id = :organizationId AND thread.id = :threadId`;
 
-/**
- * For the SET clause of every UPDATE of a thread: a number that no earlier change had. It is the time unless the clock is
- * behind, so that a version lost to a power cut or to a restored backup is not used again.
- */
+/** For the SET clause of every UPDATE of a thread. Usually the time, so that a version lost to a crash is not used again. */
 export const nextVersion = sql`version = greatest(thread.version + 1, :now)`;
 
 const find = statement('find-thread')`
   SELECT ${threadColumns} FROM thread WHERE ${isThread}`;
-/**
- * One statement, so that the thread and its messages are consistent even if another process writes. CROSS JOIN makes
- * SQLite check the thread first: if it does not meet the condition, no message is read.
- */
+/** One statement, so one snapshot. CROSS JOIN makes SQLite check the condition on the thread before it reads messages. */
 const selectWithMessages = (condition: Sql) => sql`SELECT ${threadColumns}, version, ${messageColumns}
   FROM thread CROSS JOIN message
   WHERE ${isThread} AND message.organization_id = thread.organization_id AND thread_id = thread.id AND ${condition}
@@ -64,9 +59,7 @@ const getHead = statement('get-thread-head')`SELECT ${threadColumns}, version, $
     SELECT count(*) FROM message AS counted
     WHERE counted.organization_id = :organizationId AND counted.thread_id = :threadId) AS "messageCount"
   FROM thread JOIN message ON message.organization_id = :organizationId AND thread_id = :threadId
-    AND message.id = (SELECT latest.id FROM message AS latest
-      WHERE latest.organization_id = :organizationId AND latest.thread_id = :threadId AND role = 'assistant'
-      ORDER BY latest.created_at DESC, latest.id DESC LIMIT 1)
+    AND message.id = ${ofLatest('assistant', sql`id`, sql`:threadId`)}
   WHERE ${isThread}`;
 // A left join, so that no database reads a message before it knows that it is part of the page.
 const listMessages = statement('list-messages')`WITH part AS MATERIALIZED (
@@ -115,29 +108,24 @@ export function* mayWrite(
 }
 
 const findKey = statement('find-idempotency-key')`
-  SELECT body_hash AS "bodyHash", thread_id AS "threadId", message_id AS "messageId", reply_id AS "replyId",
-    created_at AS "createdAt", expires_at > :now AS live
-  FROM idempotency_key WHERE organization_id = :organizationId AND user_id = :userId AND key = :key`;
+  SELECT body_hash AS "knownHash", thread_id AS "threadId", message_id AS "messageId", reply_id AS "replyId",
+    created_at AS "createdAt"
+  FROM idempotency_key
+  WHERE organization_id = :organizationId AND user_id = :userId AND key = :key AND expires_at > :now`;
 
 export type Created = Awaited<ReturnType<Threads['createThread']>>;
-type KnownKey = Omit<Extract<Created, { outcome: 'repeated' }>, 'outcome'> & {
-  bodyHash: string;
-  live: boolean;
-};
+type KnownKey = Omit<Extract<Created, { outcome: 'repeated' }>, 'outcome'> & { knownHash: string };
 
-/** What a create with a known idempotency key returns, and whether the key is still live; undefined if it is unknown. */
+/** What a create with an idempotency key returns if the key is known and has not expired. */
 export function* repeatedCreate(
   organizationId: OrganizationId,
   userId: UserId,
   { key, bodyHash }: NonNullable<NewThread['idempotency']>,
-): Work<{ live: boolean; result: Created } | undefined> {
+): Work<Created | undefined> {
   const known = yield* row<KnownKey>(findKey, { organizationId, userId, key });
   if (known === undefined) return undefined;
-  const { bodyHash: knownHash, live, ...first } = known;
-  return {
-    live,
-    result: knownHash === bodyHash ? { outcome: 'repeated', ...first } : { outcome: 'key-reused' },
-  };
+  const { knownHash, ...first } = known;
+  return knownHash === bodyHash ? { outcome: 'repeated', ...first } : { outcome: 'key-reused' };
 }
 
 /** The outcome of a write to a thread that has changed nothing. */
@@ -175,7 +163,7 @@ export function threadOf(row: Thread): Thread {
 /** A thread with one of its messages. */
 export type WholeThreadRow = Thread & MessageRow & { version: number };
 
-/** `rows` are in the order of creation. */
+/** From rows in the order of creation. */
 export function wholeThread(rows: readonly WholeThreadRow[]): WholeThread | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
@@ -196,50 +184,41 @@ export function threadReads({ read, readMany }: Transactions): ThreadReads {
   const findVersion = readMany<{ version: number }>(readVersion, readerColumns);
   const findRunningOf = readMany<{ running: MessageId | null }>(findRunning, readerColumns);
   return {
-    findThread: (organizationId, threadId) => read(() => findThread(organizationId, threadId)),
+    findThread: method(read, findThread),
 
-    async threadVersion(organizationId, threadId, { userId }) {
-      const [found] = await findVersion({ organizationId, threadId, userId });
-      return found?.version;
-    },
+    threadVersion: async (organizationId, threadId, { userId }) =>
+      (await findVersion({ organizationId, threadId, userId }))[0]?.version,
 
-    async findRunningReply(organizationId, threadId, { userId }) {
-      const [found] = await findRunningOf({ organizationId, threadId, userId });
-      return found?.running;
-    },
+    findRunningReply: async (organizationId, threadId, { userId }) =>
+      (await findRunningOf({ organizationId, threadId, userId }))[0]?.running,
 
-    async getThreadHead(organizationId, threadId) {
-      type Row = Thread & MessageRow & { version: number; messageCount: number };
-      const found = await read(() => row<Row>(getHead, { organizationId, threadId }));
+    getThreadHead: method(read, function* (organizationId, threadId) {
+      const found = yield* row<WholeThreadRow & { messageCount: number }>(getHead, {
+        organizationId,
+        threadId,
+      });
       if (found === undefined) return undefined;
       const { version, messageCount } = found;
       const latest = toMessage(threadId, found) as AssistantMessage;
       return { thread: threadOf(found), version, messageCount, latest };
-    },
+    }),
 
-    async listMessages(organizationId, threadId, part) {
-      const values = { ...part, organizationId, threadId };
-      return (await read(() => rows<MessageRow>(listMessages, values))).map((each) =>
-        toMessage(threadId, each),
-      );
-    },
+    listMessages: method(read, function* (organizationId, threadId, part) {
+      const found = yield* rows<MessageRow>(listMessages, { ...part, organizationId, threadId });
+      return found.map((each) => toMessage(threadId, each));
+    }),
 
-    async listReplyDetails(organizationId, threadId, ids) {
-      const replies = jsonRows((ids ?? []).map((id) => ({ id })));
-      const values = { organizationId, threadId, replies };
-      const found = await read(() => rows<DetailsRow>(ids ? findDetails : listDetails, values));
-      return found.map(({ verdict, ...details }) => ({
-        ...details,
-        verdict: verdict && JSON.parse(verdict),
-      }));
-    },
+    listReplyDetails: method(read, function* (organizationId, threadId, ids) {
+      const values = { organizationId, threadId, replies: jsonRows((ids ?? []).map((id) => ({ id }))) };
+      type DetailsRow = Omit<ReplyDetails, 'verdict'> & { verdict: string | null };
+      const found = yield* rows<DetailsRow>(ids ? findDetails : listDetails, values);
+      return found.map((each) => ({ ...each, verdict: each.verdict && JSON.parse(each.verdict) }));
+    }),
 
-    async listAccounts(organizationId, userId, prefix, limit) {
+    listAccounts: method(read, function* (organizationId, userId, prefix, limit) {
       const values = { organizationId, userId, prefix: accountKey(prefix), limit };
-      const found = await read(() => rows<{ accountKey: string }>(listAccounts, values));
+      const found = yield* rows<{ accountKey: string }>(listAccounts, values);
       return found.map((each) => accountOfKey(each.accountKey)!);
-    },
+    }),
   };
 }
-
-type DetailsRow = Omit<ReplyDetails, 'verdict'> & { verdict: string | null };

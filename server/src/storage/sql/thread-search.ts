@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { ThreadState } from '../../domain/message.ts';
 import type { IndexedThread, ThreadQuery, ThreadSearch, ThreadSummary, UnindexedThread } from '../store.ts';
-import { isRunning } from './replies.ts';
-import { jsonRows, sql, statement } from './sql.ts';
+import { isRunning, ofLatest } from './replies.ts';
+import { jsonRows, sql, statement, type Values } from './sql.ts';
 import { rows, type Transactions } from './work.ts';
 
 /** The terms of a scope start with this many characters of a hash. A collision costs time: the threads are checked, too. */
@@ -16,10 +16,7 @@ const scopeOf = (...names: readonly string[]) => hash('sha256', names.join(' '))
 /** No word contains a currency sign, so that these terms differ from all words. */
 const anyThread = '¤';
 const stateTerm = (state: ThreadState) => `¤${state.replace('_', '')}`;
-/**
- * Beginnings of this length are terms, too: very many words may start with one, and both databases would read the entries of
- * all of them before they return the first thread. Longer beginnings have few words.
- */
+/** Beginnings of this length are terms, too: both databases would read the entries of all words that start with one. */
 const beginningLength = 3;
 const beginningTerm = (beginning: string) => `${beginning}¤`;
 const accountTerm = (accountId: string) => `¤${hash('sha256', accountId).slice(0, 16)}`;
@@ -27,19 +24,15 @@ const accountTerm = (accountId: string) => `¤${hash('sha256', accountId).slice(
 /** Every term of a thread, in the scope of its owner and, if it is published, in that of its organization. */
 export function scopedTerms({ thread, state, terms }: IndexedThread, start = ''): string {
   const { organizationId, userId, accountId, published } = thread;
-  // Each after its first term, so that a long thread keeps those of its title.
-  const withBeginnings = new Set(
-    terms.flatMap((term) =>
-      term.length < beginningLength ? [term] : [term, beginningTerm(term.slice(0, beginningLength))],
-    ),
-  );
-  const scopes = [scopeOf(organizationId, userId), ...(published ? [scopeOf(organizationId)] : [])];
-  const all = [
-    anyThread,
-    stateTerm(state),
-    ...(accountId === null ? [] : [accountTerm(accountId)]),
-    ...withBeginnings,
-  ];
+  const scopes = [scopeOf(organizationId, userId)];
+  if (published) scopes.push(scopeOf(organizationId));
+  const all = new Set([anyThread, stateTerm(state)]);
+  if (accountId !== null) all.add(accountTerm(accountId));
+  for (const term of terms) {
+    all.add(term);
+    // Each after its first term, so that a long thread keeps those of its title.
+    if (term.length >= beginningLength) all.add(beginningTerm(term.slice(0, beginningLength)));
+  }
   const scoped: string[] = [];
   let length = 0;
   for (const term of all) {
@@ -65,15 +58,12 @@ export function matchTexts(
   { userId, scope, accountId, state, terms, last }: ThreadQuery,
   { and, or, term, prefix }: QueryDialect,
 ): string[] {
-  const scopes = [
-    ...(scope === 'published' ? [] : [scopeOf(organizationId, userId)]),
-    ...(scope === 'mine' ? [] : [scopeOf(organizationId)]),
-  ];
-  const needed = [
-    ...terms,
-    ...(state === undefined ? [] : [stateTerm(state)]),
-    ...(accountId === undefined ? [] : [accountTerm(accountId)]),
-  ];
+  const scopes: string[] = [];
+  if (scope !== 'published') scopes.push(scopeOf(organizationId, userId));
+  if (scope !== 'mine') scopes.push(scopeOf(organizationId));
+  const needed = [...terms];
+  if (state !== undefined) needed.push(stateTerm(state));
+  if (accountId !== undefined) needed.push(accountTerm(accountId));
   const inScope = (name: string) => {
     const parts = needed.map((each) => term(`${name}·${each}`));
     if (last !== undefined) {
@@ -90,22 +80,16 @@ export function matchTexts(
 
 /** A condition on a found thread. The index may be a moment behind, and hashes may collide. */
 export const isFound = sql`thread.organization_id = :organizationId AND thread.deleted_at IS NULL
-  AND (thread.user_id = :owner OR thread.published AND :withPublished)
-  AND (thread.account_id = :accountId OR NOT :inAccount)`;
+  AND (thread.user_id = :userId AND :scope <> 'published' OR thread.published AND :scope <> 'mine')
+  AND (thread.account_id = :accountId OR :accountId IS NULL)`;
 
 /** The values of `isFound`. */
-export const foundValues = (organizationId: OrganizationId, { userId, scope, accountId }: ThreadQuery) => ({
-  organizationId,
-  owner: scope === 'published' ? '' : userId,
-  withPublished: scope !== 'mine',
-  accountId: accountId ?? '',
-  inAccount: accountId !== undefined,
-});
+export function foundValues(organizationId: OrganizationId, query: ThreadQuery): Values {
+  const { userId, scope = 'both', accountId } = query;
+  return { organizationId, userId, scope, accountId: accountId ?? null };
+}
 
-/**
- * Starts each batch after the last organization of the one before, so that an organization whose threads change all the
- * time does not keep those of others from being indexed. `take` returns threads in the order of their organizations.
- */
+/** Organizations take turns: each batch starts after the last one of the batch before. `take` returns them in order. */
 export function takeInRotation(
   take: (after: string, limit: number) => Promise<UnindexedThread[]>,
 ): ThreadSearch['takeUnindexed'] {
@@ -123,9 +107,7 @@ const summarize = statement('summarize-threads')`SELECT thread.id, "user".email 
     WHEN EXISTS (SELECT 1 FROM message INDEXED BY message_running WHERE message.organization_id = :organizationId
       AND message.thread_id = thread.id AND ${isRunning}) THEN 'in_progress'
     WHEN thread_search.version = thread.version THEN thread_search.state
-    WHEN (SELECT status FROM message WHERE message.organization_id = :organizationId
-      AND message.thread_id = thread.id AND role = 'assistant'
-      ORDER BY message.created_at DESC, message.id DESC LIMIT 1) = 'failed' THEN 'error' ELSE 'idle' END AS state,
+    WHEN ${ofLatest('assistant', sql`status`, sql`thread.id`)} = 'failed' THEN 'error' ELSE 'idle' END AS state,
     coalesce(thread_search.line, '') AS line
   FROM thread
   LEFT JOIN thread_search

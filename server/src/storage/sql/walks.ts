@@ -1,13 +1,19 @@
+import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import {
-  accountKey,
-  type ListingKind,
-  type ListingScope,
-  listingScopes,
-  type WalkStart,
-} from '../listings.ts';
-import type { Listing, Walks } from '../store.ts';
+import { accountKey, type WalkStart } from '../listings.ts';
+import type { Listing } from '../store.ts';
 import { join, type Sql, sql, type Values } from './sql.ts';
+
+/** `mine`: the user's own threads. `own`: the user's own and published threads. */
+const scopes = ['own', 'published', 'mine'] as const;
+type ListingScope = (typeof scopes)[number];
+/** A scope, and whether only threads of one account are listed. */
+export type ListingKind = `${ListingScope}${'' | 'Account'}`;
+
+export function kindOf({ userId, ownOnly, accountId }: Listing): ListingKind {
+  const scope = ownOnly ? 'mine' : userId === null ? 'published' : 'own';
+  return accountId === undefined ? scope : `${scope}Account`;
+}
 
 interface WalkDialect {
   /** Conditions on the row of a thread, as the indexes of the database have them. */
@@ -19,7 +25,6 @@ interface WalkDialect {
   readonly lowest: Sql;
 }
 
-/** What a listing shows. */
 export interface ListingQuery {
   readonly kind: ListingKind;
   /** Conditions on a thread, any of which must hold. Each is a range of one index, in the order of the listing. */
@@ -30,18 +35,15 @@ export interface ListingQuery {
   moves(columns: Sql, rowsMax: Sql): Sql;
 }
 
-/** Calls `make` for each kind of listing. */
 export function forEachListing<T>(
   dialect: WalkDialect,
   make: (query: ListingQuery) => T,
 ): Readonly<Record<ListingKind, T>> {
-  const entries = listingScopes.flatMap((scope) =>
-    [false, true].map((inAccount) => {
-      const query = listingQuery(scope, inAccount, dialect);
-      return [query.kind, make(query)];
-    }),
-  );
-  return Object.fromEntries(entries);
+  const queries = scopes.flatMap((scope) => [
+    listingQuery(scope, false, dialect),
+    listingQuery(scope, true, dialect),
+  ]);
+  return Object.fromEntries(queries.map((query) => [query.kind, make(query)])) as Record<ListingKind, T>;
 }
 
 function listingQuery(
@@ -84,8 +86,6 @@ export function pageValues(organizationId: OrganizationId, listing: Listing, lim
   return { organizationId, userId, accountId, accountKey: accountKey(accountId), count: limit + 1 };
 }
 
-type Walk = Parameters<Walks['continueWalk']>[3];
-
-export function laterValues({ after }: Walk, { lastSequence, lastMove }: WalkStart): Values {
-  return { afterActivityAt: after.activityAt, afterId: after.id, lastSequence, lastMove };
+export function laterValues({ activityAt, id }: Position, { lastSequence, lastMove }: WalkStart): Values {
+  return { afterActivityAt: activityAt, afterId: id, lastSequence, lastMove };
 }

@@ -1,21 +1,16 @@
 import type { CallColumns, Statement, Values } from './sql.ts';
 
-/**
- * What a transaction does, written once for both databases: a generator that yields statements and is given their rows.
- * SQLite runs it within one turn of the event loop; PostgreSQL awaits every statement.
- */
+/** What a transaction does: yields statements and is given their rows. SQLite runs it in one turn of the event loop. */
 export type Work<T> = Generator<{ readonly statement: Statement; readonly values: Values }, T, unknown[]>;
 
 export function* rows<Row>(statement: Statement, values: Values = {}): Work<Row[]> {
   return (yield { statement, values }) as Row[];
 }
 
-/** The first row. */
 export function* row<Row>(statement: Statement, values: Values = {}): Work<Row | undefined> {
   return (yield* rows<Row>(statement, values))[0];
 }
 
-/** For a statement without rows. */
 export function* run(statement: Statement, values: Values = {}): Work<void> {
   yield { statement, values };
 }
@@ -33,7 +28,6 @@ export function method<Args extends unknown[], T>(
   return (...args) => run(() => work(...args));
 }
 
-/** How an adapter runs work. */
 export interface Transactions {
   /** Whether a statement takes no round trip, so that many small ones are cheaper than a large one. */
   readonly runsLocally: boolean;

@@ -3,7 +3,7 @@ import { writeNote } from '../sql/audit.ts';
 import { isHeld, isWaiting, progressValues, replyChanges, replyReads, resultValues } from '../sql/replies.ts';
 import { type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { endLeases, replySweep } from '../sql/sweeps.ts';
-import { count, rows, run, type Transactions, type Work } from '../sql/work.ts';
+import { count, method, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { ClaimedReply, FailedReply, Notices, Replies, ReplyClaim } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { WorkerLock } from './locks.ts';
@@ -55,31 +55,28 @@ export function sqliteReplies(
     ...replyReads(transactions),
 
     // Claims, renewals and progress need no sync: a reply that loses them to a power cut starts over.
-    claimReplies: (shares, leaseMs) =>
-      writeUnsynced(function* () {
-        const claimed: ClaimedReply[] = [];
-        for (const { organizationId, limit } of shares)
-          claimed.push(...(yield* rows<ClaimedReply>(findDue, { organizationId, limit })));
-        for (const reply of claimed) yield* run(claim, { ...reply, leaseMs });
-        return claimed;
-      }),
+    claimReplies: method(writeUnsynced, function* (shares, leaseMs) {
+      const claimed: ClaimedReply[] = [];
+      for (const { organizationId, limit } of shares)
+        claimed.push(...(yield* rows<ClaimedReply>(findDue, { organizationId, limit })));
+      for (const reply of claimed) yield* run(claim, { ...reply, leaseMs });
+      return claimed;
+    }),
 
-    renewReplies: (claims, leaseMs) =>
-      writeUnsynced(function* () {
-        const lost: ReplyClaim[] = [];
-        for (const held of claims) if ((yield* count(renew, { ...held, leaseMs })) === 0) lost.push(held);
-        return lost;
-      }),
+    renewReplies: method(writeUnsynced, function* (claims, leaseMs) {
+      const lost: ReplyClaim[] = [];
+      for (const held of claims) if ((yield* count(renew, { ...held, leaseMs })) === 0) lost.push(held);
+      return lost;
+    }),
 
     recordReplyProgress: (held, progress) =>
       writeUnsynced(() => change(recordProgress, held, progressValues(progress))),
 
-    settleReply: (held, { note, ...result }) =>
-      write(function* () {
-        const settled = yield* change(settle, held, resultValues(result));
-        if (settled && note) yield* writeNote(held.organizationId, note);
-        return settled;
-      }),
+    settleReply: method(write, function* (held, { note, ...result }) {
+      const settled = yield* change(settle, held, resultValues(result));
+      if (settled && note) yield* writeNote(held.organizationId, note);
+      return settled;
+    }),
 
     retryReply: (held, retry) => write(() => change(release, held, { attemptsUsed: 1, ...retry })),
 

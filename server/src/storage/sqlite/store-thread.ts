@@ -7,20 +7,10 @@ interface ThreadOptions {
   readonly resourceLimits?: ResourceLimits;
 }
 
-interface Question {
-  readonly text: string;
-  readonly values: Values;
-}
+type Question = { readonly text: string; readonly values: Values };
+type Answer = { readonly rows: unknown[] } | { readonly error: string };
 
-interface Answer {
-  readonly rows?: unknown[];
-  readonly error?: string;
-}
-
-/**
- * Runs queries in two threads, so that a long one blocks neither the process nor a query of another organization: the queue
- * of searches runs one of each organization at a time.
- */
+/** Two threads, so that a long search blocks no other organization: each organization searches one at a time. */
 export class ReadThreads {
   readonly #threads: readonly [StoreThread, StoreThread];
 
@@ -39,19 +29,16 @@ export class ReadThreads {
     return (other.waiting < one.waiting ? other : one).all(text, values);
   }
 
-  /** To be called before the database is closed. */
   async close(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close()));
   }
 }
 
-/**
- * Runs statements with a connection of its own, one at a time. Started on first use; it keeps the process alive only while
- * somebody waits for it.
- */
+/** Runs statements one at a time on a connection of its own. Starts when needed; an idle thread lets the process end. */
 export class StoreThread {
   readonly #file: string;
   readonly #options: ThreadOptions;
+  /** Of statements that were not answered, in their order. */
   readonly #waiting: PromiseWithResolvers<unknown[]>[] = [];
   #isClosed = false;
   #thread: Worker | undefined;
@@ -61,15 +48,8 @@ export class StoreThread {
     this.#options = options;
   }
 
-  /** How many statements it has not answered. */
   get waiting(): number {
     return this.#waiting.length;
-  }
-
-  start(): void {
-    if (this.#thread !== undefined) return;
-    this.#thread = this.#start();
-    this.#thread.unref();
   }
 
   async all<Row>(text: string, values: Values): Promise<Row[]> {
@@ -89,7 +69,8 @@ export class StoreThread {
     await this.#thread?.terminate();
   }
 
-  #start(): Worker {
+  start(): void {
+    if (this.#thread !== undefined) return;
     const { readonly, resourceLimits = {} } = this.#options;
     const thread = new Worker(new URL(import.meta.url), {
       workerData: { store: this.#file, readonly },
@@ -97,12 +78,12 @@ export class StoreThread {
       execArgv: [],
       resourceLimits,
     });
-    thread.on('message', ({ rows, error }: Answer) => {
+    thread.on('message', (answer: Answer) => {
       if (this.#thread !== thread) return;
       const waiting = this.#waiting.shift();
       if (this.#waiting.length === 0) thread.unref();
-      if (rows === undefined) waiting?.reject(new Error(error));
-      else waiting?.resolve(rows);
+      if ('error' in answer) waiting?.reject(new Error(answer.error));
+      else waiting?.resolve(answer.rows);
     });
     // Answers come in the order of the statements. After a lost one, each would go to the wrong caller.
     thread.on('messageerror', (error) => {
@@ -111,7 +92,8 @@ export class StoreThread {
     });
     thread.on('error', (error) => this.#fail(thread, error));
     thread.on('exit', () => this.#fail(thread, new Error('a thread of the store has ended')));
-    return thread;
+    thread.unref();
+    this.#thread = thread;
   }
 
   #fail(thread: Worker, error: Error): void {
@@ -129,19 +111,11 @@ function answerAll(file: string, readonly: boolean): void {
     try {
       const statement = statements.get(text) ?? database.prepare<[Values]>(text).raw();
       statements.set(text, statement);
-      parentPort!.postMessage({ rows: statement.all(flagsAsNumbers(values)) } satisfies Answer);
+      parentPort!.postMessage({ rows: statement.all(values) } satisfies Answer);
     } catch (error) {
       parentPort!.postMessage({ error: (error as Error).message } satisfies Answer);
     }
   });
-}
-
-function flagsAsNumbers(values: Values): Values {
-  const entries = Object.entries(values).map(([name, value]) => [
-    name,
-    typeof value === 'boolean' ? Number(value) : value,
-  ]);
-  return Object.fromEntries(entries);
 }
 
 const { store, readonly } = (workerData ?? {}) as { store?: string; readonly: boolean };

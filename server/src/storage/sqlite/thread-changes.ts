@@ -1,21 +1,17 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
-import type { MessageStatus } from '../../domain/message.ts';
+import type { AssistantMessage } from '../../domain/message.ts';
 import { isRunning as isRunningStatus } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey } from '../listings.ts';
 import { isMember, mayAct } from '../sql/api-keys.ts';
 import { writeNote } from '../sql/audit.ts';
-import { endCancelled, exceeded, isRunning, roomValues } from '../sql/replies.ts';
+import { type Exceeded, endCancelled, exceeded, isRunning, ofLatest, roomValues } from '../sql/replies.ts';
 import { sql, statement } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion, threadColumns } from '../sql/thread-reads.ts';
-import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
+import { method, row, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { NewReply, NewThread, Replies, Threads } from '../store.ts';
 
-/** The ids of a thread. */
-interface ThreadIds {
-  readonly organizationId: OrganizationId;
-  readonly threadId: ThreadId;
-}
+type ThreadIds = { readonly organizationId: OrganizationId; readonly threadId: ThreadId };
 
 const ofThread = sql`organization_id = :organizationId AND thread_id = :threadId`;
 
@@ -63,7 +59,6 @@ const insertReply = statement('insert-reply')`
   VALUES (:organizationId, :threadId, :replyId, 'assistant', '', :at, 'in_progress', '[]',
     :held, :token, :availableAt, 0, :deadlineAt, :traceId)`;
 
-/** Inserts the prompt, if any, and the reply to it. */
 export function* insertMessages(
   ids: ThreadIds,
   { prompt, replyId, replyDeadlineMs, traceId, claim }: Omit<NewReply, 'budget'> & Pick<NewThread, 'claim'>,
@@ -87,6 +82,8 @@ export function* cancelRunning(ids: ThreadIds): Work<MessageId[]> {
 const tick = statement('tick')`
   UPDATE store_clock SET move_sequence = move_sequence + :moves RETURNING :later AS at, move_sequence AS move`;
 
+type Tick = { readonly at: number; readonly move: number };
+
 /** A time later than everything committed before and than `previousAt`, and the number of the last of `moves` moves. */
 export function* takeTick(moves: number, previousAt: number): Work<Tick> {
   return (yield* row<Tick>(tick, { moves, previousAt }))!;
@@ -99,98 +96,79 @@ const publish = statement('publish-thread')`UPDATE thread SET published = :publi
 const findLatest = statement('find-latest-reply')`
   SELECT id, created_at AS "createdAt", status FROM message WHERE ${ofThread} AND role = 'assistant'
   ORDER BY created_at DESC, id DESC LIMIT 1`;
-const findLastPrompt = statement('find-last-prompt')`
-  SELECT id FROM message WHERE ${ofThread} AND role = 'user' ORDER BY created_at DESC, id DESC LIMIT 1`;
+const findLastPrompt = statement(
+  'find-last-prompt',
+)`SELECT ${ofLatest('user', sql`id`, sql`:threadId`)} AS id`;
 const readSize = statement('read-thread-size')`
   SELECT ${exceeded} AS exceeded FROM message WHERE ${ofThread}`;
 const supersede = statement('supersede-reply')`
   UPDATE message SET unanswered_at = NULL WHERE ${ofThread} AND id = :id AND unanswered_at IS NOT NULL`;
 const touch = statement('touch-thread')`
-  UPDATE thread SET updated_at = :at, activity_at = :at WHERE ${isThread}`;
+  UPDATE thread SET updated_at = :at, activity_at = :at, ${nextVersion} WHERE ${isThread}`;
 
-/** The changes of threads that only the console and the operator make. */
-export function sqliteThreadChanges({
-  write,
-}: Transactions): Pick<
+type ThreadChanges = Pick<
   Threads & Replies,
   'addReply' | 'restoreThread' | 'setThreadPublished' | 'cancelReplies'
-> {
+>;
+
+/** The changes of threads that only the console and the operator make. */
+export function sqliteThreadChanges({ write }: Transactions): ThreadChanges {
   return {
-    addReply: (organizationId, threadId, userId, reply) =>
-      write(function* () {
-        const { prompt } = reply;
-        const ids = { organizationId, threadId };
+    addReply: method(write, function* (organizationId, threadId, userId, reply) {
+      const { prompt } = reply;
+      const ids = { organizationId, threadId };
+      const thread = yield* findThread(organizationId, threadId);
+      if (thread === undefined || thread.deletedAt !== null) return { outcome: 'missing' };
+      if (thread.userId !== userId) return { outcome: 'refused', thread };
+      if (!(yield* isMember(organizationId, userId))) return { outcome: 'missing' };
+      const latest = yield* row<Pick<AssistantMessage, 'id' | 'createdAt' | 'status'>>(findLatest, ids);
+      // A purge of the organization has removed the messages.
+      if (latest === undefined) return { outcome: 'missing' };
+      if (isRunningStatus(latest.status)) return { outcome: 'running' };
+      if (prompt?.replaces !== undefined) {
+        const last = yield* row<{ id: MessageId }>(findLastPrompt, ids);
+        if (prompt.replaces !== last?.id) return { outcome: 'outdated' };
+      }
+      const size = yield* row<Exceeded>(readSize, { ...ids, ...roomValues(reply) });
+      if (size!.exceeded !== null) return { outcome: 'full', exceeded: size!.exceeded };
+      const tick = yield* takeTick(prompt === null ? 0 : 1, latest.createdAt);
+      yield* insertMessages(ids, reply, tick.at);
+      if (prompt === null || prompt.replaces !== undefined) yield* run(supersede, { ...ids, id: latest.id });
+      if (prompt === null) yield* raiseVersion(ids);
+      else {
+        yield* recordMove(thread, tick);
+        yield* run(touch, { ...ids, at: tick.at });
+      }
+      return { outcome: 'added' };
+    }),
+
+    restoreThread: method(write, function* (organizationId, threadId, userId, withinMs, note) {
+      if (!(yield* isMember(organizationId, userId))) return 'missing';
+      const restored = yield* row<Thread>(restore, { organizationId, threadId, userId, withinMs });
+      if (restored === undefined) return 'missing';
+      yield* adjustSizes(restored, { threads: 1, published: restored.published ? 1 : 0 });
+      yield* writeNote(organizationId, note);
+      return 'restored';
+    }),
+
+    setThreadPublished: method(write, function* (organizationId, threadId, published, note) {
+      if (!(yield* mayAct(organizationId, note.actor))) return 'missing';
+      const changed = yield* row<Thread>(publish, { organizationId, threadId, published });
+      if (changed === undefined) {
         const thread = yield* findThread(organizationId, threadId);
-        if (thread === undefined || thread.deletedAt !== null) return { outcome: 'missing' };
-        if (thread.userId !== userId) return { outcome: 'refused', thread };
-        if (!(yield* isMember(organizationId, userId))) return { outcome: 'missing' };
-        const latest = yield* row<LatestReply>(findLatest, ids);
-        // A purge of the organization has removed the messages.
-        if (latest === undefined) return { outcome: 'missing' };
-        if (isRunningStatus(latest.status)) return { outcome: 'running' };
-        if (prompt?.replaces !== undefined) {
-          const last = yield* row<{ id: MessageId }>(findLastPrompt, ids);
-          if (prompt.replaces !== last?.id) return { outcome: 'outdated' };
-        }
-        const { exceeded } = (yield* row<ThreadSize>(readSize, { ...ids, ...roomValues(reply) }))!;
-        if (exceeded !== null) return { outcome: 'full', exceeded };
-        const tick = yield* takeTick(prompt === null ? 0 : 1, latest.createdAt);
-        yield* insertMessages(ids, reply, tick.at);
-        if (prompt === null || prompt.replaces !== undefined)
-          yield* run(supersede, { ...ids, id: latest.id });
-        if (prompt !== null) {
-          yield* recordMove(thread, tick);
-          yield* run(touch, { ...ids, at: tick.at });
-        }
-        yield* raiseVersion(ids);
-        return { outcome: 'added' };
-      }),
+        return thread?.deletedAt === null ? 'done' : 'missing';
+      }
+      yield* adjustSizes(changed, { threads: 0, published: published ? 1 : -1 });
+      yield* writeNote(organizationId, note);
+      return 'done';
+    }),
 
-    restoreThread: (organizationId, threadId, userId, withinMs, note) =>
-      write(function* () {
-        if (!(yield* isMember(organizationId, userId))) return 'missing';
-        const restored = yield* row<Thread>(restore, { organizationId, threadId, userId, withinMs });
-        if (restored === undefined) return 'missing';
-        yield* adjustSizes(restored, { threads: 1, published: restored.published ? 1 : 0 });
-        yield* writeNote(organizationId, note);
-        return 'restored';
-      }),
-
-    setThreadPublished: (organizationId, threadId, published, note) =>
-      write(function* () {
-        if (!(yield* mayAct(organizationId, note.actor))) return 'missing';
-        const changed = yield* row<Thread>(publish, { organizationId, threadId, published });
-        if (changed === undefined) {
-          const thread = yield* findThread(organizationId, threadId);
-          return thread?.deletedAt === null ? 'done' : 'missing';
-        }
-        yield* adjustSizes(changed, { threads: 0, published: published ? 1 : -1 });
-        yield* writeNote(organizationId, note);
-        return 'done';
-      }),
-
-    cancelReplies: (organizationId, threadId, userId) =>
-      write(function* () {
-        if (userId !== undefined && !(yield* isMember(organizationId, userId))) return [];
-        const ids = { organizationId, threadId };
-        const cancelled = yield* cancelRunning(ids);
-        if (cancelled.length > 0) yield* raiseVersion(ids);
-        return cancelled;
-      }),
+    cancelReplies: method(write, function* (organizationId, threadId, userId) {
+      if (userId !== undefined && !(yield* isMember(organizationId, userId))) return [];
+      const ids = { organizationId, threadId };
+      const cancelled = yield* cancelRunning(ids);
+      if (cancelled.length > 0) yield* raiseVersion(ids);
+      return cancelled;
+    }),
   };
-}
-
-interface LatestReply {
-  readonly id: MessageId;
-  readonly createdAt: number;
-  readonly status: MessageStatus;
-}
-
-interface Tick {
-  readonly at: number;
-  readonly move: number;
-}
-
-interface ThreadSize {
-  readonly exceeded: 'messages' | 'bytes' | null;
 }

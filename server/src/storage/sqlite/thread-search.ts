@@ -36,13 +36,6 @@ const searchText = `SELECT ${threadColumns}, thread_term.rowid FROM thread_term
   WHERE thread_term MATCH :match AND thread_term.rowid < :before AND thread_term.rowid >= :since AND ${isFound}
   ORDER BY thread_term.rowid DESC LIMIT :limit`;
 
-type FoundRow = [...ThreadRow, number: number];
-
-interface Known {
-  number: number;
-  version: number;
-}
-
 /** A search runs in a thread: one that finds little may read the entries of all threads of the person. */
 export function sqliteThreadSearch(
   database: Database,
@@ -57,7 +50,7 @@ export function sqliteThreadSearch(
   const removeDue = database.prepare(
     `DELETE FROM search_due WHERE organization_id = @organizationId AND thread_id = @threadId AND stamp = @stamp`,
   );
-  const find = database.prepare<[object], Known>(
+  const find = database.prepare<[object], { number: number; version: number }>(
     `SELECT number, version FROM thread_search WHERE organization_id = @organizationId AND thread_id = @threadId`,
   );
   const lastNumber = database
@@ -65,14 +58,12 @@ export function sqliteThreadSearch(
       'SELECT max(number) FROM thread_search WHERE number >= @first AND number < @end',
     )
     .pluck();
-  const exists = database.prepare(
-    'SELECT 1 FROM thread WHERE organization_id = @organizationId AND id = @threadId',
-  );
   // A trigger removes its terms.
   const remove = database.prepare('DELETE FROM thread_search WHERE number = @number');
   const insert = database.prepare(
     `INSERT INTO thread_search (number, organization_id, thread_id, version, state, line)
-     VALUES (@number, @organizationId, @threadId, @version, @state, @line)`,
+     SELECT @number, organization_id, id, @version, @state, @line FROM thread
+     WHERE organization_id = @organizationId AND id = @threadId`,
   );
   const insertTerms = database.prepare('INSERT INTO thread_term (rowid, terms) VALUES (@number, @terms)');
   const mergeStep = prepareMergeStep(database, 'thread_term');
@@ -89,13 +80,13 @@ export function sqliteThreadSearch(
     const known = find.get(due);
     if (known !== undefined && entry !== undefined && known.version > entry.version) return;
     if (known !== undefined) remove.run(known);
-    if (entry === undefined || exists.get(due) === undefined) return;
+    if (entry === undefined) return;
     const { thread, version, state, line } = entry;
     const activityAt = thread.updatedAt ?? thread.createdAt;
     const isInPlace = known !== undefined && Math.floor(known.number / numbersPerMs) === activityAt;
     const number = isInPlace ? known.number : numberAt(activityAt);
-    insert.run({ ...due, number, version, state, line });
-    insertTerms.run({ number, terms: scopedTerms(entry) });
+    const { changes } = insert.run({ ...due, number, version, state, line });
+    if (changes === 1) insertTerms.run({ number, terms: scopedTerms(entry) });
   }
 
   const { summarizeThreads } = threadSummaries(transactions);
@@ -120,7 +111,7 @@ export function sqliteThreadSearch(
     },
 
     async searchThreads(organizationId, query, limit, after) {
-      const found = await reads.all<FoundRow>(searchText, {
+      const found = await reads.all<ThreadRow>(searchText, {
         ...foundValues(organizationId, query),
         match: matchTexts(organizationId, query, queryDialect).join(queryDialect.or),
         before: after === undefined ? Number.MAX_SAFE_INTEGER : Number(after),

@@ -1,6 +1,5 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
-import type { AssistantMessage } from '../../domain/message.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { memoryOf } from '../kept-objects.ts';
@@ -13,13 +12,12 @@ import {
   mayWrite,
   type NoWrite,
   nextVersion,
-  outcomeOfNoWrite,
   readWhole,
   repeatedCreate,
   threadColumns,
   threadReads,
 } from '../sql/thread-reads.ts';
-import { row, run, type Transactions, type Work } from '../sql/work.ts';
+import { method, row, run, type Transactions, type Work } from '../sql/work.ts';
 import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread, Writer } from '../store.ts';
 import type { ObjectCache } from './object-cache.ts';
 import {
@@ -45,18 +43,19 @@ const rename = statement('rename-thread')`
 const softDelete = statement('delete-thread')`
   UPDATE thread SET deleted_at = :now, deleted = 1, ${nextVersion} WHERE ${isThread}`;
 
-/** Whether the key is known to be valid. One that is still kept has not changed since it was read. */
-function isKept(cache: ObjectCache, organizationId: OrganizationId, { userId, keyHash }: Writer): boolean {
+/** A key that is still kept has not changed since it was read. */
+function* isGranted(cache: ObjectCache, ...asked: Parameters<typeof mayWrite>): Work<boolean> {
+  const [organizationId, { userId, keyHash }] = asked;
   const kept = cache.get<KeyGrant>(keyHash ?? '');
-  return kept?.apiEnabled === true && kept.organizationId === organizationId && kept.userId === userId;
+  const isOwnKey = kept?.organizationId === organizationId && kept.userId === userId;
+  return (isOwnKey && kept.apiEnabled) || (yield* mayWrite(...asked));
 }
 
 function* create(cache: ObjectCache, organizationId: OrganizationId, thread: NewThread): Work<Created> {
   const { id: threadId, messageId, prompt, idempotency } = thread;
-  if (!isKept(cache, organizationId, thread) && !(yield* mayWrite(organizationId, thread)))
-    return { outcome: 'revoked' };
-  const known = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
-  if (known?.live) return known.result;
+  if (!(yield* isGranted(cache, organizationId, thread))) return { outcome: 'revoked' };
+  const first = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
+  if (first !== undefined) return first;
   const { at } = (yield* row<{ at: number }>(insertThread, { ...thread, organizationId }))!;
   const reply = { ...thread, prompt: { messageId, content: prompt } };
   yield* insertMessages({ organizationId, threadId }, reply, at);
@@ -73,11 +72,11 @@ function* findOwn(
   writer: Writer,
   actor?: Actor,
 ): Work<Thread | NoWrite> {
+  if (!(yield* isGranted(cache, organizationId, writer, actor))) return { outcome: 'revoked' };
   const thread = yield* findThread(organizationId, threadId);
-  const isOwn = thread?.deletedAt === null && thread.userId === writer.userId;
-  const isGranted = isKept(cache, organizationId, writer) || (yield* mayWrite(organizationId, writer, actor));
-  if (isOwn && isGranted) return thread;
-  return yield* outcomeOfNoWrite(organizationId, threadId, writer, actor);
+  if (thread === undefined) return { outcome: 'missing' };
+  const isOwn = thread.deletedAt === null && thread.userId === writer.userId;
+  return isOwn ? thread : { outcome: 'refused', thread };
 }
 
 export function sqliteThreads(
@@ -114,34 +113,24 @@ export function sqliteThreads(
       findKept(organizationId, threadId, reader)?.version ??
       reads.threadVersion(organizationId, threadId, reader),
 
-    async getThreadHead(organizationId, threadId) {
-      const kept = findKept(organizationId, threadId);
-      if (kept === undefined) return reads.getThreadHead(organizationId, threadId);
-      const { thread, version, messages } = kept;
-      const latest = messages.findLast(({ role }) => role === 'assistant') as AssistantMessage;
-      return { thread, version, messageCount: messages.length, latest };
-    },
+    renameThread: method(write, function* (organizationId, threadId, writer, title) {
+      const before = yield* findOwn(cache, organizationId, threadId, writer);
+      if ('outcome' in before) return before;
+      const tick = yield* takeTick(1, 0);
+      yield* recordMove(before, tick);
+      const renamed = yield* row<Thread>(rename, { organizationId, threadId, title, at: tick.at });
+      return { outcome: 'renamed', thread: renamed! };
+    }),
 
-    renameThread: (organizationId, threadId, writer, title) =>
-      write(function* () {
-        const before = yield* findOwn(cache, organizationId, threadId, writer);
-        if ('outcome' in before) return before;
-        const tick = yield* takeTick(1, 0);
-        yield* recordMove(before, tick);
-        const renamed = yield* row<Thread>(rename, { organizationId, threadId, title, at: tick.at });
-        return { outcome: 'renamed', thread: renamed! };
-      }),
-
-    deleteThread: (organizationId, threadId, writer, note) =>
-      write(function* () {
-        const before = yield* findOwn(cache, organizationId, threadId, writer, note.actor);
-        if ('outcome' in before) return before;
-        yield* run(softDelete, { organizationId, threadId });
-        const cancelled = yield* cancelRunning({ organizationId, threadId });
-        yield* adjustSizes(before, { threads: -1, published: before.published ? -1 : 0 });
-        yield* writeNote(organizationId, note);
-        return { outcome: 'deleted', cancelled };
-      }),
+    deleteThread: method(write, function* (organizationId, threadId, writer, note) {
+      const before = yield* findOwn(cache, organizationId, threadId, writer, note.actor);
+      if ('outcome' in before) return before;
+      yield* run(softDelete, { organizationId, threadId });
+      const cancelled = yield* cancelRunning({ organizationId, threadId });
+      yield* adjustSizes(before, { threads: -1, published: before.published ? -1 : 0 });
+      yield* writeNote(organizationId, note);
+      return { outcome: 'deleted', cancelled };
+    }),
 
     ...sqliteThreadChanges(transactions),
   };

@@ -1,4 +1,3 @@
-import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import {
   type FirstPage,
@@ -8,75 +7,56 @@ import {
   keptThread,
   pageName,
 } from '../kept-pages.ts';
-import {
-  bottom,
-  byPosition,
-  cut,
-  isExpired,
-  kindOf,
-  type ListingKind,
-  readStart,
-  writeStart,
-} from '../listings.ts';
+import { byPosition, cut, isExpired, readStart, writeStart } from '../listings.ts';
 import { join, type Sql, sql, type Values } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
-import { forEachListing, isLater, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
+import {
+  forEachListing,
+  isLater,
+  kindOf,
+  type ListingKind,
+  type ListingQuery,
+  laterValues,
+  pageValues,
+} from '../sql/walks.ts';
 import type { ListedThread, Walks } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
 
-/** `threadColumns`, read with `.raw()`: a page of rows as arrays costs a quarter less than as objects. */
-export type ThreadRow = [
-  organizationId: OrganizationId,
-  id: ThreadId,
-  userId: UserId,
-  title: string,
-  accountId: string | null,
-  secondaryId: string | null,
-  createdAt: number,
-  updatedAt: number | null,
-  published: number,
-  deletedAt: number | null,
-];
+/** `threadColumns` and others, read with `.raw()`: a page of arrays costs a quarter less than one of objects. */
+export type ThreadRow = readonly unknown[];
 
 export const threadColumnCount = 10;
 
-export const toThread = (row: readonly [...ThreadRow, ...unknown[]]): Thread => ({
-  organizationId: row[0],
-  id: row[1],
-  userId: row[2],
-  title: row[3],
-  accountId: row[4],
-  secondaryId: row[5],
-  createdAt: row[6],
-  updatedAt: row[7],
-  published: row[8] === 1,
-  deletedAt: row[9],
-});
+export function toThread(row: ThreadRow): Thread {
+  const thread: Readonly<Record<keyof Thread, unknown>> = {
+    organizationId: row[0],
+    id: row[1],
+    userId: row[2],
+    title: row[3],
+    accountId: row[4],
+    secondaryId: row[5],
+    createdAt: row[6],
+    updatedAt: row[7],
+    published: row[8] === 1,
+    deletedAt: row[9],
+  };
+  return thread as Thread;
+}
 
-/** `activityAt` is the position of the thread when the walk started. */
-type ListedRow = [...ThreadRow, activityAt: number];
-type FirstPageRow = [...ListedRow, lastSequence: number, lastMove: number, size: number];
-
-/**
- * A walk's start holds the numbers of the last thread and the last move at that time. The walk skips threads with a higher
- * number, and finds threads that moved later at the position they had before.
- */
+/** A walk skips threads that are newer than its start, and finds threads that have moved since at their old position. */
 export function sqliteWalks(database: Database, commits: CommitQueue, cache: ObjectCache): Walks {
-  const prepare = <Row>(text: Sql) => database.prepare<[Values], Row>(text).raw();
+  const prepare = (text: Sql) => database.prepare<[Values], ThreadRow>(text).raw();
   const queries = forEachListing(dialect, (query) => {
     const { firstPage, laterPage, moves } = textsOf(query);
-    return {
-      firstPage: prepare<FirstPageRow>(firstPage),
-      laterPage: prepare<ListedRow>(laterPage),
-      moves: prepare<ListedRow>(moves),
-    };
+    return { firstPage: prepare(firstPage), laterPage: prepare(laterPage), moves: prepare(moves) };
   });
 
-  function toListed(row: readonly [...ListedRow, ...unknown[]]): ListedThread {
+  /** The column after those of the thread is its activity when the walk started. */
+  function toListed(row: ThreadRow): ListedThread {
     const thread = keptThread(cache, toThread(row));
-    return { thread, position: { activityAt: row[threadColumnCount], id: thread.id } };
+    return { thread, position: { activityAt: row[threadColumnCount] as number, id: thread.id } };
   }
 
   /** In one transaction, so that the page and the moves are consistent. */
@@ -84,9 +64,8 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
     const { laterPage, moves } = queries[kind];
     const rows = laterPage.all(values).map(toListed);
     // Down to the end of the page. A page that is not full reaches to the end of the listing.
-    const lowest = rows.length <= limit ? bottom : rows.at(-1)!.position;
-    const bounds = { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
-    const moved = moves.all({ ...values, ...bounds }).map(toListed);
+    const { activityAt, id } = rows.length <= limit ? { activityAt: 0, id: '' } : rows.at(-1)!.position;
+    const moved = moves.all({ ...values, lowestActivityAt: activityAt, lowestId: id }).map(toListed);
     return cut(moved.length === 0 ? rows : [...rows, ...moved].sort(byPosition), limit);
   });
 
@@ -115,7 +94,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
       const state = cache.listingChange(organizationId);
       const kept = cache.get<KeptPage>(name);
       if (kept?.state === state) return kept.page;
-      const values = { ...pageValues(organizationId, listing, limit), ...laterValues(walk, start) };
+      const values = { ...pageValues(organizationId, listing, limit), ...laterValues(walk.after, start) };
       const page = readLater(kindOf(listing), limit, values);
       return keepPage(cache, name, { page, state, at });
     },
@@ -146,10 +125,7 @@ function textsOf({ ranges, size, moves }: ListingQuery) {
   };
 }
 
-/**
- * Merges index ranges of the same order while they are read, and stops at the end of the page. Only keys are merged; rows
- * are read only for the threads on the page.
- */
+/** Merges index ranges of the same order up to the end of the page, and reads rows only for the threads on the page. */
 function merged(ranges: readonly Sql[]): Sql {
   const keys = ranges.map(
     (range) => sql`SELECT activity_at, id, sequence FROM thread
