@@ -24,33 +24,19 @@ export interface ClockJump {
 }
 
 /**
- * Detects that the store's clock was set forward: it has then advanced by more than a steady clock. Leases and deadlines are
- * moved by the difference. Every process that sweeps detects the jump; the first one to record it in the store moves them.
+ * Detects that the store's clock was set forward: since the `last` reading up to which jumps were handled, it has advanced
+ * by more than a steady clock. A slow reading makes a jump look smaller, never larger. Leases and deadlines are moved by
+ * the jump. Every process that sweeps detects it; the first one to record it in the store moves them.
  */
-export class ClockJumps {
-  #last: ClockReading;
-
-  constructor(first: ClockReading) {
-    this.#last = first;
-  }
-
-  /** The jump since the last accepted reading. A slow reading makes it look smaller, never larger. */
-  jumpAt(reading: ClockReading): ClockJump | undefined {
-    const last = this.#last;
-    const elapsedMs = reading.afterMs - last.beforeMs;
-    const jumpedMs = Math.floor(reading.time - last.time - elapsedMs);
-    if (jumpedMs < jumpMsMin) return undefined;
-    return {
-      jumpedMs,
-      seenByOthersFrom: last.time + jumpedMs - toleranceMs,
-      datedBefore: last.time + Math.max(jumpedMs, Math.ceil(elapsedMs)),
-    };
-  }
-
-  /** To be called after a jump up to this reading was handled. */
-  accept(reading: ClockReading): void {
-    this.#last = reading;
-  }
+export function clockJump(last: ClockReading, reading: ClockReading): ClockJump | undefined {
+  const elapsedMs = reading.afterMs - last.beforeMs;
+  const jumpedMs = Math.floor(reading.time - last.time - elapsedMs);
+  if (jumpedMs < jumpMsMin) return undefined;
+  return {
+    jumpedMs,
+    seenByOthersFrom: last.time + jumpedMs - toleranceMs,
+    datedBefore: last.time + Math.max(jumpedMs, Math.ceil(elapsedMs)),
+  };
 }
 
 /** A clock this far behind the newest row is wrong. Smaller differences come from bursts of renames. */

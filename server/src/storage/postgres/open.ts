@@ -1,4 +1,4 @@
-import { ClockJumps, diagnoseClock } from '../clock-jumps.ts';
+import { diagnoseClock } from '../clock-jumps.ts';
 import { cacheBytesDefault, KeptObjects } from '../kept-objects.ts';
 import { purges } from '../sql/purge.ts';
 import { isRunning } from '../sql/replies.ts';
@@ -46,7 +46,7 @@ export async function openPostgresStore(
   const { run } = database;
   const beforeMs = time.steady();
   const [start] = await run<{ at: number }>(readTime);
-  const jumps = new ClockJumps({ time: start!.at, beforeMs, afterMs: time.steady() });
+  const reading = { time: start!.at, beforeMs, afterMs: time.steady() };
   const kept = new KeptObjects(settings.cacheBytes ?? cacheBytesDefault);
   const { close: closeNotices, ...notices } = postgresNotices(database, servers);
 
@@ -56,7 +56,7 @@ export async function openPostgresStore(
     ...postgresThreads(database, kept),
     ...postgresWalks(database, kept),
     ...postgresThreadSearch(database),
-    ...postgresReplies(database, jumps),
+    ...postgresReplies(database, reading),
     ...postgresDocuments(database),
     ...retention(database, removal),
     ...purges(database, removal),

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { MessageId } from '../../domain/id.ts';
-import type { ClockJumps } from '../clock-jumps.ts';
+import type { ClockReading } from '../clock-jumps.ts';
 import { insertNotes, noteColumns, noteValues, withoutNote } from '../sql/audit.ts';
 import {
   endCancelled,
@@ -71,7 +71,7 @@ function changeReplies(columns: CallColumns, change: Sql, condition: Sql, grant 
 /** Claims, renewals and progress need no sync: after a power cut the reply is generated again from the start. */
 const unsynced = sql`(SELECT set_config('synchronous_commit', 'off', true))`;
 
-/** Random and drawn by the node: never used again after a crash of the database, and known even if the answer is lost. */
+/** Tokens are random, drawn by the node: none is used again after a crash, and each is known even if its answer is lost. */
 const tokenEnd = 2 ** 48 - 1;
 
 const shareColumns = callColumns({ text: 'organizationId', bigint: 'limit' });
@@ -136,7 +136,7 @@ const cancel = statement('cancel-replies')`${changeReplies(cancelColumns, endCan
 const keepTime = statement('keep-time')`
   UPDATE store_clock SET latest_at = :at::bigint WHERE latest_at < :at::bigint - 1000`;
 
-export function postgresReplies(database: Database, jumps: ClockJumps): Replies {
+export function postgresReplies(database: Database, reading: ClockReading): Replies {
   const { run, time } = database;
   const batchLimits = { batchesMax: 2, callsMax: 32, key: 'messageId' };
   const batchProgress = database.batched(recordProgress, progressColumns, batchLimits);
@@ -199,7 +199,7 @@ export function postgresReplies(database: Database, jumps: ClockJumps): Replies 
     cancelReplies: async (organizationId, threadId, userId) =>
       (await batchCancels({ organizationId, threadId, userId: userId ?? null })).map(({ id }) => id),
 
-    sweepReplies: replySweep(database, jumps, () => time.steady(), beforeSweep),
+    sweepReplies: replySweep(database, reading, () => time.steady(), beforeSweep),
 
     // The store cannot know which workers are alive: the leases of dead ones run out.
     releaseOrphanedReplies: async () => [],

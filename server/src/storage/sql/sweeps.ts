@@ -1,4 +1,4 @@
-import type { ClockJumps } from '../clock-jumps.ts';
+import { type ClockReading, clockJump } from '../clock-jumps.ts';
 import type { FailedReply, FailureTexts, Replies, ReplyName } from '../store.ts';
 import { isHeld, isRunning, startOver } from './replies.ts';
 import { jsonRows, opaque, type Sql, sql, statement, type Values } from './sql.ts';
@@ -85,21 +85,22 @@ export function* endLeases(
 /** `beforeSweep` is called with the store's time after leases and deadlines were moved by a jump of the clock. */
 export function replySweep(
   { read, write }: Transactions,
-  jumps: ClockJumps,
+  first: ClockReading,
   steady: () => number,
   beforeSweep: (at: number) => Promise<void> = async () => {},
 ): Replies['sweepReplies'] {
+  let last = first;
   return async (texts, { attemptsMax, leases }) => {
     const beforeMs = steady();
     const { at, found } = (await read(() => row<{ at: number; found: boolean }>(findAny)))!;
     const reading = { time: at, beforeMs, afterMs: steady() };
-    const jump = jumps.jumpAt(reading);
+    const jump = clockJump(last, reading);
     if (jump !== undefined) {
       await write(function* () {
         if ((yield* count(recordJump, { ...jump, at })) === 1) yield* run(moveTimes, { ...jump });
       });
     }
-    jumps.accept(reading);
+    last = reading;
     await beforeSweep(at);
     if (!found) return [];
     return write(function* () {

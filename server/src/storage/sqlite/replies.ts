@@ -1,4 +1,3 @@
-import { ClockJumps } from '../clock-jumps.ts';
 import { writeNote } from '../sql/audit.ts';
 import { isHeld, isWaiting, progressValues, replyChanges, replyReads, resultValues } from '../sql/replies.ts';
 import { type Statement, sql, statement, type Values } from '../sql/sql.ts';
@@ -49,7 +48,7 @@ export function sqliteReplies(
 ): Omit<Replies, 'cancelReplies'> & Notices {
   const { write, writeUnsynced } = transactions;
   const startMs = clock.steady();
-  const jumps = new ClockJumps({ time: commits.now(), beforeMs: startMs, afterMs: startMs });
+  const reading = { time: commits.now(), beforeMs: startMs, afterMs: startMs };
 
   return {
     ...replyReads(transactions),
@@ -84,7 +83,7 @@ export function sqliteReplies(
       await write(() => change(release, held, { attemptsUsed: 0, delayMs: 0, failure: null }));
     },
 
-    sweepReplies: replySweep(transactions, jumps, clock.steady),
+    sweepReplies: replySweep(transactions, reading, clock.steady),
 
     async releaseOrphanedReplies(texts, attemptsMax) {
       let failed: FailedReply[] = [];

@@ -1,4 +1,4 @@
-import { ClockJumps } from '../../../src/storage/clock-jumps.ts';
+import { clockJump } from '../../../src/storage/clock-jumps.ts';
 import type { ReplyNotice, Store } from '../../../src/storage/store.ts';
 import { memoryCredentials } from './credentials.ts';
 import { memoryRecords } from './records.ts';
@@ -53,7 +53,7 @@ export function openMemoryStore(
         link.call(method as keyof Transactions, args, () => (run as (...args: never[]) => unknown)(...args)),
     ]),
   ) as unknown as Pick<Store, keyof Transactions & keyof Store>;
-  const jumps = new ClockJumps({ time: transactions.readTime(), beforeMs: steady(), afterMs: steady() });
+  let last = { time: transactions.readTime(), beforeMs: steady(), afterMs: steady() };
   /** The tokens of claims that may have happened, and when each can be forgotten. */
   const unanswered = new Map<number, number>();
 
@@ -75,7 +75,7 @@ export function openMemoryStore(
       const reading = { time, beforeMs, afterMs: steady() };
       const sweep = {
         at: time,
-        jump: jumps.jumpAt(reading),
+        jump: clockJump(last, reading),
         unanswered: [...unanswered.keys()],
         attemptsMax,
         leases,
@@ -83,7 +83,7 @@ export function openMemoryStore(
       const failed = await link.call('sweepReplies', [texts, sweep], () =>
         transactions.sweepReplies(texts, sweep),
       );
-      jumps.accept(reading);
+      last = reading;
       for (const [token, endsMs] of unanswered) if (steady() > endsMs) unanswered.delete(token);
       return failed;
     },
