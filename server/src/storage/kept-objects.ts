@@ -13,14 +13,11 @@ interface Entry {
 export class KeptObjects {
   readonly #bytesMax: number;
   readonly #entries = new Map<string, Entry>();
-  #bytes = 0;
+  /** The memory of all objects. */
+  bytes = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   /** Does not check whether the object is current: the caller compares it with its row. */
@@ -42,8 +39,8 @@ export class KeptObjects {
     if (bytes > this.#bytesMax / 8) return value;
     this.remove(name);
     this.#entries.set(name, { value, bytes, wasUsed: false });
-    this.#bytes += bytes;
-    while (this.#bytes > this.#bytesMax) this.#evict();
+    this.bytes += bytes;
+    while (this.bytes > this.#bytesMax) this.#evict();
     return value;
   }
 
@@ -51,12 +48,12 @@ export class KeptObjects {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
     this.#entries.delete(name);
-    this.#bytes -= entry.bytes;
+    this.bytes -= entry.bytes;
   }
 
   clear(): void {
     this.#entries.clear();
-    this.#bytes = 0;
+    this.bytes = 0;
   }
 
   /** Removes the oldest object that was not used since it was last considered. Used objects move to the end. */
@@ -64,7 +61,7 @@ export class KeptObjects {
     for (const [name, entry] of this.#entries) {
       this.#entries.delete(name);
       if (!entry.wasUsed) {
-        this.#bytes -= entry.bytes;
+        this.bytes -= entry.bytes;
         return;
       }
       entry.wasUsed = false;

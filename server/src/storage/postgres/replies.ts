@@ -199,7 +199,7 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
     cancelReplies: async (organizationId, threadId, userId) =>
       (await batchCancels({ organizationId, threadId, userId: userId ?? null })).map(({ id }) => id),
 
-    sweepReplies: replySweep(database, reading, () => time.steady(), beforeSweep),
+    sweepReplies: replySweep(database, reading, time.steady, beforeSweep),
 
     // The store cannot know which workers are alive: the leases of dead ones run out.
     releaseOrphanedReplies: async () => [],

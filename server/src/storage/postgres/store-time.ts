@@ -18,27 +18,25 @@ export const now = sql`(SELECT greatest(coalesce(:clockTime::bigint, ${serverTim
 
 export class StoreTime {
   readonly #clock: NodeClock;
+  readonly steady: () => number;
   #seen: { time: number; steadyMs: number };
 
   constructor(clock: NodeClock) {
     this.#clock = clock;
+    this.steady = () => clock.steady();
     this.#seen = { time: 0, steadyMs: clock.steady() };
   }
 
   values(): { readonly clockTime: number | null; readonly clockFloor: number } {
-    const sinceMs = this.#clock.steady() - this.#seen.steadyMs;
+    const sinceMs = this.steady() - this.#seen.steadyMs;
     return {
       clockTime: this.#clock.wall?.() ?? null,
       clockFloor: this.#seen.time + Math.floor(sinceMs / 2),
     };
   }
 
-  steady(): number {
-    return this.#clock.steady();
-  }
-
   /** Records a time that the store has given out, so that it never gives out an earlier one. */
   see(time: number): void {
-    if (time > this.#seen.time) this.#seen = { time, steadyMs: this.#clock.steady() };
+    if (time > this.#seen.time) this.#seen = { time, steadyMs: this.steady() };
   }
 }
