@@ -11,17 +11,20 @@ import { buildSite } from './build-site.ts';
 describe('The documentation in a browser', () => {
   let service: Service;
   let browser: Browser;
+  /** Somebody who has not signed in. */
+  let reader: Window;
   before(async () => {
     buildSite();
     [service, browser] = await Promise.all([Service.start(), startBrowser()]);
+    reader = await Window.open(browser, service.baseUrl);
   });
   after(async () => {
+    await reader?.close();
     await browser?.close();
     await service?.end();
   });
 
   it('can be searched, and nothing violates the content security policy', async () => {
-    const reader = await Window.open(browser, service.baseUrl);
     const { page } = reader;
     await page.goto('/docs/');
     await page.getByRole('button', { name: 'Search' }).click();
@@ -42,48 +45,48 @@ describe('The documentation in a browser', () => {
     await found.click();
     await page.waitForURL('**/docs/errors-and-retries/**');
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'Errors and retries');
-    await reader.close();
+    reader.assertFaultless();
   });
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    it(`is accessible in ${colorScheme} mode`, async () => {
-      const reader = await Window.open(browser, service.baseUrl, { colorScheme });
-      const { page } = reader;
-      for (const path of ['getting-started/', 'operating/', 'api-guide/', 'reference/', 'nowhere/']) {
-        await page.goto(`/docs/${path}`);
-        // Scrollable elements become focusable after the layout.
-        await page.waitForFunction(() => {
-          const { document } = globalThis as any;
-          return [...document.querySelectorAll('pre')].every(
-            (block) => block.scrollWidth <= block.clientWidth || block.tabIndex === 0,
-          );
-        });
+  it('is accessible in light and dark mode', async () => {
+    const { page } = reader;
+    // Pages are loaded in either mode, and then switch to the other one.
+    let modes: ('dark' | 'light')[] = ['dark', 'light'];
+    for (const path of ['getting-started/', 'operating/', 'api-guide/', 'reference/', 'nowhere/']) {
+      await page.emulateMedia({ colorScheme: modes[0]! });
+      await page.goto(`/docs/${path}`);
+      // Scrollable elements become focusable after the layout.
+      await page.waitForFunction(() => {
+        const { document } = globalThis as any;
+        return [...document.querySelectorAll('pre')].every(
+          (block) => block.scrollWidth <= block.clientWidth || block.tabIndex === 0,
+        );
+      });
+      for (const colorScheme of modes) {
+        await page.emulateMedia({ colorScheme });
+        await page.locator(`html[data-theme="${colorScheme}"]`).waitFor({ state: 'attached' });
         await assertAccessible(page, `${path}, ${colorScheme}`, colorScheme === 'light' ? 'all' : 'colors');
         await keepScreenshot(page, `documentation-${path.slice(0, -1)}-${colorScheme}`);
       }
-      await reader.close();
-    });
-  }
+      modes = modes.toReversed();
+    }
+    reader.assertFaultless();
+  });
 
-  for (const [device, width] of [
-    ['phone', 360],
-    ['tablet', 768],
-    ['wide window', 1280],
-  ] as const) {
-    it(`fits a ${device}: nothing is wider than the window`, async () => {
-      const reader = await Window.open(browser, service.baseUrl, { viewport: { width, height: 740 } });
-      const paths = ['', 'getting-started/', 'operating/', 'spec-coverage/', 'project/architecture/'];
-      for (const path of [...paths, 'api-guide/', 'authentication/', 'reference/', 'project/bench/']) {
-        await reader.page.goto(`/docs/${path}`);
+  it('fits a phone, a tablet and a wide window: nothing is wider than the window', async () => {
+    const paths = ['', 'getting-started/', 'operating/', 'spec-coverage/', 'project/architecture/'];
+    for (const path of [...paths, 'api-guide/', 'authentication/', 'reference/', 'project/bench/']) {
+      await reader.page.goto(`/docs/${path}`);
+      for (const width of [360, 768, 1280]) {
+        await reader.page.setViewportSize({ width, height: 740 });
         const wanted = await reader.page.evaluate<number>('document.documentElement.scrollWidth');
         assert.ok(wanted <= width, `${path}: ${wanted}`);
       }
-      await reader.close();
-    });
-  }
+    }
+    reader.assertFaultless();
+  });
 
   it('keeps the names in the tables of the reference whole', async () => {
-    const reader = await Window.open(browser, service.baseUrl);
     await reader.page.goto('/docs/reference/');
     const cells = reader.page.locator('.sl-markdown-content').locator('th, td:first-child, td:nth-child(2)');
     // A name that is broken has several boxes, one for each line.
@@ -99,33 +102,33 @@ describe('The documentation in a browser', () => {
     );
     assert.ok((await cells.count()) > 20, 'there are tables');
     assert.deepEqual(broken, []);
-    await reader.close();
+    reader.assertFaultless();
   });
 
   it('is linked from the console', async () => {
     const admin = await signedInMember(service, 'Demo', 'reader@demo.example', 'admin');
-    const reader = await openAs(browser, admin);
+    const signedIn = await openAs(browser, admin);
     for (const [page, link, title] of [
       ['keys', 'API guide', 'API guide'],
       ['model', 'how the operator sets one up', 'Language models'],
     ] as const) {
-      await reader.page.goto(`/settings/${page}`);
-      const opened = reader.page.context().waitForEvent('page');
-      await reader.page.getByRole('link', { name: link }).click();
+      await signedIn.page.goto(`/settings/${page}`);
+      const opened = signedIn.page.context().waitForEvent('page');
+      await signedIn.page.getByRole('link', { name: link }).click();
       await heading(await opened, title).waitFor();
       await (await opened).close();
     }
-    await reader.page.goto('/');
-    const opened = reader.page.context().waitForEvent('page');
-    await chooseFromAccountMenu(reader.page, 'Documentation');
+    await signedIn.page.goto('/');
+    const opened = signedIn.page.context().waitForEvent('page');
+    await chooseFromAccountMenu(signedIn.page, 'Documentation');
     assert.equal((await opened).url(), `${service.baseUrl}/docs/`);
-    await reader.close();
+    await signedIn.close();
   });
 
   it('gives the answer that the picture in the README shows', async () => {
     const member = await signedInMember(service, 'Demo', 'visitor@demo.example');
-    const reader = await openAs(browser, member);
-    const { page } = reader;
+    const signedIn = await openAs(browser, member);
+    const { page } = signedIn;
     await page.goto('/new');
     await page.getByLabel('Your question').fill('How long do I have to return yarn?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
@@ -133,11 +136,10 @@ describe('The documentation in a browser', () => {
     await page.getByText('within 30 days of purchase').first().waitFor();
     // The picture is docs/console.png.
     await keepScreenshot(page, 'console');
-    await reader.close();
+    await signedIn.close();
   });
 
   it('switches between curl and TypeScript by keyboard', async () => {
-    const reader = await Window.open(browser, service.baseUrl);
     const { page } = reader;
     await page.goto('/docs/api-guide/');
     const sample = page.locator('.tabs').first();
@@ -149,6 +151,6 @@ describe('The documentation in a browser', () => {
     await keepScreenshot(page, 'documentation-tabs');
     await page.goto('/docs/reference/');
     await keepScreenshot(page, 'documentation-reference');
-    await reader.close();
+    reader.assertFaultless();
   });
 });
