@@ -3,7 +3,7 @@ import { contextWeights } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
-import { compareUnits, keyUnitOf, type Quote, quoteAround, shownWordsMin } from './quote.ts';
+import { compareUnits, type Quote, quoteAround, shownWordsMin } from './quote.ts';
 import { comparerOf, confidenceWeights, type Features, scoreOf } from './score.ts';
 
 /** What the documents say about one question. */
@@ -73,9 +73,10 @@ export function candidatesFor(question: Question, findings: SearchFindings, word
   const featuresOf = comparerOf(question, findings);
   const scored = findings.ranked.flatMap(({ passage, score: rank }) => {
     const context = contextWeights(findings.concepts, passage);
-    const units = compareUnits(findings, passage, wordsMax, question.earlierReplies);
-    const key = keyUnitOf(findings, units, context);
-    if (key === -1) return [];
+    const units = compareUnits(findings, passage, context, wordsMax, question.earlierReplies);
+    if (units.length === 0) return [];
+    const scores = units.map(({ score }) => score);
+    const key = scores.indexOf(Math.max(...scores));
     const quote = quoteAround(passage, key, wordsMax);
     const features = featuresOf(quote, units, context, rank);
     const isRepeated = units.slice(quote.from, quote.to + 1).every((unit) => unit.isRepeated);

@@ -27,22 +27,27 @@ const weights = { own: 0.3, sought: 0.4, code: -0.3, repeated: -0.4 };
 
 /** A unit of a passage, compared with a question. */
 export interface ComparedUnit {
-  readonly unit: Unit;
   /** Per concept of the question, the weight that the unit itself matches. */
   readonly matched: readonly number[];
   /** How many things it has of what the question asks for. */
   readonly sought: number;
   /** Whether an earlier reply quotes it, and it has neither what the question asks for nor all of its own words. */
   readonly isRepeated: boolean;
+  /** How well it answers the question: the unit with the highest score is the key of a quote. */
+  readonly score: number;
 }
 
 /** An answer shows at least this many words of a unit that is too long. */
 export const shownWordsMin = 28;
 
-/** A unit that is too long counts as its beginning, which is what a quote shows of it. */
+/**
+ * A unit that is too long counts as its beginning, which is what a quote shows of it. `context` is what the passage's
+ * heading and title match.
+ */
 export function compareUnits(
   { concepts, sought }: SearchFindings,
   { text }: FoundPassage,
+  context: readonly number[],
   wordsMax: number,
   earlierReplies = '',
 ): ComparedUnit[] {
@@ -54,9 +59,15 @@ export function compareUnits(
     const matched = matchedWeights(concepts, counts);
     const has = sought?.test(unit.text) ? sought.count : 0;
     const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || matched[at]! > 0);
-    const beginning = withoutBold(withoutFootnotes(firstWords(unit, shownWordsMin)));
-    const isRepeated = quoted !== '' && has === 0 && !isAsked && quoted.includes(beginning);
-    return { unit, matched, sought: has, isRepeated };
+    const beginning = () => withoutBold(withoutFootnotes(firstWords(unit, shownWordsMin)));
+    const isRepeated = quoted !== '' && has === 0 && !isAsked && quoted.includes(beginning());
+    const score =
+      coverageOf(concepts, largerWeights(context, matched)) +
+      weights.own * coverageOf(concepts, matched) +
+      weights.sought * has +
+      (unit.kind === 'code' ? weights.code : 0) +
+      (isRepeated ? weights.repeated : 0);
+    return { matched, sought: has, isRepeated, score };
   });
 }
 
@@ -66,23 +77,6 @@ function firstWords({ text }: Unit, count: number): string {
 
 function withoutBold(text: string): string {
   return text.replaceAll('**', '');
-}
-
-/**
- * Chooses the unit that covers most of the question, -1 if there is none. `context` is what the passage's heading and
- * title match.
- */
-export function keyUnitOf(
-  { concepts }: SearchFindings,
-  units: readonly ComparedUnit[],
-  context: readonly number[],
-): number {
-  const scores = units.map(({ unit, matched: own, sought, isRepeated }) => {
-    const covered = coverageOf(concepts, largerWeights(context, own));
-    const penalty = (unit.kind === 'code' ? weights.code : 0) + (isRepeated ? weights.repeated : 0);
-    return covered + weights.own * coverageOf(concepts, own) + weights.sought * sought + penalty;
-  });
-  return scores.indexOf(Math.max(...scores));
 }
 
 export const innermostHeading = memoized(({ heading }: FoundPassage) => heading.split(' › ').at(-1)!);
