@@ -12,7 +12,13 @@ import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
 import { cutOff, modelErrorOf } from './errors.ts';
 import type { PassageSearches } from './passage-searches.ts';
 import { instructionsFor, messagesFor } from './prompt.ts';
-import { type ModelText, ReasoningSteps, StorableText, TaggedReasoning } from './text-streams.ts';
+import {
+  endOfReasoning,
+  type ModelText,
+  ReasoningSteps,
+  StorableText,
+  TaggedReasoning,
+} from './text-streams.ts';
 
 /** Requests per draft. Each search leads to another request, and the last one must be an answer. */
 const requestsMax = 5;
@@ -150,7 +156,7 @@ class Answer {
         block!.text += part.delta;
         return yield { type: 'reasoning', text: part.delta };
       case 'reasoning-end':
-        return yield { type: 'reasoning-end' };
+        return yield endOfReasoning;
       case 'tool-call':
         this.calls.push(part);
         return this.#boundCalls();
@@ -192,10 +198,9 @@ class DraftText {
       yield* this.#show(this.#text.add(this.#gap + part.text));
       this.#gap = '';
     } else if (part.type === 'reasoning' && this.#reasoningSteps < reasoningStepsMax) {
-      yield* this.#reason(this.#reasoning.add(this.#reasoningText.add(part.text)));
-    } else if (part.type === 'reasoning-end') {
-      yield* this.#reason(this.#reasoning.add(this.#reasoningText.end()));
-      yield* this.#reason(this.#reasoning.end());
+      for (const description of this.#reasoning.add(this.#reasoningText.add(part.text))) {
+        if (this.#reasoningSteps++ < reasoningStepsMax) yield { type: 'step', description };
+      }
     }
   }
 
@@ -225,11 +230,5 @@ class DraftText {
       throw new ModelError(`The model wrote more than ${this.#lengthMax} characters.`, { transient: false });
     }
     yield { type: 'text', text: piece };
-  }
-
-  *#reason(descriptions: readonly string[]): Generator<DraftEvent> {
-    for (const description of descriptions) {
-      if (this.#reasoningSteps++ < reasoningStepsMax) yield { type: 'step', description };
-    }
   }
 }

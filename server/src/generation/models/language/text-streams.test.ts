@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ReasoningSteps, StorableText, storable, TaggedReasoning } from './text-streams.ts';
+import { endOfReasoning, ReasoningSteps, StorableText, storable, TaggedReasoning } from './text-streams.ts';
 
 const secret = 'sk-Secret-sk-Secret-0123456789';
 
@@ -54,7 +54,7 @@ describe('storable text', () => {
 
 function stepsOf(pieces: readonly string[]): string[] {
   const steps = new ReasoningSteps();
-  return [...pieces.flatMap((piece) => steps.add(piece)), ...steps.end()];
+  return [...pieces, endOfReasoning.text].flatMap((piece) => steps.add(piece));
 }
 
 describe('reasoning steps', () => {
@@ -72,8 +72,8 @@ describe('reasoning steps', () => {
     const steps = new ReasoningSteps();
     assert.deepEqual(steps.add('One.\n'), []);
     assert.deepEqual(steps.add('\nTwo'), ['One.']);
-    assert.deepEqual(steps.end(), ['Two']);
-    assert.deepEqual(steps.end(), []);
+    assert.deepEqual(steps.add(endOfReasoning.text), ['Two']);
+    assert.deepEqual(steps.add(endOfReasoning.text), []);
   });
 
   it('are empty for blank reasoning', () => {
@@ -94,7 +94,7 @@ function split(pieces: readonly string[]): [string, string] {
   let text = '';
   for (const part of [...pieces.flatMap((piece) => [...tagged.take(piece)]), ...tagged.end()]) {
     if (part.type === 'text') text += part.text;
-    else reasoning += part.type === 'reasoning' ? part.text : '.';
+    else reasoning += part === endOfReasoning ? '.' : part.text;
   }
   return [reasoning, text];
 }

@@ -67,13 +67,6 @@ export class ReasoningSteps {
     this.#open = open.length > paragraphLengthMax ? open.slice(0, paragraphLengthMax) + lineEnd : open;
     return paragraphs.flatMap(stepsOf);
   }
-
-  /** Ends the last paragraph and returns its step. */
-  end(): string[] {
-    const open = this.#open;
-    this.#open = '';
-    return stepsOf(open);
-  }
 }
 
 function stepsOf(paragraph: string): string[] {
@@ -86,9 +79,13 @@ function stepsOf(paragraph: string): string[] {
     .map((sentence) => shortened(sentence, descriptionLengthMax));
 }
 
-export type ModelText =
-  | { readonly type: 'text' | 'reasoning'; readonly text: string }
-  | { readonly type: 'reasoning-end' };
+export interface ModelText {
+  readonly type: 'text' | 'reasoning';
+  readonly text: string;
+}
+
+/** Ends the last paragraph of a model's reasoning. */
+export const endOfReasoning: ModelText = { type: 'reasoning', text: '\n\n' };
 
 const opening = '<think>';
 const closing = '</think>';
@@ -118,7 +115,7 @@ export class TaggedReasoning {
     if (end === -1) {
       this.#held = this.#held.slice(Math.max(0, shown));
     } else {
-      yield { type: 'reasoning-end' };
+      yield endOfReasoning;
       this.#held = this.#held.slice(end + closing.length);
       this.#type = undefined;
       yield* this.end();
@@ -128,7 +125,7 @@ export class TaggedReasoning {
   *end(): Generator<ModelText> {
     const type = this.#type ?? 'text';
     if (this.#held !== '') yield { type, text: this.#held };
-    if (type === 'reasoning') yield { type: 'reasoning-end' };
+    if (type === 'reasoning') yield endOfReasoning;
     this.#type = 'text';
     this.#held = '';
   }
