@@ -1,6 +1,6 @@
 /** A worker thread for tests of the pool. Its prompt decides how it misbehaves. */
 import { parentPort } from 'node:worker_threads';
-import type { Outcome, Task, Tasks, ToThread } from '../src/generation/threads/model-threads.ts';
+import type { Call, Outcome, Tasks, ToThread } from '../src/generation/threads/model-threads.ts';
 
 parentPort?.on('message', (message: ToThread) => {
   if ('tasks' in message) tell(message.tasks.flatMap((task) => misbehave(task) ?? []));
@@ -10,7 +10,7 @@ function tell(outcomes: readonly Outcome[]): void {
   if (outcomes.length > 0) parentPort?.postMessage({ outcomes });
 }
 
-function misbehave({ args }: Task): Outcome | undefined {
+function misbehave({ args }: Call<Tasks>): Outcome | undefined {
   const [{ conversation }] = args as Parameters<Tasks['reply']>;
   const prompt = conversation[0]?.content;
   switch (prompt) {

@@ -6,7 +6,7 @@ import { corroborate } from '../corroboration/corroborated.ts';
 import { ModelError, type ReplyEvent } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
-import type { FromThread, Outcome, PassageSource, Task, Tasks, ToThread } from './model-threads.ts';
+import type { Call, FromThread, Outcome, PassageSource, Tasks, ToThread } from './model-threads.ts';
 
 // On Linux 0 means this thread, not the process: the event loop gets the processor before we do.
 setPriority(0, 10);
@@ -60,7 +60,7 @@ parentPort?.on('message', (message: ToThread) => {
 const batchMs = 20;
 
 /** Sends all results in one message: a message costs more than its content, and a reply takes a millisecond. */
-async function run(batch: readonly Task[]): Promise<void> {
+async function run(batch: readonly Call<Tasks>[]): Promise<void> {
   const outcomes: Outcome[] = [];
   const startedMs = performance.now();
   for (const task of batch) {
@@ -70,9 +70,9 @@ async function run(batch: readonly Task[]): Promise<void> {
   tell({ outcomes });
 }
 
-async function outcomeOf({ name, args }: Task): Promise<Outcome> {
+async function outcomeOf({ method, args }: Call<Tasks>): Promise<Outcome> {
   try {
-    const task = tasks[name] as (...args: readonly unknown[]) => Promise<unknown>;
+    const task = tasks[method] as (...args: readonly unknown[]) => Promise<unknown>;
     return { result: await task(...args) };
   } catch (error) {
     if (error instanceof ModelError) return { failure: error.message, transient: error.transient };

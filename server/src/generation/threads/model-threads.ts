@@ -14,8 +14,9 @@ export interface Tasks {
   search: Library['search'];
 }
 
-export interface Task {
-  readonly name: keyof Tasks;
+/** A call of a method across threads. */
+export interface Call<Target> {
+  readonly method: keyof Target;
   readonly args: readonly unknown[];
 }
 
@@ -25,15 +26,9 @@ export interface PassageSource {
   readonly location: string;
 }
 
-/** A read that a thread leaves to the main thread because it has no connection to the store, or the connection failed. */
-interface StoreCall {
-  readonly method: keyof PassageStore;
-  readonly args: readonly unknown[];
-}
-
 export type ToThread =
   /** Tasks of one organization, to be run in order. */
-  { readonly tasks: readonly Task[] } | { readonly answer: unknown };
+  { readonly tasks: readonly Call<Tasks>[] } | { readonly answer: unknown };
 
 export type Outcome =
   | { readonly result: unknown }
@@ -41,7 +36,8 @@ export type Outcome =
   | { readonly failure: string; readonly transient?: boolean };
 
 export type FromThread =
-  | StoreCall
+  /** A read for a thread that has no connection to the store, or whose connection failed. */
+  | Call<PassageStore>
   /** The thread is free. It has run the first tasks of the batch, and none of the others. */
   | { readonly outcomes: readonly Outcome[] };
 
@@ -66,7 +62,7 @@ const defaultProgram = new URL('./model-thread.ts', import.meta.url);
 const tasksPerBatch = 16;
 
 interface PendingTask {
-  readonly task: Task;
+  readonly task: Call<Tasks>;
   readonly signal: AbortSignal;
   readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
@@ -95,19 +91,19 @@ export class ModelThreads {
   }
 
   /** The result of the task. Rejects with a `ModelError` if its thread ended. */
-  async run<Name extends keyof Tasks>(
+  async run<Method extends keyof Tasks>(
     organizationId: OrganizationId,
     signal: AbortSignal,
-    name: Name,
-    ...args: Parameters<Tasks[Name]>
-  ): Promise<Awaited<ReturnType<Tasks[Name]>>> {
+    method: Method,
+    ...args: Parameters<Tasks[Method]>
+  ): Promise<Awaited<ReturnType<Tasks[Method]>>> {
     signal.throwIfAborted();
     if (this.#isClosed) throw ended('the service stops');
-    const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Tasks[Name]>>>();
+    const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Tasks[Method]>>>();
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     const waiting = this.#waiting.get(organizationId) ?? [];
-    waiting.push({ task: { name, args }, signal, resolve, reject });
+    waiting.push({ task: { method, args }, signal, resolve, reject });
     this.#waiting.set(organizationId, waiting);
     // Tasks that arrive in the same turn share a batch.
     this.#serving ??= setImmediate(() => this.#serve());
@@ -248,7 +244,7 @@ class ModelThread {
   }
 
   /** Rejects if the store is unavailable and all tasks are aborted. */
-  async #answer({ method, args }: StoreCall): Promise<void> {
+  async #answer({ method, args }: Call<PassageStore>): Promise<void> {
     clearTimeout(this.#deadline);
     const read = this.#settings.store[method] as (...args: readonly unknown[]) => Promise<unknown>;
     const answer = await retryStore(() => read(...args), this.#unwanted.signal);
