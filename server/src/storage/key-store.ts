@@ -117,7 +117,6 @@ export interface Applications {
   deleteApplication: AuditedMethod<[applicationId: ApplicationId], 'deleted' | 'missing'>;
   /** In order of creation. */
   listApplications: InOrganization<[], Application[]>;
-  findApplication: InOrganization<[applicationId: string], Application | undefined>;
   /** Reads committed state every time: a rotation or deletion by another process takes effect with its commit. */
   findApplicationGrant(applicationId: string): Promise<ApplicationGrant | undefined>;
 }

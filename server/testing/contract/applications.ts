@@ -41,8 +41,6 @@ export function describeApplications(world: () => World): void {
         listed.map(({ id }) => id),
         [second.id, first.id, third.id],
       );
-      assert.deepEqual(await store.findApplication(organizationId, first.id), listed[1]);
-      assert.equal(await store.findApplication(organizationId, newApplication().id), undefined);
       assert.deepEqual(await store.listApplications(strangers.organization()), []);
     });
 
@@ -134,7 +132,6 @@ export function describeApplications(world: () => World): void {
       assert.equal(await store.deleteApplication(organizationId, application.id, note()), 'deleted');
       await store.updateOrganization(organizationId, { apiEnabled: true }, note());
       assert.equal(await store.findApplicationGrant(application.id), undefined);
-      assert.equal(await store.findApplication(organizationId, application.id), undefined);
       assert.deepEqual(
         (await store.listApplications(organizationId)).map(({ id }) => id),
         [other.id],

@@ -80,7 +80,7 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.equal(await store.countMembers(foreign), 0);
       assert.deepEqual(await store.listApiKeys(foreign), []);
       assert.equal(await store.findApiKey(foreign, key.id), undefined);
-      assert.equal(await store.findApplication(foreign, application.id), undefined);
+      assert.deepEqual(await store.listApplications(foreign), []);
       assert.equal(await store.findDocument(foreign, document.id), undefined);
       assert.deepEqual(await store.listPassages(foreign, document.id, { limit: 10 }), []);
       const added = (await store.findDocument(home, document.id))!;

@@ -17,13 +17,11 @@ const remove = statement('delete-application')`DELETE FROM application
   WHERE organization_id = :organizationId AND id = :applicationId RETURNING id`;
 const removeUse = statement('remove-use-of-application')`
   DELETE FROM credential_use WHERE organization_id = :organizationId AND credential_id = :applicationId`;
-const selectApplications = sql`
+const list = statement('list-applications')`
   SELECT id, name, created_at AS "createdAt", rotated_at AS "rotatedAt", last_used_at AS "lastUsedAt"
   FROM application LEFT JOIN credential_use
     ON credential_use.organization_id = application.organization_id AND credential_id = id
-  WHERE application.organization_id = :organizationId`;
-const list = statement('list-applications')`${selectApplications} ORDER BY created_at, id`;
-const find = statement('find-application')`${selectApplications} AND id = :applicationId`;
+  WHERE application.organization_id = :organizationId ORDER BY created_at, id`;
 const findGrant = statement('find-application-grant')`
   SELECT organization_id AS "organizationId", secret_hash AS "secretHash", epoch, api_enabled AS "apiEnabled"
   FROM application JOIN organization ON organization.id = organization_id
@@ -59,9 +57,6 @@ export const applications = ({ read, write }: Transactions): Applications => ({
   }),
 
   listApplications: (organizationId) => read(() => rows<Application>(list, { organizationId })),
-
-  findApplication: (organizationId, applicationId) =>
-    read(() => row<Application>(find, { organizationId, applicationId })),
 
   findApplicationGrant: (applicationId) => read(() => findApplicationGrant(applicationId)),
 });

@@ -54,7 +54,8 @@ export async function deleteApplication(change: Change, applicationId: string): 
 
 async function findApplication(change: Change, applicationId: string): Promise<Application> {
   const { context, organizationId } = change;
-  const application = await context.store.findApplication(organizationId, applicationId);
+  const applications = await context.store.listApplications(organizationId);
+  const application = applications.find(({ id }) => id === applicationId);
   if (application === undefined) throw missingIn(change, `application ${applicationId}`, 'app');
   return application;
 }

@@ -252,12 +252,6 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
         .filter(({ deleted }) => !deleted)
         .map(toApplication),
 
-    findApplication(organizationId, applicationId) {
-      const all = organizations.get(organizationId)?.applications as Map<string, ApplicationRow> | undefined;
-      const application = all?.get(applicationId);
-      return application === undefined || application.deleted ? undefined : toApplication(application);
-    },
-
     findApplicationGrant(applicationId) {
       const application = (tables.applications as Map<string, ApplicationRow>).get(applicationId);
       if (application === undefined || application.deleted) return undefined;
