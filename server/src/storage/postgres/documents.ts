@@ -39,10 +39,6 @@ export function postgresDocuments(database: Database): Documents {
 const lockDocuments = statement('lock-documents')`
   SELECT id, pg_advisory_xact_lock(hashtextextended('skein documents ' || id, 0)) FROM organization
   WHERE id = :organizationId`;
-const growCorpus = statement('grow-corpus')`
-  INSERT INTO corpus (organization_id, account_key, passages) VALUES (:organizationId, :accountKey, :passages)
-  ON CONFLICT (organization_id, account_key) DO UPDATE SET passages = corpus.passages + excluded.passages
-  RETURNING number`;
 const insertPassages = statement('insert-passages')`WITH held AS (
     UPDATE document SET added_at = :now
     WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING organization_id, id)
@@ -59,7 +55,6 @@ const deletePassages = statement('delete-passages')`DELETE FROM passage
 function postgresPassageIndex({ run }: Database): PassageIndex {
   return {
     lockDocuments,
-    growCorpus,
 
     async writePart(organizationId, id, corpus, part) {
       const written = await run(insertPassages, {

@@ -6,10 +6,7 @@ import { writeNote } from './audit.ts';
 import { type Sql, type Statement, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
-/**
- * One commit writes or removes at most this many passages. On SQLite that took at most 8 ms of the event loop, with
- * passages of 170 different words.
- */
+/** One commit writes or removes at most this many passages: 8 ms of the event loop on SQLite, with 170 words in each. */
 export const passagesPerCommit = 25;
 
 /** A document that is being written and has not grown for this long belongs to a process that has died. */
@@ -17,13 +14,8 @@ const abandonedAfterMs = 60_000;
 
 /** What the databases do differently, each with its own index of terms. */
 export interface PassageIndex {
-  /**
-   * Returns a row if the organization exists, and serializes changes of its set of documents until the commit: names stay
-   * unique, counts and budget correct.
-   */
+  /** Returns a row if the organization exists, and serializes changes of its set of documents until the commit. */
   readonly lockDocuments: Statement;
-  /** Adds to the passages of a corpus, creates it if needed, and returns its `number`. */
-  readonly growCorpus: Statement;
   /** Writes passages in one commit. Returns false if the document is no longer being written. */
   writePart(
     organizationId: OrganizationId,
@@ -69,6 +61,10 @@ const show = statement('show-document')`
   WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING id`;
 const hide = statement('hide-document')`UPDATE document SET state = 'removed'
   WHERE organization_id = :organizationId AND id = :id AND state = :state RETURNING id`;
+const growCorpus = statement('grow-corpus')`
+  INSERT INTO corpus (organization_id, account_key, passages) VALUES (:organizationId, :accountKey, :passages)
+  ON CONFLICT (organization_id, account_key) DO UPDATE SET passages = corpus.passages + excluded.passages
+  RETURNING number`;
 const remove = statement('delete-document')`
   DELETE FROM document WHERE organization_id = :organizationId AND id = :id`;
 // `state <> 'ready'` is the condition of the index that these two statements use.
@@ -103,20 +99,21 @@ const questionsOf = statement('list-document-questions')`SELECT questions FROM d
     AND questions <> '[]'
   ORDER BY account_key DESC, name LIMIT :limit`;
 
+/** Adds to the passages of a corpus, creates it if needed, and returns its number. */
+function* grow(organizationId: OrganizationId, accountKey: string, passages: number): Work<number> {
+  return (yield* row<{ number: number }>(growCorpus, { organizationId, accountKey, passages }))!.number;
+}
+
+function* hideReady(organizationId: OrganizationId, { id, accountKey, passages }: ReadyRow): Work<void> {
+  yield* run(hide, { organizationId, id, state: 'ready' });
+  yield* grow(organizationId, accountKey, -passages);
+}
+
 /** Writes and removes documents in several commits: see `putDocument` in the port. */
 export function documents(
   { read, write, writeOne }: Transactions,
-  { lockDocuments, growCorpus, writePart, removePart }: PassageIndex,
+  { lockDocuments, writePart, removePart }: PassageIndex,
 ): Omit<Documents, 'outlineDocuments' | 'findPassages' | 'readPassages'> {
-  function* grow(organizationId: OrganizationId, accountKey: string, passages: number): Work<number> {
-    return (yield* row<{ number: number }>(growCorpus, { organizationId, accountKey, passages }))!.number;
-  }
-
-  function* hideReady(organizationId: OrganizationId, { id, accountKey, passages }: ReadyRow): Work<void> {
-    yield* run(hide, { organizationId, id, state: 'ready' });
-    yield* grow(organizationId, accountKey, -passages);
-  }
-
   /** Returns the number of its corpus, or why it may not be added. */
   function* start(organizationId: OrganizationId, document: NewDocument, budget: DocumentBudget) {
     if ((yield* count(lockDocuments, { organizationId })) === 0) return 'organization-missing';

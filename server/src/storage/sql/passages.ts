@@ -16,7 +16,6 @@ type PassageRow = Pick<FoundPassage, 'heading' | 'text'> & { number: PassageNumb
 type SourceRow = Omit<FoundPassage, 'heading' | 'text'> & { storedId: DocumentId };
 type ReadPassage = FoundPassage & { readonly number: PassageNumber };
 
-/** A search covers the organization's general documents, and those of the account. */
 const isCovered = sql`organization_id = :organizationId AND account_key IN ('', :accountKey)`;
 
 const findCorpora = statement('find-corpora')`SELECT number, passages FROM corpus WHERE ${isCovered}`;
@@ -55,7 +54,6 @@ export function passageQuery(
     .join(or);
 }
 
-/** In the given order, without those that are gone. */
 export function* readPassages(
   organizationId: OrganizationId,
   passages: readonly PassageNumber[],

@@ -23,10 +23,7 @@ export const sqliteDocuments = (
   ...sqlitePassages(database, (_, search) => database.transaction(() => search((_name, read) => read()))()),
 });
 
-/**
- * Opens a read-only connection, for a thread that searches outside of the event loop. The store must be open. All reads of
- * one turn see the documents as of its start: a thread answers the questions that wait for it in one turn.
- */
+/** For a thread that searches outside of the event loop. All reads of one turn see the documents as of its start. */
 export function openPassages(file: string): Passages {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true });
   return sqlitePassages(database, cachedSearches(database));
@@ -89,9 +86,6 @@ function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
 const mergeStepsMax = 4;
 
 const lockDocuments = statement('lock-documents')`SELECT id FROM organization WHERE id = :organizationId`;
-const growCorpus = statement('grow-corpus')`
-  INSERT INTO corpus (organization_id, account_key, passages) VALUES (:organizationId, :accountKey, :passages)
-  ON CONFLICT DO UPDATE SET passages = passages + excluded.passages RETURNING number`;
 
 export function sqlitePassageIndex(database: Database, commits: CommitQueue): PassageIndex {
   const touchDocument = database.prepare(
@@ -108,7 +102,7 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
   );
   const mergeStep = prepareMergeStep(database, 'passage_term');
 
-  /** Runs one part at a time for all callers: writes of one turn share a commit, and many parts would make it long. */
+  /** One part at a time for all callers: writes of one turn share a commit, and many parts would make it long. */
   let last: Promise<unknown> = Promise.resolve();
   function inTurn<T>(write: (clock: CommitClock) => T): Promise<T> {
     const next = last.then(() => commits.unsynced(write));
@@ -125,7 +119,6 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
 
   return {
     lockDocuments,
-    growCorpus,
 
     async writePart(organizationId, id, corpus, part) {
       const written = await inTurn((clock) => {
@@ -150,7 +143,6 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
 
 /** What searches have read of one organization's documents, by name. */
 interface CachedReads {
-  /** The ids of these documents. */
   readonly documents: string | null;
   readonly values: Map<string, unknown>;
 }
@@ -164,8 +156,7 @@ const valueMemory = 200;
 
 /**
  * Caches what searches read, per organization, as long as it has the same documents: a document that is ready never
- * changes. A search runs in the transaction that compares the documents, so that nothing of a newer one is cached with the
- * older. The searches of one turn of the event loop share the transaction and the comparison.
+ * changes. The searches of one turn share a transaction with the comparison of the documents.
  */
 function cachedSearches(database: Database): RunSearch {
   const list = database.prepare<[object], { documents: string | null; count: number }>(
