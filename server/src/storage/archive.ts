@@ -3,7 +3,7 @@ export interface Archive {
   /** Whether a thread's `sequence` is unique in the whole store or only in its organization. */
   readonly threadNumbers: 'store' | 'organization';
   count(table: ArchiveTable): Promise<number>;
-  /** The next rows in key order, each followed by its joined columns. All reads see one snapshot. */
+  /** The next rows in key order; a passage is followed by its document's name and title and its corpus. One snapshot. */
   read(table: ArchiveTable, after: Key, limit: number): Promise<Row[]>;
   /** Whether no other process has the store open. */
   isAlone(): Promise<boolean>;
@@ -42,18 +42,13 @@ export interface ArchiveTable {
   /** The first `keyLength` columns identify a row; an index has their order. */
   readonly keyLength: number;
   readonly columns: Readonly<Record<string, ColumnType>>;
-  /** Read from other tables along with each row, never written. */
-  readonly joined?: Readonly<{ columns: Readonly<Record<string, string>>; from: string }> | undefined;
 }
 
 export type TableName = keyof typeof tables;
 
 export class StoreInUse extends Error {}
 
-/**
- * Every table with every column, referenced tables first. The columns before the bar are the key. A column is a text unless
- * its type follows it. The adapters compare this list with their schema.
- */
+/** Referenced tables first. The columns before the bar are the key. A column is a text unless its type follows it. */
 const tables = {
   store_clock: 'only_row bigint | latest_at bigint, jump_at bigint, move_sequence bigint',
   secret: 'name | value bytea',
@@ -95,13 +90,11 @@ const tables = {
   passage: 'organization_id, document_id, number bigint | heading, text',
 };
 
-const joined: Partial<Record<TableName, ArchiveTable['joined']>> = {
-  passage: {
-    columns: { name: 'document.name', title: 'document.title', corpus: 'corpus.number' },
-    from: `LEFT JOIN document ON document.organization_id = passage.organization_id AND document.id = document_id
-      LEFT JOIN corpus ON corpus.organization_id = document.organization_id
-        AND corpus.account_key = document.account_key`,
-  },
+/** What the terms of a passage depend on. Read along with it, never written. */
+const ofPassage = {
+  columns: ', document.name, document.title, corpus.number',
+  from: `LEFT JOIN document ON document.organization_id = passage.organization_id AND document.id = document_id
+    LEFT JOIN corpus ON corpus.organization_id = document.organization_id AND corpus.account_key = document.account_key`,
 };
 
 export const archiveTables = (Object.keys(tables) as TableName[]).map((name): ArchiveTable => {
@@ -111,7 +104,6 @@ export const archiveTables = (Object.keys(tables) as TableName[]).map((name): Ar
     name,
     keyLength: key!.length,
     columns: Object.fromEntries(columns.map(([column, type = 'text']) => [column, type])),
-    joined: joined[name],
   };
 });
 
@@ -119,23 +111,20 @@ export function archiveTable(name: TableName): ArchiveTable {
   return archiveTables.find((table) => table.name === name)!;
 }
 
-/**
- * Tables that are not copied: schema, the mark of an unfinished copy, and indexes. The target indexes the copied threads
- * when it is first served, because their rows are marked as due when they are written.
- */
+/** The target indexes the copied threads when it is first served: triggers have marked them as due. */
 const tablesNotCopied =
   /^(?:schema_version|passage_term\w*|search_due|search_range|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)$/;
 
-/** Before every row: the first column of a key is a text that is not empty. */
+/** Before every row: the first column of a key is neither empty nor 0. */
 export function startOf({ columns, keyLength }: ArchiveTable): Key {
   return Object.values(columns)
     .slice(0, keyLength)
     .map((type) => (type === 'text' ? '' : 0));
 }
 
-/** The statement that reads the rows after a key; `place` formats the n-th parameter. */
+/** Reads the rows after a key; `place` formats the n-th parameter. */
 export function readText(
-  { name, columns, keyLength, joined }: ArchiveTable,
+  { name, columns, keyLength }: ArchiveTable,
   expressions: Readonly<Record<string, string>>,
   place: (number: number) => string,
 ): string {
@@ -143,7 +132,8 @@ export function readText(
   const keys = Object.keys(columns).slice(0, keyLength);
   const read = Object.keys(columns).map((column) => expressions[`${name}.${column}`] ?? qualified(column));
   const after = `(${keys.map(qualified).join(', ')}) > (${keys.map((_, index) => place(index + 1)).join(', ')})`;
-  return `SELECT ${[...read, ...Object.values(joined?.columns ?? {})].join(', ')} FROM "${name}" ${joined?.from ?? ''}
+  const joined = name === 'passage' ? ofPassage : { columns: '', from: '' };
+  return `SELECT ${read.join(', ')}${joined.columns} FROM "${name}" ${joined.from}
     WHERE ${after} ORDER BY ${keys.map(qualified).join(', ')} LIMIT ${place(keyLength + 1)}`;
 }
 

@@ -4,6 +4,7 @@ import {
   type Archive,
   type ArchiveTable,
   type ArchiveTarget,
+  archiveTable,
   archiveTables,
   type Key,
   type Row,
@@ -54,8 +55,7 @@ export async function copyStore(
     for await (const { rows } of batchesOf(source, table)) {
       onProgress(done, all, `copying ${table.name}`);
       const batch = renumbers && table.name === 'thread' ? renumbered(table, rows, number) : rows;
-      const terms =
-        table.name === 'passage' ? rows.map((row) => passageTerms(table, row, termsOf)) : undefined;
+      const terms = table.name === 'passage' ? rows.map((row) => passageTerms(row, termsOf)) : undefined;
       await writeRows(target, table, batch, terms);
       number += rows.length;
       done += rows.length;
@@ -108,9 +108,8 @@ async function writeRows(target: ArchiveTarget, table: ArchiveTable, rows: reado
 
 /** Opening a store creates secrets in it, so only organizations and users show that it is in use. */
 async function assertEmpty(target: ArchiveTarget): Promise<void> {
-  for (const table of archiveTables) {
-    if (table.name !== 'organization' && table.name !== 'user') continue;
-    if ((await target.count(table)) > 0) {
+  for (const name of ['organization', 'user'] as const) {
+    if ((await target.count(archiveTable(name))) > 0) {
       throw invalid('The target is not empty and is not an unfinished copy: name an empty one.');
     }
   }
@@ -130,21 +129,18 @@ async function* batchesOf(source: Archive, table: ArchiveTable) {
 }
 
 /**
- * PostgreSQL numbers the threads of each organization by themselves, and the embedded store numbers all of them together.
- * Copied threads get numbers below zero there, so that a walk that started at the source skips none of them. Threads
- * created after the walk started have newer activity, so they are before its position anyway.
+ * The embedded store numbers the threads of all organizations together. Copied threads get numbers below zero there, so that
+ * a walk that started at the source skips none of them. Later threads have newer activity: they are before its position.
  */
 function renumbered(table: ArchiveTable, rows: readonly Row[], first: number): Row[] {
   const place = Object.keys(table.columns).indexOf('sequence');
   return rows.map((row, index) => row.with(place, first + index));
 }
 
-function passageTerms(table: ArchiveTable, row: Row, termsOf: (text: string) => string[]): string {
-  const names = [...Object.keys(table.columns), ...Object.keys(table.joined?.columns ?? {})];
-  const column = (name: string) => row[names.indexOf(name)] ?? '';
-  const passage = { heading: String(column('heading')), text: String(column('text')) };
-  const terms = termsOf(indexedText(String(column('name')), String(column('title')), passage));
-  return scopedTerms(column('corpus') as number, terms);
+function passageTerms(row: Row, termsOf: (text: string) => string[]): string {
+  const [heading, text, name, title] = row.slice(-5).map((value) => String(value ?? ''));
+  const terms = termsOf(indexedText(name!, title!, { heading: heading!, text: text! }));
+  return scopedTerms(row.at(-1) as number, terms);
 }
 
 /** Keeps a batch below `batchLength` characters. The limit grows by a factor of at most 4. */

@@ -51,7 +51,7 @@ export function openSqliteTarget(file: string): ArchiveTarget {
     write: async (table, rows, terms) =>
       database.transaction(() => {
         const insert = insertInto(table);
-        for (const row of rows) insert.run(Object.fromEntries(entriesOf(table, row)));
+        for (const row of rows) insert.run(valuesOf(table, row));
         if (terms === undefined) return;
         const number = Object.keys(table.columns).indexOf('number');
         for (const [index, row] of rows.entries())
@@ -115,9 +115,7 @@ function prepareInsert(database: Database, { name, columns }: ArchiveTable) {
   );
 }
 
-function entriesOf({ columns }: ArchiveTable, row: Row) {
-  return Object.keys(columns).map((column, index) => {
-    const value = row[index];
-    return [column, typeof value === 'boolean' ? Number(value) : value];
-  });
+function valuesOf({ columns }: ArchiveTable, row: Row): Record<string, unknown> {
+  const stored = row.map((value) => (typeof value === 'boolean' ? Number(value) : value));
+  return Object.fromEntries(Object.keys(columns).map((column, index) => [column, stored[index]]));
 }
