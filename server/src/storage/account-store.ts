@@ -85,7 +85,6 @@ export interface Memberships {
 }
 
 export interface NewSession {
-  /** SHA-256 of the token, in hexadecimal. */
   readonly tokenHash: string;
   readonly userId: UserId;
   /** The hash that the password was checked against; null for single sign-on. */

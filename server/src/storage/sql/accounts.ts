@@ -50,13 +50,9 @@ export const removeResets = statement('remove-resets')`
   DELETE FROM invitation WHERE user_id = :userId AND resets`;
 const removePassword = statement('remove-password')`DELETE FROM password WHERE id = :passwordId`;
 
-/**
- * To be called before passwords change. A session that is being created at the same time either commits first, and is
- * then seen and ended, or waits until the change is committed.
- */
+/** To be called before passwords change: see `lockForSession`. */
 export const lockUser = (userId: UserId): Work<void> => run(lock, { userId });
 
-/** The passwords that the person can sign in with, oldest first. */
 export const passwordsOf = (userId: UserId): Work<Password[]> => rows<Password>(listPasswords, { userId });
 
 /** Removes passwords with their sessions and the keys of the memberships accepted with them. Returns their organizations. */
@@ -87,9 +83,16 @@ const removeInvitation = statement('remove-invitation')`
   DELETE FROM invitation WHERE organization_id = :organizationId AND user_id = :userId`;
 const change = statement('change-password')`
   UPDATE password SET hash = :next, set_at = :now WHERE id = :passwordId`;
-const endOthers = statement('end-other-sessions')`DELETE FROM session
+const endCovered = statement('end-sessions')`DELETE FROM session
   WHERE user_id = :userId AND token_hash <> :keptTokenHash
-    AND (CAST(:covered AS text) IS NULL OR password_id = :covered)`;
+    AND (CAST(:covered AS text) IS NULL OR password_id = :covered)
+  RETURNING expires_at > :now AS live`;
+
+/** Ends the sessions that this proof covers, except for one, and returns the number of those that had not expired. */
+export function* endSessions(userId: UserId, access: Access, keptTokenHash = ''): Work<number> {
+  const values = { userId, keptTokenHash, covered: coveredPassword(access) ?? null };
+  return (yield* rows<{ live: boolean }>(endCovered, values)).filter(({ live }) => live).length;
+}
 
 export const accounts = ({ read, write }: Transactions): Accounts => ({
   findPerson: (email) => read(() => person(findByEmail, { email })),
@@ -111,7 +114,7 @@ export const accounts = ({ read, write }: Transactions): Accounts => ({
     const access = { proof: 'password', passwordId, proven } as const;
     yield* run(change, { next: replacement.next, passwordId });
     yield* run(removeResets, { userId });
-    yield* run(endOthers, { userId, keptTokenHash, covered: coveredPassword(access) ?? null });
+    yield* endSessions(userId, access, keptTokenHash);
     yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
     return 'changed';
   }),
@@ -168,9 +171,6 @@ const touchSession = statement('touch-session')`
     expires_at = CASE WHEN at + CAST(:idleMs AS bigint) < ends_at THEN at + CAST(:idleMs AS bigint) ELSE ends_at END
   FROM (SELECT :now AS at) AS moment WHERE token_hash = :tokenHash AND expires_at > at`;
 const endSession = statement('end-session')`DELETE FROM session WHERE token_hash = :tokenHash`;
-const endCovered = statement('end-sessions')`
-  DELETE FROM session WHERE user_id = :userId AND (CAST(:covered AS text) IS NULL OR password_id = :covered)
-  RETURNING expires_at > :now AS live`;
 
 export function sessions({ readMany, write, writeOne }: Transactions): Sessions {
   const findOne = readMany<SessionRow>(findSession, findColumns);
@@ -199,9 +199,7 @@ export function sessions({ readMany, write, writeOne }: Transactions): Sessions 
     endSession: async (tokenHash) => void (await writeOne(endSession, { tokenHash })),
 
     endSessions: method(write, function* (userId, access, note) {
-      const covered = coveredPassword(access) ?? null;
-      const ended = yield* rows<{ live: boolean }>(endCovered, { userId, covered });
-      const live = ended.filter((each) => each.live).length;
+      const live = yield* endSessions(userId, access);
       if (live > 0) yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
       return live;
     }),

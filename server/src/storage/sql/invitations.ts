@@ -2,6 +2,7 @@ import { invitationTerms, planAcceptance } from '../../domain/account.ts';
 import type { ClaimedMail, Invitation, Invitations, Mails } from '../store.ts';
 import {
   closeMemberships,
+  endSessions,
   lockUser,
   membershipsOf,
   passwordsOf,
@@ -41,7 +42,6 @@ const findInvited = statement('find-invited')`
 const use = statement('use-invitation')`DELETE FROM invitation WHERE token_hash = :tokenHash`;
 const open = statement('open-membership')`UPDATE member SET opened_at = :now, password_id = :passwordId
   WHERE organization_id = :organizationId AND user_id = :userId`;
-const endSessions = statement('end-sessions-of-user')`DELETE FROM session WHERE user_id = :userId`;
 const closeOthers = statement('close-other-memberships')`
   UPDATE member SET opened_at = NULL, password_id = NULL
   WHERE user_id = :userId AND organization_id <> :organizationId AND opened_at IS NOT NULL
@@ -101,7 +101,7 @@ export const invitations = (store: Transactions): Invitations => ({
     yield* run(removeResets, { userId });
     const settleMemberships = plan.keepsMemberships ? proveMemberships : closeMemberships;
     const settled = yield* voidPasswords(userId, plan.voided, settleMemberships);
-    if (plan.endsSessions) yield* run(endSessions, { userId });
+    if (plan.endsSessions) yield* endSessions(userId, { proof: 'sso' });
     if (plan.closesOthers) settled.push(...(yield* rows<Invited>(closeOthers, { userId, organizationId })));
     if (plan.nowProven !== undefined) {
       yield* run(prove, { passwordId: plan.nowProven });
