@@ -2,18 +2,20 @@ import type { Actor } from '../../domain/audit.ts';
 import type { ApiKey, KeyRequest } from '../../domain/credential.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
+import type { Organization } from '../../domain/organization.ts';
 import type { ApiKeys, CredentialName, KeyGrant, KeyRequests } from '../store.ts';
 import { writeNote } from './audit.ts';
 import { jsonRows, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
-/** A condition on the row of a key. */
 export const keyIsLive = sql`(revoked_at IS NULL OR revoked_at > :now)`;
 
-// The organization is locked before the member. Disabling the API, removing the member and creating other credentials wait,
-// and then see the new one.
-const lockIssuer = statement('lock-issuer')`
-  SELECT api_enabled AS "apiEnabled" FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
+export const organizationColumns = sql`id, name, api_enabled AS "apiEnabled", daily_quota AS "dailyQuota",
+  created_at AS "createdAt"`;
+// Changes of settings, members, roles and credentials wait for each other, so that each sees what was committed before it.
+// Of two admins who remove each other at once, the second finds no other admin. The members are locked after it.
+export const lockOrganization = statement('lock-organization')`
+  SELECT ${organizationColumns} FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
 const selectMember = sql`SELECT service FROM member WHERE organization_id = :organizationId AND user_id = :userId`;
 /** Until the commit, a removal of the member waits, and then also removes what was added for them. */
 export const keepMember = statement('keep-member')`${selectMember} FOR KEY SHARE`;
@@ -60,10 +62,9 @@ export const findKeyGrant = (hash: string): Work<KeyGrant | undefined> => row<Ke
 
 /** Undefined if the organization does not exist. */
 export function* lockApiEnabled(organizationId: OrganizationId): Work<boolean | undefined> {
-  return (yield* row<{ apiEnabled: boolean }>(lockIssuer, { organizationId }))?.apiEnabled;
+  return (yield* row<Organization>(lockOrganization, { organizationId }))?.apiEnabled;
 }
 
-/** Until the commit, a removal of the member waits. */
 export function* isMember(organizationId: OrganizationId, userId: UserId): Work<boolean> {
   return (yield* count(keepMember, { organizationId, userId })) === 1;
 }

@@ -96,10 +96,7 @@ export const noteColumns = callColumns({
 
 export const withoutNote: Values = Object.fromEntries(Object.keys(noteColumns).map((name) => [name, null]));
 
-/**
- * Part of a batched statement: writes the audit notes of the calls that have one. `changed` has a row for each call that
- * has changed something, with its columns, and `at` is an expression over that row.
- */
+/** Part of a batched statement. `changed` has a row for each call that changed something; `at` is an expression over it. */
 export const insertNotes = (changed: Sql, at: Sql) => sql`
       INSERT INTO audit_event (${columns})
       SELECT organization_id, ${at}, note_id, note_actor_kind, note_actor_user_id, note_action, note_subject,

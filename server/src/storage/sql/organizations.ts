@@ -1,25 +1,18 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { isLastAdmin, type Member, type Organization } from '../../domain/organization.ts';
 import type { Members, Organizations } from '../store.ts';
-import { keyIsLive } from './api-keys.ts';
+import { organizationColumns as columns, keyIsLive, lockOrganization } from './api-keys.ts';
 import { writeNote } from './audit.ts';
 import { sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
-const columns = sql`id, name, api_enabled AS "apiEnabled", daily_quota AS "dailyQuota", created_at AS "createdAt"`;
-
 const insertOrganization = statement('insert-organization')`
   INSERT INTO organization (id, name, api_enabled, daily_quota, created_at)
   VALUES (:id, :name, :apiEnabled, :dailyQuota, :now)`;
-// Locked before the members: new members, removals and changes of roles wait for each other, so that each sees what was
-// committed before it. Of two admins who remove each other at once, the second finds no other admin.
-export const lockOrganization = statement('lock-organization')`
-  SELECT ${columns} FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
 const update = statement('update-organization')`
   UPDATE organization SET api_enabled = :apiEnabled, daily_quota = :dailyQuota WHERE id = :organizationId`;
-const findByIdOrName = statement('find-organization')`SELECT ${columns} FROM organization WHERE id = :idOrName
-  UNION ALL SELECT * FROM (
-    SELECT ${columns} FROM organization WHERE name = :idOrName AND id <> :idOrName LIMIT 2) AS named`;
+const findByIdOrName = statement('find-organization')`SELECT ${columns} FROM organization
+  WHERE id = :idOrName OR name = :idOrName ORDER BY id = :idOrName DESC LIMIT 2`;
 const listAll = statement('list-organizations')`SELECT ${columns} FROM organization ORDER BY created_at, id`;
 
 export const organizations = ({ read, write }: Transactions): Organizations => ({
@@ -39,8 +32,8 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
   }),
 
   async findOrganization(idOrName) {
-    const found = await read(() => rows<Organization>(findByIdOrName, { idOrName }));
-    return found.find(({ id }) => id === idOrName) ?? (found.length === 1 ? found[0] : undefined);
+    const [first, second] = await read(() => rows<Organization>(findByIdOrName, { idOrName }));
+    return first?.id === idOrName || second === undefined ? first : undefined;
   },
 
   listOrganizations: () => read(() => rows<Organization>(listAll)),

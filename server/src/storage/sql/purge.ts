@@ -3,9 +3,9 @@ import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { archiveTable, type TableName } from '../archive.ts';
 import type { PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../store.ts';
 import { lockUser } from './accounts.ts';
-import { isMember } from './api-keys.ts';
+import { isMember, lockOrganization } from './api-keys.ts';
 import type { AuditRow } from './audit.ts';
-import { findUserId, hasThreads, lockOrganization } from './organizations.ts';
+import { findUserId, hasThreads } from './organizations.ts';
 import { isRunning } from './replies.ts';
 import { batchRows, deadline, type Removal, threadRemoval } from './retention.ts';
 import { identifier, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
@@ -18,8 +18,8 @@ const threadsOfPerson = sql`(SELECT id FROM thread WHERE ${ofPerson})`;
 
 /**
  * The rows that a purge of a person removes; null if none of them identifies a person, or if they go with those of another
- * table. A table that is missing here does not compile. In the order of a purge of an organization: referring tables
- * before the tables they refer to, and credentials and members first, to end access. A purge of a person goes the other way.
+ * table. In the order of a purge of an organization: credentials and members first, to end access, and referring tables
+ * before the tables they refer to. A purge of a person goes the other way.
  */
 export const rowsOfPerson: Readonly<Record<TableName, Sql | null>> = {
   api_key: ofPerson,
@@ -62,7 +62,6 @@ export const rowsOfPerson: Readonly<Record<TableName, Sql | null>> = {
 
 const tables = Object.keys(rowsOfPerson) as TableName[];
 const belongsToOrganization = (table: TableName) => 'organization_id' in archiveTable(table).columns;
-/** The tables that a purge of an organization empties of its rows. */
 export const purgeOrder = tables.filter(belongsToOrganization);
 const tablesOfPerson = tables.filter((table) => rowsOfPerson[table] !== null).toReversed();
 const tracesOfPerson = tablesOfPerson.filter(belongsToOrganization);
@@ -118,14 +117,13 @@ const readAudit = unnamed`
   SELECT at, id, actor_user_id AS "actorUserId", subject, detail FROM audit_event
   WHERE organization_id = :organizationId AND (at, id) > (:afterAt, :afterId) ORDER BY at, id LIMIT ${auditRows}`;
 const rewriteAudit = statement('purge-person-from-audit')`
-  UPDATE audit_event SET actor_user_id = :actor, subject = :subject, detail = :detail
+  UPDATE audit_event SET actor_user_id = :actorUserId, subject = :subject, detail = :detail
   WHERE organization_id = :organizationId AND at = :at AND id = :id`;
 const disableApi = statement('purge-disable-api')`
   UPDATE organization SET api_enabled = false WHERE id = :organizationId AND api_enabled`;
 const removeOrganization = statement('purge-organization')`
   DELETE FROM organization WHERE id = :organizationId RETURNING id`;
 
-/** The people that a removed row was about. */
 interface Owners {
   userId: UserId | null;
   createdBy?: UserId | null;
@@ -140,11 +138,7 @@ const ownersOf: Partial<Record<TableName, Sql>> = {
 const nextRows = (table: TableName) =>
   sql`(SELECT * FROM ${identifier(table)} WHERE ${inOrganization} LIMIT :limit) AS batch`;
 const lockUsers = (ids: Sql) => sql`SELECT id FROM "user" WHERE id IN (${ids}) ORDER BY id FOR NO KEY UPDATE`;
-/**
- * People are locked before their rows: a person who accepts an invitation also locks the user first, and then the
- * membership and its keys. Creates and ratings lock the membership or the key first, and then refer to the user, which
- * this lock allows.
- */
+/** People are locked before their rows (decision 33). This lock allows rows that refer to the user. */
 const locks: Partial<Record<TableName, Statement>> = {
   api_key: statement('purge-lock-people-of-keys')`${lockUsers(
     sql`SELECT user_id FROM ${nextRows('api_key')} UNION SELECT created_by FROM ${nextRows('api_key')}`,
@@ -152,7 +146,7 @@ const locks: Partial<Record<TableName, Statement>> = {
   member: statement('purge-lock-members')`${lockUsers(sql`SELECT user_id FROM ${nextRows('member')}`)}`,
 };
 
-/** In PostgreSQL, a row refers to one that another node has removed, or is removed while another node refers to it. */
+/** On PostgreSQL: one node has removed a row that another node refers to. */
 export const isForeignKeyViolation = (error: unknown) => (error as { code?: string }).code === '23503';
 
 /** The purges of a store, except for the remains that removed rows leave in its files. */
@@ -230,9 +224,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
         return { removed, done: true };
       }
       const gone = yield* removeThreads(organizationId, threads, batchRows, deadline(removal));
-      add(removed, 'message', gone.messages);
-      add(removed, 'idempotency_key', gone.idempotencyKeys);
-      add(removed, 'thread', gone.threads);
+      for (const [table, removedRows] of Object.entries(gone)) add(removed, table, removedRows);
       return { removed, done: false };
     }),
 
@@ -262,7 +254,6 @@ function* forget(organizationId: OrganizationId, userId: UserId, removed: Counts
   add(removed, 'user', yield* count(replaceEmail, { userId, email: `purged:${userId}` }));
 }
 
-/** Removes the remaining rows of a person whose threads have been removed. */
 function* removeTraces(organizationId: OrganizationId, person: PurgedPerson, removed: Counts): Work<void> {
   const values = { organizationId, userId: person.userId, ...person.mailCounters };
   yield* run(removeCreator, values);
@@ -305,12 +296,15 @@ function* countPurge(organizationId: OrganizationId, person: PurgedPerson | null
   return counts;
 }
 
+type AuditedRow = LogPosition & Pick<AuditRow, 'actorUserId' | 'subject' | 'detail'>;
+
 interface AuditPage {
-  readonly changes: readonly (LogPosition & { actor: string | null; subject: string; detail: string })[];
+  /** Without the person. */
+  readonly changes: readonly AuditedRow[];
   readonly next: LogPosition | null;
 }
 
-/** The changes that remove the person from the next entries of the audit log. */
+/** The next entries of the audit log that mention the person. */
 function* auditOf(
   organizationId: OrganizationId,
   person: PurgedPerson,
@@ -319,36 +313,33 @@ function* auditOf(
   const keys = yield* rows<{ id: string }>(findKeys, { organizationId, userId: person.userId });
   const keyIds = new Set(keys.map(({ id }) => id));
   const values = { organizationId, afterAt: after?.at ?? 0, afterId: after?.id ?? '' };
-  const entries = yield* rows<AuditedRow & LogPosition>(readAudit, values);
-  const changes = entries.flatMap(({ at, id, ...entry }) => {
-    const change = withoutPerson(entry, person, keyIds);
-    return change === undefined ? [] : [{ at, id, ...change }];
-  });
+  const entries = yield* rows<AuditedRow>(readAudit, values);
+  const changes = entries
+    .map((entry) => ({ entry, change: withoutPerson(entry, person, keyIds) }))
+    .filter(({ entry, change }) => JSON.stringify(entry) !== JSON.stringify(change))
+    .map(({ change }) => change);
   const last = entries.at(-1);
   return { changes, next: last && entries.length === auditRows ? { at: last.at, id: last.id } : null };
 }
 
 /** The id of every purged person in the audit log. */
-const purgedUserId = 'usr_purged';
+const purgedUserId = 'usr_purged' as UserId;
 const purgedText = '(purged)';
 
-type AuditedRow = Pick<AuditRow, 'actorUserId' | 'subject' | 'detail'>;
-
-/** The entry without the person, or undefined if it does not mention them. `keyIds`: of their personal keys. */
+/** `keyIds`: of the person's keys. The names of keys often contain those of people and their machines. */
 function withoutPerson(
   row: AuditedRow,
   { userId, email }: PurgedPerson,
   keyIds: ReadonlySet<string>,
-): { actor: string | null; subject: string; detail: string } | undefined {
-  const actor = row.actorUserId === userId ? purgedUserId : row.actorUserId;
-  const subject = row.subject === userId ? purgedUserId : row.subject;
-  // The names of keys often contain those of people and their machines.
+): AuditedRow {
   const isTheirKey = keyIds.has(row.subject);
-  const entries = Object.entries(JSON.parse(row.detail) as Record<string, unknown>).map(([name, value]) => [
-    name,
+  const detail = JSON.parse(row.detail, (name, value) =>
     value === email || (isTheirKey && name === 'name') ? purgedText : value,
-  ]);
-  const detail = JSON.stringify(Object.fromEntries(entries));
-  const same = actor === row.actorUserId && subject === row.subject && detail === row.detail;
-  return same ? undefined : { actor, subject, detail };
+  );
+  return {
+    ...row,
+    actorUserId: row.actorUserId === userId ? purgedUserId : row.actorUserId,
+    subject: row.subject === userId ? purgedUserId : row.subject,
+    detail: JSON.stringify(detail),
+  };
 }

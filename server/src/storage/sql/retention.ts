@@ -11,7 +11,6 @@ interface RetentionRule {
   readonly table: TableName;
   /** The age of a row. An index has its order within the organization, so that no batch scans a table. */
   readonly column: string;
-  /** The unit of the column: milliseconds or days. */
   readonly unitMs: number;
   /** Which rows of the table, if not all of them. */
   readonly only?: Sql;
@@ -41,15 +40,11 @@ export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
 
 export const batchRows = 500;
 const batchOrganizations = 500;
-/** Counting expired rows stops here. */
 const countMax = 10_000;
 
 /** How a database removes rows for good. */
 export interface Removal {
-  /**
-   * Deletes the first `:limit` rows of a table that meet a condition, which may end with an ORDER BY. `skipLocked`: not
-   * those that another node is removing now. `hint`: which index SQLite searches.
-   */
+  /** The condition may end with an ORDER BY. `skipLocked`: not those that another node is removing now. `hint`: for SQLite. */
   deleteFirst(table: TableName, condition: Sql, options?: { skipLocked?: boolean; hint?: Sql }): Sql;
   /** One statement removes at most this many rows. */
   readonly rowsAtOnce: number;
@@ -134,10 +129,7 @@ export function deadline({ transactionMs }: Removal): () => boolean {
   return () => performance.now() - startedAt > transactionMs;
 }
 
-/**
- * Removes deleted threads for good, with at most `limit` of their rows. A thread stays while it has messages, and another
- * call continues. To be called in a transaction that has locked the threads.
- */
+/** Removes locked threads, with at most `limit` of their rows. A thread stays while it has messages. */
 export function threadRemoval(removal: Removal) {
   const { removeMessages, removeKeys, removeThread } = retentionStatements(removal);
   return function* (
@@ -145,20 +137,20 @@ export function threadRemoval(removal: Removal) {
     threads: readonly { readonly id: string }[],
     limit: number,
     isLate: () => boolean,
-  ): Work<{ messages: number; idempotencyKeys: number; threads: number }> {
-    const gone = { messages: 0, idempotencyKeys: 0, threads: 0 };
+  ): Work<Record<'message' | 'idempotency_key' | 'thread', number>> {
+    const gone = { message: 0, idempotency_key: 0, thread: 0 };
     for (const { id: threadId } of threads) {
       const values = { organizationId, threadId };
       let [most, removed] = [0, 0];
       do {
-        most = Math.min(removal.rowsAtOnce, limit - gone.messages - gone.threads);
+        most = Math.min(removal.rowsAtOnce, limit - gone.message - gone.thread);
         removed = yield* count(removeMessages, { ...values, limit: most });
-        gone.messages += removed;
-        if (gone.messages + gone.threads >= limit || (removed > 0 && isLate())) return gone;
+        gone.message += removed;
+        if (gone.message + gone.thread >= limit || (removed > 0 && isLate())) return gone;
       } while (removed === most);
-      gone.idempotencyKeys += yield* count(removeKeys, values);
+      gone.idempotency_key += yield* count(removeKeys, values);
       yield* run(removeThread, values);
-      gone.threads += 1;
+      gone.thread += 1;
     }
     return gone;
   };
@@ -170,7 +162,6 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
   const statements = retentionStatements(removal);
   const removeThreads = threadRemoval(removal);
 
-  /** Removes at most `limit` due rows of an organization. */
   function* removeOf(
     organizationId: OrganizationId,
     kind: RetentionKind,
@@ -180,12 +171,11 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
   ): Work<{ removed: number; rows: number; mayHaveMore: boolean }> {
     const due = yield* rows<{ id: string }>(statements.remove[kind], { organizationId, keepMs, limit });
     if (kind === 'revoked_keys') yield* run(removeUses, { organizationId, keys: jsonRows(due) });
-    const { threads, messages } =
-      kind === 'deleted_threads'
-        ? yield* removeThreads(organizationId, due, limit, isLate)
-        : { threads: due.length, messages: 0 };
-    const mayHaveMore = threads < due.length || due.length === limit;
-    return { removed: threads, rows: threads + messages, mayHaveMore };
+    if (kind !== 'deleted_threads')
+      return { removed: due.length, rows: due.length, mayHaveMore: due.length === limit };
+    const { thread, message } = yield* removeThreads(organizationId, due, limit, isLate);
+    const mayHaveMore = thread < due.length || due.length === limit;
+    return { removed: thread, rows: thread + message, mayHaveMore };
   }
 
   return {
