@@ -2,10 +2,7 @@ import { isLoopback } from '../domain/address.ts';
 
 const example = 'postgres://USER:PASSWORD@HOST1:5432,HOST2:5432/DATABASE?target_session_attrs=read-write';
 
-/**
- * The URL of each host of a PostgreSQL URL, in order. As in libpq, several hosts are separated by commas, each with its
- * own port. `fault` says what is wrong with a URL and never repeats the URL, which may hold a password.
- */
+/** The URL of each host. As in libpq, commas separate several. `fault` never repeats the URL, which may hold a password. */
 export function postgresUrls(text: string): { urls: readonly string[] } | { fault: string } {
   const [, scheme, authority = '', rest = ''] = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s.exec(text) ?? [];
   const hostsFrom = authority.lastIndexOf('@') + 1;
@@ -32,10 +29,7 @@ function withoutOurs(url: string): string {
   return plain.href;
 }
 
-/**
- * The driver treats all of these as `verify-full`: it never falls back to an unencrypted connection, and always checks
- * the certificate and the host name. It warns that a later release will be weaker, so we write `verify-full` explicitly.
- */
+/** The driver treats all of these as `verify-full`, but warns that a later release will not: we write it explicitly. */
 const verified = ['prefer', 'require', 'verify-ca', 'verify-full'];
 
 /** The address with its `sslmode` replaced by the mode that the driver uses for it. */

@@ -53,7 +53,7 @@ export interface Store
   ping(): Promise<void>;
   /** The connections to the database that this process has open, and the calls that wait for one; undefined without any. */
   connections(): Readonly<Record<'total' | 'idle' | 'waiting', number>> | undefined;
-  /** How far the store's clock is ahead of the machine's (PostgreSQL: the server's). Until they match, it runs at half speed. */
+  /** How far the store's clock is ahead of the machine's (PostgreSQL: the server's). It then runs at half speed. */
   clockAheadMs(): Promise<number>;
   /** Checks the store for the operator. It may take long on a large store. */
   diagnose(): Promise<Diagnosis[]>;

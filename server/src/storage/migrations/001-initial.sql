@@ -164,7 +164,6 @@ CREATE TABLE key_request (
   name text NOT NULL,
   state text NOT NULL CHECK (state IN ('pending', 'approved', 'declined')),
   requested_at bigint NOT NULL,
-  -- The admin who decided.
   decided_by text COLLATE "C" REFERENCES "user" (id),
   expires_at bigint NOT NULL,
   PRIMARY KEY (organization_id, id),
@@ -173,7 +172,7 @@ CREATE TABLE key_request (
 );
 CREATE INDEX key_request_of_member ON key_request (organization_id, user_id);
 
--- A machine-to-machine application. Its id is its client id.
+-- Its id is its client id.
 CREATE TABLE application (
   id text COLLATE "C" PRIMARY KEY,
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
@@ -193,11 +192,11 @@ CREATE TABLE quota_use (
   PRIMARY KEY (organization_id, day)
 ) WITH (fillfactor = 50);
 
--- Prompts sent in the console in the current minute and day, and mails of the current day. '' in user_id means the whole
--- organization.
+-- Prompts sent in the console in the current minute and day, and mails of the current day.
 CREATE TABLE prompt_use (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
   period text COLLATE "C" NOT NULL CHECK (period IN ('minute', 'day', 'mail')),
+  -- '' means the whole organization.
   user_id text COLLATE "C" NOT NULL,
   started_at bigint NOT NULL,
   prompts bigint NOT NULL,
@@ -226,7 +225,6 @@ CREATE INDEX audit_event_trace ON audit_event (organization_id, trace_id, at, id
 CREATE TABLE usage_day (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
   day bigint NOT NULL,
-  -- Of a key or an application.
   credential_id text COLLATE "C" NOT NULL,
   operation text COLLATE "C" NOT NULL,
   outcome text COLLATE "C" NOT NULL,
@@ -250,7 +248,6 @@ CREATE TABLE request_block (
   id text COLLATE "C" NOT NULL,
   -- When its oldest request was answered.
   first_at bigint NOT NULL,
-  -- The number of its requests.
   entries bigint NOT NULL,
   -- A JSON array.
   requests text NOT NULL,
@@ -275,12 +272,10 @@ CREATE TABLE traffic (
 ) WITH (fillfactor = 80);
 
 CREATE TABLE thread (
+  -- Grows in order of commit, so that a walk can skip threads created after its start. PostgreSQL: by organization.
 -- postgres:
-  -- Grows with every thread of the organization, in order of commit, so that a walk can skip threads created after its
-  -- start.
   sequence bigint NOT NULL,
 -- sqlite:
-  -- Grows with every thread, so that a walk can skip threads created after its start.
   sequence INTEGER PRIMARY KEY,
 -- both:
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),

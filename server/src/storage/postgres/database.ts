@@ -36,15 +36,11 @@ export interface PoolSettings {
 }
 
 const statementMs = 30_000;
-/** Sent when connecting. */
 const timeouts = { statement_timeout: statementMs };
-/**
- * A node that freezes within a transaction loses its connection after 10 s, and with it the locks that it holds. Not a parameter
- * of the connection, because a pooler drops it.
- */
+/** A node that freezes loses the locks that it holds. Not a parameter of the connection, because a pooler drops it. */
 const begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'";
 const idleMs = 30_000;
-/** How long a node opens no further connections after the server has refused one because it has too many. */
+/** How long a node opens no further connections after the server has refused one. */
 const refusedMs = 1_000;
 
 /** Counts, times and sequences stay far below 2^53, so that bigint values are read as numbers. */
@@ -65,7 +61,7 @@ const takeRoom = statement('take-room')`CREATE TEMPORARY TABLE skein_room ON COM
 
 const commitUnsynced = statement('commit-unsynced')`SET LOCAL synchronous_commit = off`;
 
-/** The query for the driver, which numbers values instead of naming them. */
+/** For the driver, which numbers values instead of naming them. */
 export function query(statement: Statement, values: Values = {}, time?: StoreTime): pg.QueryConfig {
   const { text, names } = numbered(statement);
   const clock = names.includes('clockTime') ? time?.values() : undefined;
@@ -100,9 +96,8 @@ export function askedWith(columns: CallColumns): Sql {
 }
 
 /**
- * The same for a statement that locks rows of several organizations. It waits for locks of others for `:lockMs`, so that
- * one organization's lock does not hold up the calls of the others. OFFSET keeps the planner from merging the subquery.
- * The inner SELECT sets the limit once, not for each call.
+ * The same for a statement that locks rows of several organizations: it waits for `:lockMs` at most. OFFSET keeps the planner
+ * from merging the subquery. The inner SELECT sets the limit once, not for each call.
  */
 export function askedLocking(columns: CallColumns): Sql {
   return sql`(SELECT asked.*, (SELECT ${setLockTimeout}) FROM ${askedWith(columns)} OFFSET 0) AS asked`;
@@ -128,10 +123,7 @@ const isDeadlock = (error: unknown) => (error as Partial<pg.DatabaseError>).code
 /** Long enough for the others to take the locks that they wait for. */
 const afterDeadlockMs = 100;
 
-/**
- * Runs a transaction again if PostgreSQL has rolled it back to end a deadlock: the others go on, and it waits for them.
- * The order of locks (docs/decisions/0033) makes deadlocks rare.
- */
+/** Runs a transaction again if PostgreSQL has ended a deadlock with it. Decision 33 makes deadlocks rare. */
 async function despiteDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
   try {
     return await transaction();
@@ -157,7 +149,6 @@ interface BatchLimits {
 /** Classes of errors that would fail every call of a batch: the connection, a standby, resources, a shutdown, the disk. */
 const sharedFaults = new Set(['08', '25', '53', '57', '58']);
 
-/** An error of the severity ERROR has rolled back the statement, and the server has said so. */
 function mayBeOneCallsFault(error: unknown): boolean {
   const { severity, code = '' } = error as Partial<pg.DatabaseError>;
   // A statement that was cancelled may have waited for the lock of one call.
@@ -173,27 +164,16 @@ export class Database implements Transactions {
   readonly time: StoreTime;
   readonly health: WriteHealth;
 
-  private constructor(pool: pg.Pool, time: StoreTime, health: WriteHealth) {
-    this.#pool = pool;
-    this.#connectionsMax = pool.options.max;
-    pool.on('connect', () => {
-      this.#open += 1;
-    });
-    pool.on('remove', () => {
-      this.#open -= 1;
-    });
-    this.time = time;
-    this.health = health;
+  static async open(servers: Servers, time: StoreTime, settings: PoolSettings): Promise<Database> {
+    await migrate(servers, timeouts, settings.mustExist ?? false);
+    return new Database(servers, time, settings);
   }
 
-  /** Connects and migrates the schema. Nodes that start at the same time wait for each other. */
-  static async open(
-    servers: Servers,
-    time: StoreTime,
-    { connectionsMax, watch, mustExist = false }: PoolSettings,
-  ): Promise<Database> {
-    await migrate(servers, timeouts, mustExist);
-    const pool = new pg.Pool({
+  private constructor(servers: Servers, time: StoreTime, { connectionsMax, watch }: PoolSettings) {
+    this.time = time;
+    this.health = new WriteHealth(watch);
+    this.#connectionsMax = connectionsMax;
+    this.#pool = new pg.Pool({
       ...servers.poolConfig(),
       max: connectionsMax,
       connectionTimeoutMillis: connectMs,
@@ -205,10 +185,15 @@ export class Database implements Transactions {
       application_name: applicationName,
       types,
     });
-    pool.on('error', (error) => watch?.connectionBroke(error));
-    // A connection may break between two statements of a transaction, and an error event without a listener ends the process.
-    pool.on('connect', (client) => void client.on('error', () => {}));
-    return new Database(pool, time, new WriteHealth(watch));
+    this.#pool.on('error', (error) => watch?.connectionBroke(error));
+    this.#pool.on('connect', (client) => {
+      this.#open += 1;
+      // It may break between two statements of a transaction, and an error event without a listener ends the process.
+      client.on('error', () => {});
+    });
+    this.#pool.on('remove', () => {
+      this.#open -= 1;
+    });
   }
 
   /** Runs one statement as a transaction of its own, in one round trip. */
@@ -319,10 +304,7 @@ export class Database implements Transactions {
     }
   }
 
-  /**
-   * Rejects unless the server accepts writes: every request counts against a quota, so a standby cannot serve any.
-   * The connection to a standby is closed, because the next one may lead to the primary.
-   */
+  /** Every request counts against a quota, so a standby cannot serve any. The next connection may lead to the primary. */
   async assertWritable(): Promise<void> {
     const client = await this.#connected(() => this.#pool.connect());
     let writable = false;
@@ -335,7 +317,7 @@ export class Database implements Transactions {
     if (!writable) throw new Error('The database does not accept writes.');
   }
 
-  /** Rejects unless the database has room for a new table, which is dropped when the statement commits. */
+  /** Rejects unless the database has room for a new table. */
   async tryToWrite(): Promise<void> {
     try {
       await this.run(takeRoom);

@@ -12,10 +12,7 @@ const probe = { name: 'skein-pooler-probe', text: 'SELECT pg_backend_pid() AS pi
 /** invalid_sql_statement_name, duplicate_prepared_statement. */
 const statementErrors = new Set(['26000', '42P05']);
 
-/**
- * Checks the database and migrates its schema. Uses a separate connection without timeouts: a node waits for as
- * long as another one migrates.
- */
+/** Uses a separate connection without timeouts: a node waits for as long as another one migrates. */
 export async function migrate(
   servers: Servers,
   timeouts: pg.ClientConfig,
@@ -48,8 +45,7 @@ async function rejectUnfitSettings(client: pg.ClientBase): Promise<void> {
 
 /**
  * Rejects a pooler in transaction mode that does not support prepared statements: the service would start and then fail.
- * A pooler does not announce itself, so this tries it out. `client` is connected; a second client is opened only if there
- * is a pooler.
+ * A pooler does not announce itself, so this tries it out.
  */
 async function rejectUnfitPooler(client: pg.Client, connect: () => Promise<pg.Client>): Promise<void> {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
@@ -81,8 +77,8 @@ export async function isUnfinished(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Migrates forward only, in one transaction, under a lock that all nodes share. Writes nothing if the schema is up to date,
- * so that a standby, or a role without rights on the schema, is enough then.
+ * Migrates in one transaction, under a lock that all nodes share. Writes nothing if the schema is up to date, so that a
+ * standby, or a role without rights on the schema, is enough then.
  */
 export async function bringUpToDate(
   client: pg.ClientBase,

@@ -19,10 +19,7 @@ export class Servers {
     this.#urls = read.urls.map((one) => withExplicitTlsMode(new URL(one)).href);
   }
 
-  /**
-   * The URL of the server to connect to. A single server is used without asking. Of several it is the one that accepts
-   * writes now; they are asked each time, because a failover may have happened since.
-   */
+  /** The URL of the server that accepts writes. Several are asked each time, because a failover may have happened since. */
   async primary(): Promise<string> {
     if (this.#urls.length === 1) return this.#urls[0]!;
     this.#finding ??= findPrimary(this.#urls).finally(() => {
@@ -31,7 +28,7 @@ export class Servers {
     return this.#finding;
   }
 
-  /** A connected client. If the connection breaks later, the query that uses it fails. */
+  /** If the connection breaks later, the query that uses it fails. */
   async connect(config: pg.ClientConfig): Promise<pg.Client> {
     const connectionString = await this.primary();
     const client = new pg.Client({

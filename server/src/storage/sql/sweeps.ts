@@ -23,10 +23,7 @@ const replyName = sql`message.organization_id AS "organizationId", message.threa
     message.id AS "messageId"`;
 const field = (name: keyof ReplyName) => sql`(entry.value ->> '${name as Sql}')`;
 
-/**
- * Changes the running replies that `due` selects. Rows that are locked are left for the next sweep: waiting for a lock
- * while holding many could deadlock.
- */
+/** Changes the running replies that `due` selects. Locked rows are left for the next sweep: waiting could deadlock. */
 function sweepOf(name: string, index: Sql, due: Sql, change: Sql) {
   const find = statement(`find-${name}-replies`)`
     SELECT ${replyName} FROM message INDEXED BY ${index} WHERE ${due} LIMIT :limit + 0`;

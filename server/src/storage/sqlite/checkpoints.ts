@@ -10,7 +10,7 @@ const commitsPerCheck = 64;
 const checkpointFrames = 1000;
 /** From this length on, the journal starts over. */
 const restartFrames = 8000;
-/** Longer journals are checkpointed by the commit itself, on the event loop, in case the thread does not. */
+/** The commit itself checkpoints longer journals, in case the thread does not. */
 const autocheckpointFrames = 32_000;
 
 /**
@@ -33,7 +33,7 @@ export function createCheckpoints(
   let commits = 0;
   let running: Promise<void> | undefined;
 
-  /** Returns the length of the journal, or 0 if it failed: commits report a full or broken disk, and a later call tries again. */
+  /** Returns the length of the journal, or 0 if it failed: commits report a broken disk, and a later call tries again. */
   async function checkpoint(): Promise<number> {
     try {
       // The thread would open other files if these were moved.

@@ -18,21 +18,16 @@ export type Database = Sqlite.Database;
 interface OpenOptions {
   /** Fails with SQLITE_BUSY if another process has the file open, and keeps all others out. */
   readonly alone?: boolean;
+  /** Accepts an unfinished copy. */
   readonly unfinished?: boolean;
   /** Rejects a file without a store instead of creating one, and does not change it. */
   readonly mustExist?: boolean;
   readonly migrations?: Migrations;
 }
 
-/** Opens the file, creates it if it does not exist, and brings its schema up to date. */
 export function openDatabase(
   file: string,
-  {
-    alone = false,
-    unfinished = false,
-    mustExist = false,
-    migrations = readMigrations('sqlite'),
-  }: OpenOptions = {},
+  { alone, unfinished, mustExist, migrations = readMigrations('sqlite') }: OpenOptions = {},
 ): Database {
   // Opening a pipe would wait for its other end.
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is not a file');
@@ -53,9 +48,8 @@ export function openDatabase(
     database.pragma('foreign_keys = ON');
     // Removed rows are overwritten in their page, so that a purge leaves no copy. It costs no extra write.
     database.pragma('secure_delete = FAST');
-    // Pages beyond these 16 MiB are read from the system's page cache. Random gets on a store of 150 MB took 43 µs of
-    // processor time with 16 MiB, 40 µs with 64 MiB and 33 µs with a memory-mapped file. The file is not mapped, because
-    // a file that is truncated while it is mapped ends the process with SIGBUS.
+    // Random gets on a store of 150 MB took 43 µs of processor time with 16 MiB, 40 µs with 64 MiB and 33 µs with a mapped
+    // file. The file is not mapped, because a file that is truncated while it is mapped ends the process with SIGBUS.
     database.pragma('cache_size = -16384');
     database.pragma('mmap_size = 0');
     // A commit does not wait for the disk: commit-queue.ts syncs the journal.
@@ -83,7 +77,7 @@ function rejectOldJournal(file: string): void {
   }
 }
 
-function rejectUnlessStore(database: Database, mustExist: boolean): void {
+function rejectUnlessStore(database: Database, mustExist = false): void {
   const names = database.prepare<[], string>('SELECT name FROM sqlite_schema').pluck().all();
   if (names.includes(storeMark)) return;
   if (names.length > 0) throw new Error(otherProgramFault);
@@ -92,9 +86,8 @@ function rejectUnlessStore(database: Database, mustExist: boolean): void {
 
 /** Whether a copy is being written into the store, or was interrupted. */
 export function isUnfinished(database: Database): boolean {
-  return (
-    database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(unfinishedCopyTable) !== undefined
-  );
+  const find = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
+  return find.get(unfinishedCopyTable) !== undefined;
 }
 
 /** One folder at a time: Node's recursive mkdir never returns if a folder cannot be created, for example under /proc. */
@@ -104,20 +97,16 @@ function createFolder(folder: string): void {
   mkdirSync(folder, { mode: 0o700 });
 }
 
-/** Forward only, under the write lock: a second process that starts at the same time waits and then has nothing to do. */
+/** Forward only, under the write lock: a second process that starts at the same time waits. */
 function migrate(database: Database, migrations: Migrations): void {
   database
     .transaction(() => {
-      const version = versionOf(database);
+      // 0 for an empty file.
+      const version = database.pragma('user_version', { simple: true }) as number;
       for (const sql of migrations.after(version)) database.exec(sql);
       if (version < migrations.version) database.pragma(`user_version = ${migrations.version}`);
     })
     .immediate();
-}
-
-/** 0 for an empty file. */
-function versionOf(database: Database): number {
-  return database.pragma('user_version', { simple: true }) as number;
 }
 
 /** 4 MiB at the usual page size. The progress bar is updated and signals are handled between steps. */

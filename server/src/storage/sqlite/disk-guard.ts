@@ -20,13 +20,15 @@ export class DiskGuard {
   readonly #file: string;
   readonly #opened: readonly ({ readonly path: string } & ReturnType<typeof statOf>)[];
   readonly #timer: NodeJS.Timeout;
+  /** Kept open, because closing a descriptor releases every POSIX lock of the process on the file, including SQLite's. */
+  readonly #descriptor: number;
   #size = 0;
-  #descriptor: number | undefined;
 
   /** To be called after SQLite has opened the file and its journal. */
   constructor(file: string, health: WriteHealth) {
     this.#health = health;
     this.#file = file;
+    this.#descriptor = openSync(file, 'r+');
     // SQLite follows a symbolic link and keeps the journal next to the real file.
     const real = realpathSync(file);
     this.#opened = [file, `${real}-wal`, `${real}-shm`].map((path) => ({ path, ...statOf(path) }));
@@ -60,15 +62,14 @@ export class DiskGuard {
     }
   }
 
-  /** Syncs the database file, without its journal. */
   syncFile(): Promise<void> {
-    return promisify(fdatasync)(this.#openFile());
+    return promisify(fdatasync)(this.#descriptor);
   }
 
   /** To be called after the database was closed. */
   close(): void {
     clearInterval(this.#timer);
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    closeSync(this.#descriptor);
   }
 
   #isLost(): boolean {
@@ -94,7 +95,7 @@ export class DiskGuard {
 
   /** Only VACUUM shortens a file, and it also lowers the number of pages in the header. */
   #assertWhole(size: number): void {
-    const header = readHeader(this.#openFile());
+    const header = readHeader(this.#descriptor);
     if (size < this.#size && (header === undefined || size < sizeByHeader(header))) {
       throw new StoreFileLost(`${this.#file} was truncated: stop the service and restore a backup.`);
     }
@@ -104,12 +105,6 @@ export class DiskGuard {
       );
     }
     this.#size = size;
-  }
-
-  /** Kept open, because closing a descriptor releases every POSIX lock of the process on the file, including SQLite's. */
-  #openFile(): number {
-    this.#descriptor ??= openSync(this.#file, 'r+');
-    return this.#descriptor;
   }
 }
 

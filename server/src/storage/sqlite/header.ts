@@ -14,7 +14,6 @@ export function isBackup(header: Buffer | undefined): boolean {
   return header?.[18] === 1;
 }
 
-/** The size of the file in bytes, as the header states it. */
 export function sizeByHeader(header: Buffer): number {
   const pageSize = header.readUInt16BE(16);
   return header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize);

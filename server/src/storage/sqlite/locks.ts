@@ -54,9 +54,8 @@ const retryMs = 20;
 export type WorkerLock = ReturnType<typeof createWorkerLock>;
 
 /**
- * Tells a starting worker whether another one uses the same store, by a SQLite lock on a file next to it: Node.js has no
- * other lock that the kernel releases when a process dies. Running workers share the lock; a worker that gets it
- * exclusively is alone. Nothing is ever written to the file.
+ * Tells a starting worker whether another one uses the same store, by a SQLite lock on a file next to it, which the kernel
+ * releases when a process dies. Running workers share the lock; a worker that gets it exclusively is alone.
  */
 export function createWorkerLock(storeFile: string) {
   let holder: Database | undefined;

@@ -104,7 +104,7 @@ type Journal = ReturnType<typeof openJournal>;
 
 /**
  * SQLite's write-ahead log, opened a second time to sync it in a thread of Node's pool. SQLite keeps no locks on this
- * file, and does not replace it while the database is open. To be called after SQLite has opened the database.
+ * file, and does not replace it while the database is open.
  */
 function openJournal(file: string) {
   try {

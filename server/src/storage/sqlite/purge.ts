@@ -9,7 +9,6 @@ import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { pagesPerMergeStep, prepareMergeStep } from './thread-search.ts';
 
-/** How often a purge tries to empty the journal. */
 const emptyEveryMs = 50;
 
 export const sqliteRemoval: Removal = {
