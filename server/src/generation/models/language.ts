@@ -65,10 +65,8 @@ export function languageModel(options: LanguageModelOptions): Drafter {
       } catch (error) {
         const isRefused = error instanceof ProviderRefusal && error.refusesTools;
         if (!withTools || hasStarted || !isRefused) throw error;
-        for await (const event of draftEvents(draft, false)) {
-          supportsTools = false;
-          yield event;
-        }
+        yield* draftEvents(draft, false);
+        supportsTools = false;
       }
     } finally {
       // Closes the connection, if it is still open.
