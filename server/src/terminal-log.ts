@@ -5,10 +5,7 @@ import { printableLines } from './domain/text.ts';
 const colored = (format: Parameters<typeof styleText>[0], text: string) =>
   styleText(format, text, { stream: process.stdout });
 
-/**
- * A JSON line of the log as a person reads it: local time, level unless it is info, message, and the other fields. A
- * request is its method, route, status and time.
- */
+/** A JSON line of the log as a person reads it. */
 export function terminalLine(json: string): string {
   const line = parsed(json);
   if (line === undefined) return printableLines(json);

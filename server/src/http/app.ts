@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { UserId } from '../domain/id.ts';
+import type { Principal } from '../domain/principal.ts';
+import type { AnsweredRequest } from '../domain/traffic.ts';
+import type { EnteredSession, SignedIn } from '../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
 import { apiV1 } from './api-v1/index.ts';
@@ -16,6 +21,33 @@ import { isPage, type PageOptions, servePages } from './pages.ts';
 import { normalizeUrl } from './request.ts';
 import { reportRequest } from './request-log.ts';
 import { formatFaults, lazyCompilers } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** See `createDrain`. */
+    drain(): Promise<void>;
+    /** Otherwise the first request of each route compiles its schemas. */
+    compileSchemas(): Promise<void>;
+  }
+  interface FastifyRequest {
+    /** Set before the handler of any route that needs a caller. */
+    principal: Principal;
+    credentialId: string | undefined;
+    /** Set when a read starts before its caller is admitted. No response is sent before `done` resolves. */
+    admission: { readonly expected: Principal; readonly done: Promise<void> } | undefined;
+    signedIn: SignedIn | EnteredSession | undefined;
+    personId: UserId | undefined;
+    /** The error of the response, for the request log. */
+    sentError: { readonly code: ErrorCode; readonly message: string } | undefined;
+    span?: RequestSpan;
+  }
+  interface FastifyContextConfig {
+    operationId?: string;
+  }
+  interface FastifyBaseLogger {
+    request(entry: AnsweredRequest): void;
+  }
+}
 
 interface AppOptions
   extends OAuthOptions,
@@ -171,18 +203,6 @@ function createDrain(ms: number | undefined) {
       }
     },
   };
-}
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** See `createDrain`. */
-    drain(): Promise<void>;
-    /** Otherwise the first request of each route compiles its schemas. */
-    compileSchemas(): Promise<void>;
-  }
-  interface FastifyRequest {
-    span?: RequestSpan;
-  }
 }
 
 /** Records each request as a span. Must be called before other hooks are added, so that they run inside the span. */

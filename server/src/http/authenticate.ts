@@ -14,16 +14,6 @@ import {
 } from '../usecases/credentials/authenticate.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by `admitCaller` before any route handler runs. */
-    principal: Principal;
-    credentialId: string | undefined;
-    /** Set when a read starts before its caller is admitted. No response is sent before `done` resolves. */
-    admission: { readonly expected: Principal; readonly done: Promise<void> } | undefined;
-  }
-}
-
 /**
  * The first checks of a request: 401, then 404 if the public API is not enabled for the organization, then 429. A read by a
  * known caller starts at the same time, so that both take one round trip to the store.

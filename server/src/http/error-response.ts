@@ -1,13 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, invalid, notFound, ServiceError } from '../domain/errors.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The error of the response, for the request log. */
-    sentError: { readonly code: ErrorCode; readonly message: string } | undefined;
-  }
-}
-
 export const errorStatus = {
   INVALID_PARAMS: 400,
   UNAUTHORIZED: 401,

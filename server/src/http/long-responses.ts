@@ -61,23 +61,26 @@ export function streamOf(organizationId: string, pieces: Pieces): Readable {
   });
 }
 
-/** The bytes of the pieces in chunks, each in a turn of its own. Consecutive texts become one chunk. */
+/** The bytes of the pieces in chunks, each in a turn of its own. */
 export async function* chunksInTurns(organizationId: string, pieces: Pieces): AsyncGenerator<Buffer> {
+  for await (const bytes of joinTexts(pieces)) {
+    for (let from = 0; from < bytes.length; from += chunkBytes) {
+      await nextTurn(organizationId);
+      yield bytes.subarray(from, from + chunkBytes);
+    }
+  }
+}
+
+/** Consecutive texts become one buffer. */
+async function* joinTexts(pieces: Pieces): AsyncGenerator<Buffer> {
   let text = '';
   for await (const piece of pieces) {
     if (typeof piece === 'string') text += piece;
     else {
-      yield* split(organizationId, Buffer.from(text));
-      yield* split(organizationId, piece);
+      yield Buffer.from(text);
+      yield piece;
       text = '';
     }
   }
-  yield* split(organizationId, Buffer.from(text));
-}
-
-async function* split(organizationId: string, bytes: Buffer): AsyncGenerator<Buffer> {
-  for (let from = 0; from < bytes.length; from += chunkBytes) {
-    await nextTurn(organizationId);
-    yield bytes.subarray(from, from + chunkBytes);
-  }
+  yield Buffer.from(text);
 }

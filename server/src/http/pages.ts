@@ -86,7 +86,6 @@ async function serveDocumentation(docs: FastifyInstance, siteFolder: string): Pr
   });
 }
 
-/** Sends a page with a nonce for its own scripts and styles. */
 function sendPage(reply: FastifyReply, page: string, policyWith: (nonce: string) => string): FastifyReply {
   const nonce = randomBytes(16).toString('base64url');
   return reply
@@ -102,7 +101,6 @@ const webPolicy = (nonce: string) =>
   `default-src 'none'; script-src 'self' 'nonce-${nonce}'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; ` +
   "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Sent instead of a page that is not built yet. */
 function sendBuildingPage(reply: FastifyReply): FastifyReply {
   const policy = (nonce: string) => `default-src 'none'; style-src 'nonce-${nonce}'; frame-ancestors 'none'`;
   return sendPage(reply.code(503).header('retry-after', 2), notBuiltYet, policy);
@@ -136,17 +134,11 @@ const variants = { br: '.br', gzip: '.gz' } as const;
 const fileName = /^[\w@~-][\w@~.-]*(\/[\w@~-][\w@~.-]*)*$/;
 
 /** Sends a file, compressed if the client accepts a variant that was built. A status that the reply already has is kept. */
-async function sendFile(
-  reply: FastifyReply,
-  folder: string,
-  file: string,
-  options: SendOptions,
-): Promise<FastifyReply> {
+async function sendFile(reply: FastifyReply, folder: string, file: string, options: SendOptions) {
   const { request } = reply;
-  if (!fileName.test(file)) return callNotFound(reply);
   // Loaded with the first file, so that it does not delay the start.
   const { default: send } = await import('@fastify/send');
-  for (const encoding of [...acceptedEncodings(request), undefined]) {
+  for (const encoding of fileName.test(file) ? [...acceptedEncodings(request), undefined] : []) {
     const path = encodeURI(encoding === undefined ? file : `${file}${variants[encoding]}`);
     const found = await send(request.raw, path, {
       ...options,
@@ -166,22 +158,14 @@ async function sendFile(
     }
     return reply.send(found.stream);
   }
-  return callNotFound(reply);
-}
-
-function callNotFound(reply: FastifyReply): FastifyReply {
   reply.callNotFound();
   return reply;
 }
 
 function acceptedEncodings({ headers }: FastifyRequest): (keyof typeof variants)[] {
   const accepted = String(headers['accept-encoding'] ?? '').toLowerCase();
-  const names = new Set(
-    accepted
-      .split(',')
-      .map((one) => one.split(';').map((part) => part.trim()))
-      .filter(([, quality = '']) => !/^q=0(\.0*)?$/.test(quality))
-      .map(([name]) => name),
-  );
-  return (['br', 'gzip'] as const).filter((name) => names.has(name));
+  const items = accepted.split(',').map((one) => one.split(';').map((part) => part.trim()));
+  const isAccepted = (encoding: string) =>
+    items.some(([name, quality = '']) => name === encoding && !/^q=0(\.0*)?$/.test(quality));
+  return (['br', 'gzip'] as const).filter(isAccepted);
 }

@@ -1,17 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AnsweredRequest } from '../domain/traffic.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The operation id in the OpenAPI document. */
-    operationId?: string;
-  }
-  interface FastifyBaseLogger {
-    /** Logs a request that has been answered. */
-    request(entry: AnsweredRequest): void;
-  }
-}
 
 const messageLengthMax = 500;
 

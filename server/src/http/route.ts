@@ -126,7 +126,7 @@ export function mountRoute(
         answering.catch(() => {});
         await request.admission.done;
       }
-      return send(route, request, reply, await answering);
+      return send(route, reply, await answering);
     },
   });
 }
@@ -136,12 +136,8 @@ async function refuseServicePrincipal({ principal }: FastifyRequest): Promise<vo
   throw forbidden('An org-wide credential can only read: use a personal key.');
 }
 
-function send(
-  { success }: Route,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { body, etag, headers }: Answer,
-): FastifyReply {
+function send({ success }: Route, reply: FastifyReply, { body, etag, headers }: Answer): FastifyReply {
+  const { request } = reply;
   reply.code(success.status).header('content-type', 'application/json; charset=utf-8');
   if (headers) reply.headers(headers);
   if (etag !== undefined) {

@@ -21,7 +21,6 @@ function everySchema(type: Builders): string {
     type.Enum(['a', 'b'], options),
     type.Union([type.String(), type.Null()], options),
     type.Array(type.String(), { maxItems: 3 }),
-    type.Record(type.String(), type.Number()),
     type.Unsafe<string>({ $ref: 'Thread#' }),
     type.Object({}),
     type.Object({ a: type.Optional(type.String()) }),

@@ -26,11 +26,6 @@ const builders = {
   Enum: (values: unknown, options?: object) => ({ enum: values, ...options }),
   Union: (anyOf: unknown, options?: object) => ({ anyOf, ...options }),
   Array: (items: unknown, options?: object) => ({ type: 'array', items, ...options }),
-  Record: (_key: unknown, value: unknown, options?: object) => ({
-    type: 'object',
-    patternProperties: { '^.*$': value },
-    ...options,
-  }),
   Object(properties: Record<string, object>, options?: object) {
     const required = Object.keys(properties).filter((name) => !optional.has(properties[name] as object));
     return { type: 'object', ...(required.length > 0 && { required }), properties, ...options };
@@ -108,9 +103,6 @@ export function present(schema: SchemaParts, source: unknown): unknown {
   const [value, alternative] = anyOf ?? [];
   return value !== undefined && alternative?.type === 'null' ? present(value, source as never) : source;
 }
-
-/** The response of a change that has nothing to report. */
-export const nothing = object({});
 
 export const pageQuery = ({ pageSizeMax }: { readonly pageSizeMax: number }) => ({
   cursor: Type.Optional(Type.String()),

@@ -12,17 +12,14 @@ type SchemaErrorFormatter = NonNullable<FastifyServerOptions['schemaErrorFormatt
 type ValidationFault = Parameters<SchemaErrorFormatter>[0][number];
 
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
-type BuildValidator = NonNullable<Compilers['buildValidator']>;
 /** Fastify replaces what was sent with `value`. */
 type Validate = ((sent: unknown) => boolean | { value: unknown }) & { errors?: unknown };
 
-/** No coercion, no removed properties, no defaults: a request is either valid or rejected. */
+/**
+ * Ajv coerces, removes and adds nothing by default: a request is either valid or rejected. It reports the first error; every
+ * error would let one body of unknown keys cost a second of CPU.
+ */
 const validatorOptions = {
-  // Reporting every error would let one body of unknown keys cost a second of CPU.
-  allErrors: false,
-  coerceTypes: false,
-  removeAdditional: false,
-  useDefaults: false,
   // The schemas are our own: checking them takes as long as compiling all of them.
   validateSchema: false,
   formats: { [textFormat]: isStorable },
@@ -38,30 +35,28 @@ const loadCompiler = (): typeof import('ajv') => require('ajv');
 /** A schema is compiled with the first request. To load the compiler and compile all takes a fifth of the startup time. */
 export function lazyCompilers(): { compilersFactory: Compilers; compileAll: () => Promise<void> } {
   const compilations: (() => ValidateFunction)[] = [];
-  const buildValidator = (definitions: Record<string, object>) => {
-    let compiler: Ajv | undefined;
-    return (part: { schema: object; httpPart?: string }) => {
-      let validator: ValidateFunction | undefined;
-      const compiled = (): ValidateFunction => {
-        compiler ??= new (loadCompiler().Ajv)(validatorOptions).addSchema(Object.values(definitions));
-        validator ??= compiler.compile(part.schema);
-        return validator;
-      };
-      compilations.push(compiled);
-      const lazyValidate: Validate = (sent) => {
-        const validate = compiled();
-        const isQuery = part.httpPart === 'querystring';
-        const value = isQuery ? parseQuery(sent as string, part.schema as QuerySchema) : sent;
-        const isValid = validate(value);
-        lazyValidate.errors = validate.errors;
-        return isValid && isQuery ? { value } : isValid;
-      };
-      return lazyValidate;
+  let compiler: Ajv | undefined;
+  const compileLazily = (part: { schema: object; httpPart?: string }) => {
+    let validator: ValidateFunction | undefined;
+    const compiled = (): ValidateFunction => {
+      compiler ??= new (loadCompiler().Ajv)(validatorOptions);
+      validator ??= compiler.compile(part.schema);
+      return validator;
     };
+    compilations.push(compiled);
+    const lazyValidate: Validate = (sent) => {
+      const validate = compiled();
+      const isQuery = part.httpPart === 'querystring';
+      const value = isQuery ? parseQuery(sent as string, part.schema as QuerySchema) : sent;
+      const isValid = validate(value);
+      lazyValidate.errors = validate.errors;
+      return isValid && isQuery ? { value } : isValid;
+    };
+    return lazyValidate;
   };
   return {
     compilersFactory: {
-      buildValidator: buildValidator as unknown as BuildValidator,
+      buildValidator: (() => compileLazily) as unknown as NonNullable<Compilers['buildValidator']>,
       // Responses are strings already: a compiled serializer is slower on nullable fields than JSON.stringify.
       buildSerializer: () => () => JSON.stringify,
     },

@@ -128,16 +128,14 @@ export function presentThread(thread: Thread, threadUrl: string | null): ThreadJ
 }
 
 /** Renders each object once: while a thread does not change, the store may return the same object again. */
-export function wholeThreadRenderer(
-  threadUrl: (id: string) => string,
-): (found: WholeThread) => Rendered<WholeThreadJson> {
-  return memoized(({ thread, messages }) => {
-    return rendered<WholeThreadJson>({
+export function wholeThreadRenderer(threadUrl: (id: string) => string) {
+  return memoized(({ thread, messages }: WholeThread) =>
+    rendered<WholeThreadJson>({
       thread: presentThread(thread, threadUrl(thread.id)),
       messages: messages.map(presentMessage),
       status: deriveThreadStatus(messages),
-    });
-  });
+    }),
+  );
 }
 
 /** A part of a large thread, without the brackets of the array. Responses that send it at the same time share it. */

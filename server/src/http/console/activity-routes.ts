@@ -24,12 +24,11 @@ const requests = ({ limits }: ConsoleOptions) =>
     query: Type.Object({ ...schemas.requestQuery, ...pageQuery(limits) }),
     response: schemas.requestsSchema,
     async handle(call) {
-      const { limit = 50, status, from, to, ...query } = call.query;
+      const { limit = 50, status, ...query } = withTimes(call.query);
       const page = await listRequests(call, {
         ...query,
         limit,
         ...(status && (/^\dxx$/.test(status) ? { statusClass: Number(status[0]) } : { code: status })),
-        ...timesOf({ from, to }),
       });
       const keptMs = call.context.retentionMs.requests;
       return {
@@ -82,9 +81,7 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       query: Type.Object({ ...schemas.auditQuery, ...pageQuery(limits) }),
       response: schemas.auditSchema,
       async handle(call) {
-        const { limit = 50, from, to, ...query } = call.query;
-        const search = { ...query, limit, ...timesOf({ from, to }) };
-        const { events, nextCursor } = await listAudit(call, search);
+        const { events, nextCursor } = await listAudit(call, { limit: 50, ...withTimes(call.query) });
         const logged = await findLoggedRequests(call, events);
         const shown = events.map((event) => ({
           ...event,
@@ -99,10 +96,8 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       query: Type.Object(schemas.auditQuery),
       response: null,
       async handle(call) {
-        const { from, to, ...query } = call.query;
         const mayRead = () => isSessionValid(call.context, call.session, 'admin');
-        const search = { ...query, ...timesOf({ from, to }) };
-        const pieces = exportAudit(call, mayRead, search);
+        const pieces = exportAudit(call, mayRead, withTimes(call.query));
         call.reply
           .header('content-type', 'text/csv; charset=utf-8')
           .header('content-disposition', 'attachment; filename="audit-log.csv"')
@@ -112,12 +107,11 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   ];
 }
 
-/** The milliseconds from the start of the first day in UTC to the end of the last. */
-function timesOf({ from, to }: { from: string | undefined; to: string | undefined }) {
-  return {
-    from: from === undefined ? undefined : startOf('from', from),
-    to: to === undefined ? undefined : startOf('to', to) + dayMs - 1,
-  };
+/** With milliseconds instead of days in UTC: from the start of the first day to the end of the last. */
+function withTimes<Query extends { readonly from?: string; readonly to?: string }>(query: Query) {
+  const from = query.from === undefined ? undefined : startOf('from', query.from);
+  const to = query.to === undefined ? undefined : startOf('to', query.to) + dayMs - 1;
+  return { ...query, from, to };
 }
 
 function startOf(field: string, day: string): number {

@@ -1,26 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { forbidden, type ServiceError } from '../../domain/errors.ts';
-import type { UserId } from '../../domain/id.ts';
 import { isStorable } from '../../domain/text.ts';
-import {
-  type EnteredSession,
-  enterOrganization,
-  readSession,
-  type SignedIn,
-  signedOut,
-} from '../../usecases/people/sessions.ts';
+import { enterOrganization, readSession, signedOut } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nothingHere } from '../error-response.ts';
 import type { ConsoleOptions, ConsoleRoute } from './route.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set for every route that needs a session. */
-    signedIn: SignedIn | EnteredSession | undefined;
-    personId: UserId | undefined;
-  }
-}
 
 /**
  * `check` comes before anything else of a request is read: it was sent by our page (403), has a session (401) that may
@@ -74,11 +59,7 @@ export function csrfTokenOf({ sha256 }: SurfaceContext, sessionToken: string): s
  * Checks that our own page sent the request: it has a header that forms cannot send, with the CSRF token of the session if
  * there is one, and comes from this origin if the browser says where it comes from.
  */
-function proveOwnRequest(
-  context: SurfaceContext,
-  { headers }: FastifyRequest,
-  sessionToken: string | undefined,
-): void {
+function proveOwnRequest(context: SurfaceContext, { headers }: FastifyRequest, sessionToken?: string): void {
   const proof = headers['x-skein-csrf'];
   if (typeof proof !== 'string' || proof === '' || !isFromHere(headers, context.baseUrl())) throw unproven();
   if (sessionToken === undefined) return;
@@ -100,17 +81,14 @@ function unproven(): ServiceError {
 }
 
 /** Browsers accept a `__Host-` cookie only over HTTPS, and only from this host, not from a sibling domain. */
-export function cookieName({ secure }: Pick<ConsoleOptions, 'secure'>, name: string): string {
+export function cookieName({ secure }: ConsoleOptions, name: string): string {
   return secure ? `__Host-${name}` : name;
 }
 
 export const sessionCookie = 'skein';
 
 /** The token of the caller's session. Undefined if it does not have the form of a token. */
-export function sessionToken(
-  { cookies }: FastifyRequest,
-  options: Pick<ConsoleOptions, 'secure'>,
-): string | undefined {
+export function sessionToken({ cookies }: FastifyRequest, options: ConsoleOptions): string | undefined {
   const token = cookies[cookieName(options, sessionCookie)];
   return token !== undefined && /^[\w-]{43}$/.test(token) ? token : undefined;
 }

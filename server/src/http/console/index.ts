@@ -81,7 +81,7 @@ function mount(
     onRequest: check,
     ...(route.method !== 'GET' && { preHandler: isOfOrganization ? [recheck, limitChanges] : recheck }),
     handler: async (request, reply) => {
-      const call = callOf(context, request, reply, () => recheck(request));
+      const call = callOf(context, reply, () => recheck(request));
       // Pages take turns, so one tenant's large lists delay others by one page at most.
       if (route.method === 'GET' && isOfOrganization) await nextTurn(call.organizationId);
       const body = await route.handle(call as Parameters<ConsoleRoute['handle']>[0]);
@@ -124,12 +124,8 @@ function isPieces(body: unknown): body is Pieces {
 }
 
 /** For routes that anyone may call, there is no session. */
-function callOf(
-  context: SurfaceContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  recheck: () => Promise<void>,
-): MemberCall {
+function callOf(context: SurfaceContext, reply: FastifyReply, recheck: () => Promise<void>): MemberCall {
+  const { request } = reply;
   const session = request.signedIn as EnteredSession;
   return {
     context,

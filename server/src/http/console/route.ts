@@ -9,7 +9,7 @@ import type { ConfiguredModel } from '../../domain/reply.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { HeldRequests, Pieces } from '../long-responses.ts';
-import { nothing, type Source } from '../schema.ts';
+import { object, type Source } from '../schema.ts';
 
 export interface ConsoleOptions {
   readonly limits: Limits;
@@ -108,6 +108,6 @@ export function defineConsoleRoute<
   definition: Definition<C, PathOf<Address>, Query, Body, Response>,
 ): ConsoleRoute {
   const [method, url] = address.split(' ') as [Method, string];
-  const { response = nothing } = definition;
+  const { response = object({}) } = definition;
   return { ...definition, method, url, caller, response } as unknown as ConsoleRoute;
 }

@@ -26,7 +26,7 @@ import {
 } from '../../usecases/people/sessions.ts';
 import { beginSingleSignOn, finishSingleSignOn, ssoTimeoutMs } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { type Source, Type, textFormat } from '../schema.ts';
+import { Type, textFormat } from '../schema.ts';
 import { cookieName, csrfTokenOf, sessionCookie, sessionToken } from './check-caller.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './session-schemas.ts';
@@ -116,23 +116,15 @@ function knownDevice({ context, reply }: Exchange, options: ConsoleOptions) {
 }
 
 /** Gives the browser the new session, and ends the one it had. */
-async function keepSession(
-  { context, reply }: Exchange,
-  options: ConsoleOptions,
-  { token, userId }: StartedSession,
-): Promise<void> {
+async function keepSession({ context, reply }: Exchange, options: ConsoleOptions, started: StartedSession) {
   const replaced = sessionToken(reply.request, options);
   if (replaced !== undefined) await endSession(context, context.sha256(replaced));
   const maxAge = Math.ceil(context.limits.sessionLifeMs / 1000);
-  reply.setCookie(cookieName(options, sessionCookie), token, { maxAge });
-  reply.request.personId = userId;
+  reply.setCookie(cookieName(options, sessionCookie), started.token, { maxAge });
+  reply.request.personId = started.userId;
 }
 
-async function openSession(
-  exchange: Exchange,
-  options: ConsoleOptions,
-  started: StartedSession,
-): Promise<PresentedSession> {
+async function openSession(exchange: Exchange, options: ConsoleOptions, started: StartedSession) {
   const { context, reply } = exchange;
   await keepSession(exchange, options, started);
   const session = await readSession(context, context.sha256(started.token));
@@ -144,13 +136,7 @@ async function openSession(
   return presentSession(context, session, started.token);
 }
 
-type PresentedSession = Source<typeof schemas.sessionSchema>;
-
-async function presentSession(
-  context: SurfaceContext,
-  signedIn: SignedIn,
-  own: string,
-): Promise<PresentedSession> {
+async function presentSession(context: SurfaceContext, signedIn: SignedIn, own: string) {
   const { userId, email, access } = signedIn.session;
   const { entered, pending } = await readMemberships(context, signedIn);
   const named = (entry: EnteredSession['membership']) => ({

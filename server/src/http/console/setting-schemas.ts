@@ -56,7 +56,6 @@ export const keySchema = object({
 export const keyRequestSchema = object({
   id: string,
   name: string,
-  /** The address of the member who requested it. */
   owner: string,
   mine: boolean,
   state: Type.Enum(['pending', 'approved', 'declined']),
@@ -73,7 +72,6 @@ export const newKeySchema = object({
   id: string,
   /** Shown only in this response. */
   key: string,
-  /** A shell command that uses it. */
   curl: string,
 });
 
@@ -88,7 +86,6 @@ export const applicationSchema = object({
 
 export const applicationsSchema = object({
   applications: Type.Array(applicationSchema),
-  /** Where applications exchange their credentials for access tokens. */
   tokenUrl: string,
 });
 
@@ -195,7 +192,6 @@ export const removedDocumentsSchema = object({
 
 export const examplesSchema = object({ questions: Type.Array(string) });
 
-/** What the admin of a new organization has done. */
 export const firstStepsSchema = object({
   asked: boolean,
   hasDocument: boolean,
@@ -264,7 +260,10 @@ export const auditEventSchema = object({
   subject: string,
   /** The name or address of the subject; null if it has none. */
   target: nullable(string),
-  detail: Type.Record(string, Type.Union([string, number, boolean, Type.Null()])),
+  detail: Type.Unsafe<Record<string, string | number | boolean | null>>({
+    type: 'object',
+    additionalProperties: Type.Union([string, number, boolean, Type.Null()]),
+  }),
   traceId: string,
   /** Whether the request log has the API request with this trace id. */
   isLogged: boolean,
@@ -305,7 +304,6 @@ export const requestSchema = object({
   status: integer,
   ms: number,
   credential: credentialSchema,
-  /** The error message; null if the request succeeded. */
   error: nullable(object({ code: string, message: string })),
 });
 

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
 import type { Limits } from '../../domain/limits.ts';
-import { type EnteredSession, isSessionValid } from '../../usecases/people/sessions.ts';
-import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { isSessionValid } from '../../usecases/people/sessions.ts';
 import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import { chunksInTurns, type HeldRequests, type Piece } from '../long-responses.ts';
 import { reportRequest } from '../request-log.ts';
+import type { MemberCall } from './route.ts';
 import { presentEvent } from './thread-presentation.ts';
 
 /** Shorter than the idle timeout of common proxies. */
@@ -15,11 +14,7 @@ const sessionCheckMs = 1_000;
 /** After this the browser reconnects, and so uses a proxy or node that was added in the meantime. */
 const streamMsMax = 3_600_000;
 
-interface Following {
-  readonly context: SurfaceContext;
-  readonly session: EnteredSession;
-  readonly reply: FastifyReply;
-}
+type Following = Pick<MemberCall, 'context' | 'session' | 'reply'>;
 
 /** Returns a function that sends the event stream of a thread and resolves at its end. */
 export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {

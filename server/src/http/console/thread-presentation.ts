@@ -1,3 +1,4 @@
+import { memoized } from '../../domain/memoized.ts';
 import {
   type AssistantMessage,
   type Message,
@@ -16,7 +17,7 @@ import type { Piece, Pieces } from '../long-responses.ts';
 import { type Json, present } from '../schema.ts';
 import * as schemas from './thread-schemas.ts';
 
-type Head = Omit<Json<typeof schemas.threadViewSchema>, 'messages'>;
+type Head = Omit<Json<typeof schemas.threadViewSchema>, 'messages'> & { readonly now?: string };
 
 /** The JSON of a thread and its messages. A large thread is loaded as the peer takes it. */
 export function presentView({ view, parts }: ThreadView): Pieces {
@@ -31,11 +32,10 @@ function presentHead({ thread, mine, createdBy, status }: ThreadHeadView): Head 
 /** The name of an event of the stream, and its data. */
 export function presentEvent(event: ThreadEvent, now: number): readonly [keyof schemas.ThreadEvents, Pieces] {
   switch (event.type) {
-    case 'view':
-      return [
-        'view',
-        renderView({ ...presentHead(event.view), now: iso(now) }, event.parts, event.view.mine),
-      ];
+    case 'view': {
+      const head = { ...presentHead(event.view), now: iso(now) };
+      return ['view', renderView(head, event.parts, event.view.mine)];
+    }
     case 'progress':
       return ['progress', [JSON.stringify(presentProgress(event))]];
     case 'gone':
@@ -43,11 +43,7 @@ export function presentEvent(event: ThreadEvent, now: number): readonly [keyof s
   }
 }
 
-async function* renderView(
-  head: Head & { readonly now?: string },
-  parts: ThreadView['parts'],
-  mine: boolean,
-): AsyncGenerator<Piece> {
+async function* renderView(head: Head, parts: ThreadView['parts'], mine: boolean): AsyncGenerator<Piece> {
   yield `${JSON.stringify(head).slice(0, -1)},"messages":[`;
   let separator = '';
   for await (const part of parts) {
@@ -58,27 +54,20 @@ async function* renderView(
   yield ']}';
 }
 
-/** The JSON of messages, by their array. Streams that send a part at the same time share it. */
-const rendered = {
-  forCreator: new WeakMap<readonly Message[], Buffer>(),
-  forOthers: new WeakMap<readonly Message[], Buffer>(),
-};
+/** The JSON of messages for their creator, and for others. Streams that send a part at the same time share it. */
+const renderedParts = memoized((_: readonly Message[]) => new Map<boolean, Buffer>());
 
 function renderPart(part: MessagesView, mine: boolean): Buffer {
-  const known = mine ? rendered.forCreator : rendered.forOthers;
-  const { messages } = part;
-  const json =
-    known.get(messages) ??
-    Buffer.from(messages.map((message) => JSON.stringify(presentMessage(message, part))).join());
-  known.set(messages, json);
+  const known = renderedParts(part.messages);
+  const texts = () => part.messages.map((message) => JSON.stringify(presentMessage(message, part)));
+  const json = known.get(mine) ?? Buffer.from(texts().join());
+  known.set(mine, json);
   return json;
 }
 
-function presentProgress({
-  reply,
-  stepsFrom,
-  textFrom,
-}: ThreadEvent & { type: 'progress' }): schemas.ThreadEvents['progress'] {
+type Progress = ThreadEvent & { type: 'progress' };
+
+function presentProgress({ reply, stepsFrom, textFrom }: Progress): schemas.ThreadEvents['progress'] {
   return {
     messageId: reply.id,
     status: reply.status,
@@ -108,10 +97,7 @@ function presentReply(reply: AssistantMessage, { details }: MessagesView): Json<
 }
 
 /** The extractive model quotes its sources, so there is nothing to check. Quotes that do not answer get no verdict. */
-function presentVerdict(
-  { model, sources, content }: AssistantMessage,
-  verdict: Verdict | null,
-): Json<typeof schemas.verdictSchema> | null {
+function presentVerdict({ model, sources, content }: AssistantMessage, verdict: Verdict | null) {
   const count = sources?.length ?? 0;
   if (verdict !== null) return { summary: verdictText(verdict, count), ...verdict };
   if (model !== 'extractive' || count === 0 || content.startsWith(noDirectAnswer)) return null;
@@ -119,9 +105,6 @@ function presentVerdict(
 }
 
 /** The times come from two clocks, the store's and the worker's, so the difference could be negative. */
-function presentStep(
-  { description, at }: Step,
-  { createdAt }: AssistantMessage,
-): Json<typeof schemas.stepSchema> {
+function presentStep({ description, at }: Step, { createdAt }: AssistantMessage) {
   return { description, elapsedMs: at === undefined ? null : Math.max(0, at - createdAt) };
 }

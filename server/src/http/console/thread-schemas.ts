@@ -57,13 +57,10 @@ export const threadListSchema = object({
   truncated: boolean,
 });
 
-/** Suggestions for a prefix. */
 export const accountsSchema = object({ accounts: Type.Array(string) });
 
-/** The organization of the person that has the thread or the document. */
 export const homeSchema = object({ organizationId: string });
 
-/** How long a deleted thread can be restored. */
 export const deletedSchema = object({ undoSeconds: number });
 
 export const userMessageSchema = object({
@@ -133,7 +130,6 @@ export const ratingBody = (limits: Limits) =>
     comment: Type.Optional(text(0, limits.ratingCommentLengthMax)),
   });
 
-/** The person's own ratings of the replies in a thread. */
 export const ratingsSchema = object({
   ratings: Type.Array(object({ ...ratingProperties, comment: nullable(string) })),
 });

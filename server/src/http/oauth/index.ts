@@ -117,10 +117,7 @@ export function readForm(contentType: string | undefined, body: Buffer | undefin
 }
 
 /** The client's credentials, from HTTP Basic or from the body, but not both (RFC 6749 §2.3.1). */
-export function readClient(
-  authorization: string | undefined,
-  form: ReadonlyMap<string, string>,
-): ClientIdentity {
+export function readClient(authorization: string | undefined, form: ReadonlyMap<string, string>) {
   const clientId = form.get('client_id');
   const clientSecret = form.get('client_secret');
   if (authorization === undefined) {
