@@ -14,11 +14,6 @@ import { publishThread } from '../usecases/threads/change-thread.ts';
 import { type OrganizationCall, onOrganization, type StoreCommand, UsageError, whole } from './command.ts';
 import { clearStatus, printable, showProgress } from './output.ts';
 
-interface Failed {
-  readonly name: string;
-  readonly reason: string;
-}
-
 type Report = (name: string, reason: string) => void;
 
 const accountOption = (meaning: string) => new Option('--account <ID>', meaning);
@@ -37,7 +32,7 @@ export const commands: readonly StoreCommand[] = [
     async run(call: OrganizationCall<{ account?: string }>, ...paths) {
       const { account: accountId = null } = call.options;
       const added: (AddedDocument & { readonly name: string })[] = [];
-      const failed: Failed[] = [];
+      const failed: { readonly name: string; readonly reason: string }[] = [];
       const report: Report = (name, fault) => {
         const reason = isLost(name) ? 'has a name that is not UTF-8: rename it' : fault;
         failed.push({ name, reason });

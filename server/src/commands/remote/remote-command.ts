@@ -1,4 +1,4 @@
-import type { Skein } from '../../../../client/src/index.ts';
+import type { RateLimitedError, Skein, SkeinError } from '../../../../client/src/index.ts';
 import { ConfigError, type RemoteConfig } from '../../config/config.ts';
 import type { Arguments, CommandLine, Result } from '../command.ts';
 import { printable } from '../output.ts';
@@ -61,14 +61,7 @@ export class RemoteFailure extends Error {
   }
 }
 
-/** The common fields of the client's errors. */
-interface ClientFailure extends Error {
-  readonly code: string;
-  readonly traceId: string | undefined;
-  readonly threadId: string | undefined;
-  readonly idempotencyKey: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-}
+type ClientFailure = SkeinError & Partial<Pick<RateLimitedError, 'retryAfterSeconds'>>;
 
 /** The exit code that shells use after Ctrl-C. */
 const interrupted = 130;
