@@ -126,7 +126,7 @@ const search = statement('search-threads')`WITH RECURSIVE range AS (
 export function postgresThreadSearch(database: Database): ThreadSearch {
   const { run } = database;
   return {
-    ...threadSummaries(database),
+    summarizeThreads: threadSummaries(database),
 
     takeUnindexed: takeInRotation((after, limit) => run<UnindexedThread>(take, { after, limit })),
 

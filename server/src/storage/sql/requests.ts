@@ -199,9 +199,8 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
     read(() => rows<TrafficCount>(listTraffic, { organizationId, unit, first, last })),
 });
 
-// Counts of an organization that was purged are dropped, without losing those of the others. So is the last use of a
-// credential that was removed. Rows are written in the order of their keys, so that two nodes that add to the same rows
-// cannot deadlock.
+// Counts of an organization that was purged are dropped, and so is the last use of a credential that was removed. Rows are
+// written in the order of their keys, so that two nodes cannot deadlock.
 const addCounts = statement('add-usage')`
   INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
   SELECT organization.id, CAST(value ->> 'day' AS bigint), value ->> 'credentialId', value ->> 'operation',

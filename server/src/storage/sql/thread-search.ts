@@ -4,7 +4,7 @@ import type { ThreadState } from '../../domain/message.ts';
 import type { IndexedThread, ThreadQuery, ThreadSearch, ThreadSummary, UnindexedThread } from '../store.ts';
 import { isRunning, ofLatest } from './replies.ts';
 import { jsonRows, sql, statement, type Values } from './sql.ts';
-import { rows, type Transactions } from './work.ts';
+import { method, rows, type Transactions } from './work.ts';
 
 /** The terms of a scope start with this many characters of a hash. A collision costs time: the threads are checked, too. */
 const scopeLength = 10;
@@ -117,9 +117,8 @@ const summarize = statement('summarize-threads')`SELECT thread.id, "user".email 
   WHERE thread.organization_id = :organizationId AND thread.id IN (
     SELECT entry.value ->> 'id' FROM json_each(:threads) AS entry)`;
 
-export const threadSummaries = ({ read }: Transactions): Pick<ThreadSearch, 'summarizeThreads'> => ({
-  summarizeThreads: (organizationId, threadIds) => {
+export const threadSummaries = ({ read }: Transactions): ThreadSearch['summarizeThreads'] =>
+  method(read, function* (organizationId, threadIds) {
     const threads = jsonRows(threadIds.map((id) => ({ id })));
-    return read(() => rows<ThreadSummary>(summarize, { organizationId, threads }));
-  },
-});
+    return yield* rows<ThreadSummary>(summarize, { organizationId, threads });
+  });

@@ -25,7 +25,6 @@ const adjust = statement('adjust-listing-size')`
   VALUES (:organizationId, :user, :account, :threads, :published)
   ON CONFLICT (organization_id, user_id, account_key) DO UPDATE
   SET threads = listing_size.threads + excluded.threads, published = listing_size.published + excluded.published`;
-const everyone = '';
 
 /** Adds `threads` and `published`, which may be negative, to the sizes of the listings that include the thread. */
 export function* adjustSizes(
@@ -34,8 +33,7 @@ export function* adjustSizes(
 ): Work<void> {
   for (const account of new Set([accountKey(null), accountKey(accountId)])) {
     // The row of all users counts published threads only.
-    if (published !== 0)
-      yield* run(adjust, { organizationId, user: everyone, account, threads: 0, published });
+    if (published !== 0) yield* run(adjust, { organizationId, user: '', account, threads: 0, published });
     yield* run(adjust, { organizationId, user: userId, account, threads, published });
   }
 }

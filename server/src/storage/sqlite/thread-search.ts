@@ -89,7 +89,7 @@ export function sqliteThreadSearch(
     if (changes === 1) insertTerms.run({ number, terms: scopedTerms(entry) });
   }
 
-  const { summarizeThreads } = threadSummaries(transactions);
+  const summarizeThreads = threadSummaries(transactions);
   return {
     summarizeThreads(...asked) {
       // Anyone who sees a list may search it next.
