@@ -207,6 +207,7 @@ describeDrafts('drafts', (trial) => {
       const failure = 'The model searched too much at once.';
       assertModelError((await draft('!tools 33')).error, true, failure);
       assertModelError((await draft(`!tool ${'fees '.repeat(5_000)}`)).error, true, failure);
+      assertModelError((await draft(`!open-tool ${'fees '.repeat(5_000)}`)).error, true, failure);
       assert.equal((await draft('!tools 32')).text, 'Cards cost two percent abroad [3].');
     });
 

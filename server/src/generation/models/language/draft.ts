@@ -99,6 +99,8 @@ function parsed(json: string): { query?: unknown } | null {
 class Answer {
   readonly calls: LanguageModelV4ToolCall[] = [];
   finishReason = '';
+  #callsStarted = 0;
+  #callsLength = 0;
   readonly #text: DraftText;
   readonly #tagged = new TaggedReasoning();
   readonly #blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
@@ -157,9 +159,16 @@ class Answer {
         return yield { type: 'reasoning', text: part.delta };
       case 'reasoning-end':
         return yield endOfReasoning;
+      // The calls themselves may follow only at the end of the answer, after the SDK has kept all of them.
+      case 'tool-input-start':
+        this.#callsStarted += 1;
+        return this.#boundCalls();
+      case 'tool-input-delta':
+        this.#callsLength += part.delta.length;
+        return this.#boundCalls();
       case 'tool-call':
         this.calls.push(part);
-        return this.#boundCalls();
+        return;
       case 'finish':
         // If the provider gave no reason, the stream was cut off.
         if (part.finishReason.raw === undefined) return;
@@ -171,8 +180,7 @@ class Answer {
   }
 
   #boundCalls(): void {
-    const length = this.calls.reduce((sum, { input }) => sum + input.length, 0);
-    if (this.calls.length <= callsMax && length <= callsLengthMax) return;
+    if (this.#callsStarted <= callsMax && this.#callsLength <= callsLengthMax) return;
     throw new ModelError('The model searched too much at once.', { transient: true });
   }
 }
