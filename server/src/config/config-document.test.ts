@@ -40,7 +40,7 @@ describe('docs/security.md', () => {
       `${count('organizationDocumentsMax')} documents and ${formatBytes(defaultLimits.organizationBytesMax)}`,
       `A thread has at most ${count('threadMessagesMax')} messages`,
       `stay within ${formatBytes(defaultLimits.threadBytesMax)}`,
-      `${count('promptsPerMinute')} prompts a minute and ${count('promptsPerDay')} a day`,
+      `${count('consolePromptsPerMinute')} prompts a minute and ${count('consolePromptsPerDay')} a day`,
     ]) {
       assert.ok(text.includes(stated), `docs/security.md does not say: ${stated}`);
     }

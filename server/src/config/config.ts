@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { type LimitVariable, limitValues } from '../domain/limits.ts';
+import { limitValues } from '../domain/limits.ts';
 import { tlsRisk } from '../storage/postgres-urls.ts';
 import { httpUrl, optional, type StoreChoice } from './parsers.ts';
 import { ConfigError, parseAs, type Read, readFrom, readTogether } from './variables.ts';
@@ -49,9 +49,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       sessions: read('SKEIN_RETENTION_SESSIONS_DAYS'),
     },
     logLevel: read('SKEIN_LOG_LEVEL'),
-    limits: limitValues(({ variable, default: fixed }) =>
-      variable === undefined ? fixed : read(variable as LimitVariable),
-    ),
+    limits: limitValues(({ variable, default: fixed }) => (variable === undefined ? fixed : read(variable))),
     /** Undefined: nothing is sent over OTLP. */
     otlp: readOtlp(environment),
     tls: readTls(read),

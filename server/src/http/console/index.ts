@@ -99,10 +99,10 @@ function mount(
  * count: somebody with a stolen session must not keep its owner from signing out everywhere.
  */
 function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest) => Promise<void> {
-  const changes = new AttemptLimit(now, limits.changesPerMinute);
+  const changes = new AttemptLimit(now, limits.consoleChangesPerMinute);
   return async ({ signedIn }) => {
     changes.admit(signedIn!.session.userId, () => {
-      const made = countedForPeople(limits.changesPerMinute, 'change');
+      const made = countedForPeople(limits.consoleChangesPerMinute, 'change');
       return `You have made ${made} in a minute, which is the limit. Wait a minute and try again.`;
     });
   };
