@@ -1,4 +1,4 @@
-import { invalid, type ServiceError } from './errors.ts';
+import { invalid } from './errors.ts';
 import type { ThreadId } from './id.ts';
 
 /** A thread's position in a listing: most recent activity first, the id breaking ties (§4.3.1). */
@@ -17,16 +17,16 @@ export interface Walk {
   readonly truncated: boolean;
 }
 
-/** Which listing a cursor belongs to. Used with another one, it is malformed. */
-type ListingName = string;
+/** A place in a log, whose entries are in the order of their times, ids breaking ties. */
+export interface LogPosition {
+  readonly at: number;
+  readonly id: string;
+}
 
-/**
- * Turns a walk into an opaque text and back. `open` returns undefined for anything that `seal` did not create for that
- * listing.
- */
+/** Makes a text opaque. `open` returns undefined for anything that `seal` did not create for the same purpose. */
 export interface Seal {
-  seal(listing: ListingName, plaintext: string): string;
-  open(listing: ListingName, sealed: string): string | undefined;
+  seal(purpose: string, plaintext: string): string;
+  open(purpose: string, sealed: string): string | undefined;
 }
 
 /** Seals a value that a browser keeps until `until`. */
@@ -42,51 +42,22 @@ export function openValue<T>(seal: Seal, purpose: string, sealed: string | undef
   return until > now ? value : undefined;
 }
 
-/** A place in a log, whose entries are in the order of their times, ids breaking ties. */
-export interface LogPosition {
-  readonly at: number;
-  readonly id: string;
+/** Everything that decides which entries a listing has: its cursors are malformed in any other. */
+type Listing = readonly unknown[];
+
+/** Change this with what cursors carry: those of an earlier release are then rejected. */
+const version = 2;
+
+export function sealCursor(seal: Seal, listing: Listing, next: Walk | LogPosition): string {
+  return seal.seal(JSON.stringify([version, ...listing]), JSON.stringify(next));
 }
 
-export function sealPosition(seal: Seal, listing: ListingName, { at, id }: LogPosition): string {
-  return seal.seal(listing, `${at}|${id}`);
-}
-
-export function openPosition(seal: Seal, listing: ListingName, cursor: string): LogPosition {
-  const [at, id] = seal.open(listing, cursor)?.split('|') ?? [];
-  if (at === undefined || id === undefined) throw foreignCursor();
-  return { at: Number(at), id };
-}
-
-export function foreignCursor(): ServiceError {
-  return invalid('cursor: was not returned by this listing.');
-}
-
-const version = '1';
-
-export function sealWalk(seal: Seal, listing: ListingName, walk: Walk): string {
-  const { after, start, walked, truncated } = walk;
-  return seal.seal(
-    listing,
-    [version, after.activityAt, after.id, start, walked, truncated ? 1 : 0].join('|'),
-  );
-}
-
-export function openWalk(seal: Seal, listing: ListingName, cursor: string): Walk | undefined {
-  const parts = seal.open(listing, cursor)?.split('|');
-  if (parts === undefined || parts[0] !== version || parts.length !== 6) return undefined;
-  const [, activityAt, id, start, walked, truncated] = parts as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  return {
-    after: { activityAt: Number(activityAt), id: id as ThreadId },
-    start,
-    walked: Number(walked),
-    truncated: truncated === '1',
-  };
+export function openCursor<Next extends Walk | LogPosition>(
+  seal: Seal,
+  listing: Listing,
+  cursor: string,
+): Next {
+  const text = seal.open(JSON.stringify([version, ...listing]), cursor);
+  if (text === undefined) throw invalid('cursor: was not returned by this listing.');
+  return JSON.parse(text) as Next;
 }

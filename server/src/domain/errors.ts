@@ -26,23 +26,17 @@ export class ServiceError extends Error {
   readonly logMessage: string;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: Exclude<ErrorCode, 'RATE_LIMITED'>, message: string, options?: ErrorOptions);
-  constructor(
-    code: 'RATE_LIMITED',
-    message: string,
-    options: ErrorOptions & { readonly retryAfterSeconds: number },
-  );
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options);
     this.name = 'ServiceError';
     this.code = code;
-    this.logMessage = options?.logMessage ?? message;
-    this.retryAfterSeconds = options?.retryAfterSeconds;
+    this.logMessage = options.logMessage ?? message;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 
 /** The error for input that cannot be accepted. */
-export function invalid(message: string, options?: { cause?: unknown; logMessage?: string }): ServiceError {
+export function invalid(message: string, options?: ErrorOptions): ServiceError {
   return new ServiceError('INVALID_PARAMS', message, options);
 }
 

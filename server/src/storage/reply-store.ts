@@ -190,7 +190,7 @@ export interface Ratings {
    * rows than `limit`, or none, although more follow. `next` is null at the end.
    */
   listUnanswered: InOrganization<
-    [userId: UserId, page: { readonly before?: LogPosition; readonly limit: number }],
+    [userId: UserId, page: { readonly before?: LogPosition | undefined; readonly limit: number }],
     { rows: UnansweredReply[]; next: LogPosition | null }
   >;
 }

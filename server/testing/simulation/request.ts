@@ -1,4 +1,4 @@
-import { ServiceError } from '../../src/domain/errors.ts';
+import { rateLimited, ServiceError } from '../../src/domain/errors.ts';
 import type { Principal, UserPrincipal } from '../../src/domain/principal.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { admit, expectedPrincipal } from '../../src/usecases/credentials/authenticate.ts';
@@ -65,10 +65,7 @@ export function sendWithKey<T>(
   const credential = { kind: 'key', hash } as const;
   const attempt = async (context: Context, sent: Sent) => {
     const admission = admit(context, credential).then(({ granted, principal, resetSeconds }) => {
-      if (!granted)
-        throw new ServiceError('RATE_LIMITED', 'The limit was exceeded.', {
-          retryAfterSeconds: resetSeconds,
-        });
+      if (!granted) throw rateLimited('The limit was exceeded.', resetSeconds);
       return principal;
     });
     const expected: Principal | undefined = isRead ? expectedPrincipal(context, credential) : undefined;

@@ -1,5 +1,5 @@
 import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../../domain/audit.ts';
-import { openPosition, sealPosition } from '../../domain/cursor.ts';
+import { type LogPosition, openCursor, sealCursor } from '../../domain/cursor.ts';
 import { forbidden, notFound, type ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/time.ts';
 import type { AuditNote, AuditQuery } from '../../storage/store.ts';
@@ -21,13 +21,15 @@ export async function listAudit(
   { cursor, limit, ...search }: AuditSearch & { cursor?: string; limit: number },
 ): Promise<{ events: AuditEvent[]; nextCursor: string | null }> {
   const { traceId, actor, action, from = 0, to = Number.MAX_SAFE_INTEGER - 1 } = search;
-  const listing = JSON.stringify(['audit', organizationId, traceId ?? null, actor, action, from, to]);
-  const before = cursor === undefined ? { at: to + 1, id: '' } : openPosition(seal, listing, cursor);
+  const listing = ['audit', organizationId, traceId, actor, action, from, to];
+  const before =
+    cursor === undefined ? { at: to + 1, id: '' } : openCursor<LogPosition>(seal, listing, cursor);
   // One extra entry shows whether there is another page.
   const page = { before, since: from, limit: limit + 1 };
   const { events, searched } = await store.listAudit(organizationId, { ...page, actor, action, traceId });
   const last = events.length > limit ? events[limit - 1]! : searched;
-  return { events: events.slice(0, limit), nextCursor: last && sealPosition(seal, listing, last) };
+  const nextCursor = last && sealCursor(seal, listing, { at: last.at, id: last.id });
+  return { events: events.slice(0, limit), nextCursor };
 }
 
 /** The name of what was changed, or null if it has none. */

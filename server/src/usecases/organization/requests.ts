@@ -1,5 +1,5 @@
 import type { AuditAction, AuditEvent } from '../../domain/audit.ts';
-import { openPosition, sealPosition } from '../../domain/cursor.ts';
+import { type LogPosition, openCursor, sealCursor } from '../../domain/cursor.ts';
 import { isApplicationId } from '../../domain/id.ts';
 import { dayMs, hourMs, utcDay, utcMidnight } from '../../domain/time.ts';
 import { percentile, replyOperation } from '../../domain/traffic.ts';
@@ -56,8 +56,6 @@ export async function nameCredentials(
   return (id) => ({ id, kind: isApplicationId(id) ? 'application' : 'key', name: names.get(id) ?? id });
 }
 
-export type Traffic = Awaited<ReturnType<typeof readTraffic>>;
-
 /**
  * How the organization's requests and replies of the last `length` hours or days went, including the current one.
  * Durations are in milliseconds, estimated from buckets. Those of replies are of completed ones.
@@ -110,11 +108,10 @@ function total(counts: readonly TrafficCount[]): number {
 function percentilesOf(counts: readonly TrafficCount[]) {
   const buckets: number[] = [];
   for (const { bucket, requests } of counts) buckets[bucket] = (buckets[bucket] ?? 0) + requests;
-  const filled = Array.from(buckets, (count) => count ?? 0);
-  return { p50: percentile(filled, 0.5), p95: percentile(filled, 0.95), p99: percentile(filled, 0.99) };
+  return { p50: percentile(buckets, 0.5), p95: percentile(buckets, 0.95), p99: percentile(buckets, 0.99) };
 }
 
-export interface RequestSearch extends RequestFilter {
+interface RequestSearch extends RequestFilter {
   readonly traceId?: string | undefined;
   /** In milliseconds, both included. */
   readonly from?: number | undefined;
@@ -131,8 +128,9 @@ export async function listRequests(call: OrganizationCall, search: RequestSearch
   const { context, organizationId } = call;
   const { store, seal } = context;
   const { from = 0, to = Number.MAX_SAFE_INTEGER - 1, cursor, limit, traceId, ...filter } = search;
-  const listing = JSON.stringify(['requests', organizationId, filter, from, to]);
-  const before = cursor === undefined ? { at: to + 1, id: '' } : openPosition(seal, listing, cursor);
+  const listing = ['requests', organizationId, filter, from, to];
+  const before =
+    cursor === undefined ? { at: to + 1, id: '' } : openCursor<LogPosition>(seal, listing, cursor);
   // One extra entry shows whether there is another page.
   const query = { ...filter, before, since: from, limit: limit + 1 };
   const { requests, searched } =
@@ -145,7 +143,7 @@ export async function listRequests(call: OrganizationCall, search: RequestSearch
   const nameOf = await nameCredentials(call, shown);
   return {
     requests: shown.map((request) => ({ ...request, credential: nameOf(request.credentialId) })),
-    nextCursor: last && sealPosition(seal, listing, last),
+    nextCursor: last && sealCursor(seal, listing, last),
     /** How far the search went back; null if it reached the end. */
     searchedTo: last?.at ?? null,
   };

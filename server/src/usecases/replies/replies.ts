@@ -1,4 +1,4 @@
-import { openPosition, sealPosition } from '../../domain/cursor.ts';
+import { type LogPosition, openCursor, sealCursor } from '../../domain/cursor.ts';
 import { invalid, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
@@ -100,8 +100,8 @@ export async function listUnanswered(
   { context: { store, seal }, principal: { organizationId, userId } }: PersonCall,
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },
 ) {
-  const listing = JSON.stringify(['unanswered', organizationId, userId]);
-  const page = { limit, ...(cursor !== undefined && { before: openPosition(seal, listing, cursor) }) };
-  const { rows, next } = await store.listUnanswered(organizationId, userId, page);
-  return { replies: rows, nextCursor: next && sealPosition(seal, listing, next) };
+  const listing = ['unanswered', organizationId, userId];
+  const before = cursor === undefined ? undefined : openCursor<LogPosition>(seal, listing, cursor);
+  const { rows, next } = await store.listUnanswered(organizationId, userId, { limit, before });
+  return { replies: rows, nextCursor: next && sealCursor(seal, listing, next) };
 }

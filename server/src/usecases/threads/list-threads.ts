@@ -1,4 +1,4 @@
-import { foreignCursor, openWalk, sealWalk, type Walk } from '../../domain/cursor.ts';
+import { openCursor, sealCursor, type Walk } from '../../domain/cursor.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -33,10 +33,9 @@ export async function listThreads(
   const { paginationWindow } = context.limits;
   const { organizationId } = principal;
   const listing = listingOf(principal, selection);
-  const listingName = nameOf(organizationId, listing, selection);
-  const done = cursor === undefined ? undefined : openWalk(seal, listingName, cursor);
   // The cursor of another principal or selection is rejected, too.
-  if (cursor !== undefined && done === undefined) throw foreignCursor();
+  const walkOf = ['threads', organizationId, listing, selection.scope];
+  const done = cursor === undefined ? undefined : openCursor<Walk>(seal, walkOf, cursor);
   const walkedBefore = done?.walked ?? 0;
   const count = Math.min(limit, Math.max(0, paginationWindow - walkedBefore));
   const { page, start, isLonger } = await readPage(context, organizationId, listing, count, done);
@@ -50,7 +49,7 @@ export async function listThreads(
   return {
     threads: rows.map(({ thread }) => thread),
     get nextCursor() {
-      return next === undefined ? null : sealWalk(seal, listingName, next);
+      return next === undefined ? null : sealCursor(seal, walkOf, next);
     },
     truncated,
     page,
@@ -93,13 +92,4 @@ function listingOf({ userId }: Principal, { scope, accountId }: ThreadSelection)
     ...(scope === 'mine' && userId !== null && { ownOnly: true }),
     ...(accountId !== undefined && { accountId }),
   };
-}
-
-/** Unscoped listings keep the old name so that existing cursors stay valid. */
-function nameOf(
-  organizationId: OrganizationId,
-  { userId }: Listing,
-  { scope, accountId }: ThreadSelection,
-): string {
-  return JSON.stringify([organizationId, userId, accountId ?? null, ...(scope === undefined ? [] : [scope])]);
 }
