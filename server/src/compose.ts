@@ -10,7 +10,7 @@ import { AttemptLimit, FailedSignIns } from './domain/attempts.ts';
 import type { AccessTokens } from './domain/credential.ts';
 import type { Library } from './domain/document.ts';
 import { SearchQueue } from './domain/fair-queue.ts';
-import { createIdGenerator } from './domain/id.ts';
+import { createIdGenerator, type ThreadId } from './domain/id.ts';
 import { loadOnce } from './domain/load-once.ts';
 import type { ConfiguredModel } from './domain/reply.ts';
 import { retentionMs } from './domain/retention.ts';
@@ -35,9 +35,10 @@ import type { Context } from './usecases/context.ts';
 import type { SuggestQuestions } from './usecases/documents/documents.ts';
 import { RequestRecorder, recordReplies, UsageCounter } from './usecases/organization/request-recorder.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
+import { Signals } from './usecases/signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
 import { noTelemetry, noTracing, type Telemetry, type Tracing } from './usecases/telemetry.ts';
-import { FollowedThreads, ThreadSignals } from './usecases/threads/followed-threads.ts';
+import { FollowedThreads } from './usecases/threads/followed-threads.ts';
 import { machineTimers } from './usecases/timers.ts';
 
 const accountFailuresWindowMs = 15 * 60_000;
@@ -74,7 +75,7 @@ export async function openContext(
     flushNow: () => void recorder.flush(store).catch(() => {}),
   });
   const replySignals = new ReplySignals();
-  const threadSignals = new ThreadSignals();
+  const threadSignals = new Signals<ThreadId>();
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
   const context: Context = {
     store,

@@ -15,8 +15,8 @@ import type { NewThread } from '../src/storage/store.ts';
 import type { Context } from '../src/usecases/context.ts';
 import { personIn } from '../src/usecases/people/sessions.ts';
 import { ReplySignals } from '../src/usecases/replies/reply-signals.ts';
+import { Signals } from '../src/usecases/signals.ts';
 import { noTelemetry, noTracing } from '../src/usecases/telemetry.ts';
-import { ThreadSignals } from '../src/usecases/threads/followed-threads.ts';
 import { machineTimers } from '../src/usecases/timers.ts';
 import { World } from './contract/fixture.ts';
 
@@ -44,7 +44,7 @@ export function useWorkers(): void {
       now: world.clock.wall,
       timers: machineTimers,
       replySignals: new ReplySignals(),
-      threadSignals: new ThreadSignals(),
+      threadSignals: new Signals(),
       telemetry: noTelemetry,
       tracing: noTracing,
       limits: { replyAttempts: 3 } as Limits,

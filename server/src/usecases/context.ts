@@ -3,7 +3,7 @@ import type { AccessTokens } from '../domain/credential.ts';
 import type { Seal } from '../domain/cursor.ts';
 import type { Library } from '../domain/document.ts';
 import type { Vocabulary } from '../domain/excerpt.ts';
-import type { IdGenerator, OrganizationId } from '../domain/id.ts';
+import type { IdGenerator, OrganizationId, ThreadId } from '../domain/id.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Mailer } from '../domain/mail.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
@@ -12,8 +12,9 @@ import type { IdentityProvider } from '../domain/sign-in.ts';
 import type { Store } from '../storage/store.ts';
 import type { RequestRecorder, UsageCounter } from './organization/request-recorder.ts';
 import type { ReplySignals } from './replies/reply-signals.ts';
+import type { Signals } from './signals.ts';
 import type { Telemetry, Tracing } from './telemetry.ts';
-import type { FollowedThreads, ThreadSignals } from './threads/followed-threads.ts';
+import type { FollowedThreads } from './threads/followed-threads.ts';
 import type { Timers } from './timers.ts';
 
 /** The dependencies of every use case, including the clock, random numbers and hashing. */
@@ -46,7 +47,7 @@ export interface Context {
   readonly limits: Limits;
   readonly retentionMs: RetentionMs;
   readonly replySignals: ReplySignals;
-  readonly threadSignals: ThreadSignals;
+  readonly threadSignals: Signals<ThreadId>;
   readonly followedThreads: FollowedThreads;
   readonly telemetry: Telemetry;
   readonly tracing: Tracing;

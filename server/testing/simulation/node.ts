@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { createIdGenerator } from '../../src/domain/id.ts';
+import { createIdGenerator, type ThreadId } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Model } from '../../src/generation/model.ts';
 import { ReplyWorker } from '../../src/generation/worker.ts';
@@ -8,8 +8,9 @@ import type { Store } from '../../src/storage/store.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { ReplySignals, relaySignals } from '../../src/usecases/replies/reply-signals.ts';
 import { keepTending } from '../../src/usecases/replies/tend-replies.ts';
+import { Signals } from '../../src/usecases/signals.ts';
 import { noTelemetry, noTracing } from '../../src/usecases/telemetry.ts';
-import { FollowedThreads, ThreadSignals } from '../../src/usecases/threads/followed-threads.ts';
+import { FollowedThreads } from '../../src/usecases/threads/followed-threads.ts';
 import type { Timers } from '../../src/usecases/timers.ts';
 import type { SimulatedProcess } from './event-loop.ts';
 import { StoreUnavailable } from './network.ts';
@@ -75,7 +76,7 @@ export class SimulatedNode {
 
 function contextOf({ store, timers, random, wall }: NodeParts): Context {
   const replySignals = new ReplySignals();
-  const threadSignals = new ThreadSignals();
+  const threadSignals = new Signals<ThreadId>();
   const used: Partial<Context> = {
     store,
     timers,

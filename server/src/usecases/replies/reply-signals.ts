@@ -1,4 +1,4 @@
-import type { MessageId, OrganizationId } from '../../domain/id.ts';
+import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import type {
   ClaimedReply,
   NewThread,
@@ -7,12 +7,8 @@ import type {
   ReplyNotice,
   Store,
 } from '../../storage/store.ts';
+import { Signals } from '../signals.ts';
 import type { Timers } from '../timers.ts';
-
-interface Watch {
-  readonly reply: ReplyName;
-  readonly ended: () => void;
-}
 
 /** The worker of this process. */
 export interface ReplyTaker {
@@ -35,7 +31,7 @@ export interface ReservedPlace {
  * processes a little later, and signals them here too.
  */
 export class ReplySignals {
-  readonly #watches = new Map<MessageId, Set<Watch>>();
+  readonly #ends = new Signals<string>();
   #taker: ReplyTaker = { wake() {}, reserve: () => undefined };
   #tell: (notice: ReplyNotice) => void = () => {};
 
@@ -46,7 +42,7 @@ export class ReplySignals {
 
   /** Handles a notice from another process. It is not passed on. */
   hear({ waiting, ended }: ReplyNotice): void {
-    for (const reply of ended) this.#end(reply);
+    for (const reply of ended) this.#ends.changed(keyOf(reply));
     if (waiting) this.#taker.wake();
   }
 
@@ -66,39 +62,29 @@ export class ReplySignals {
 
   /** Calls `ended` once when the reply has ended. Returns a function that stops watching. */
   watch(reply: ReplyName, ended: () => void): () => void {
-    const watch = { reply, ended };
-    const watches = this.#watches.get(reply.messageId) ?? new Set();
-    this.#watches.set(reply.messageId, watches.add(watch));
-    return () => {
-      watches.delete(watch);
-      if (watches.size === 0 && this.#watches.get(reply.messageId) === watches) {
-        this.#watches.delete(reply.messageId);
-      }
-    };
+    const unwatch = this.#ends.follow(keyOf(reply), () => {
+      unwatch();
+      ended();
+    });
+    return unwatch;
   }
 
   replyEnded(reply: ReplyName): void {
-    this.#end(reply);
+    this.#ends.changed(keyOf(reply));
     this.#tell({ waiting: false, ended: [reply] });
-  }
-
-  #end({ organizationId, messageId }: ReplyName): void {
-    const watches = this.#watches.get(messageId);
-    if (watches === undefined) return;
-    for (const watch of [...watches]) {
-      if (watch.reply.organizationId !== organizationId) continue;
-      watches.delete(watch);
-      watch.ended();
-    }
-    if (watches.size === 0) this.#watches.delete(messageId);
   }
 
   /** Each watched reply once. */
   watched(): ReplyName[] {
-    const replies: ReplyName[] = [];
-    for (const [watch] of this.#watches.values()) if (watch !== undefined) replies.push(watch.reply);
-    return replies;
+    return this.#ends.followed().map((key) => {
+      const [organizationId, threadId, messageId] = key.split(' ') as [OrganizationId, ThreadId, MessageId];
+      return { organizationId, threadId, messageId };
+    });
   }
+}
+
+function keyOf({ organizationId, threadId, messageId }: ReplyName): string {
+  return `${organizationId} ${threadId} ${messageId}`;
 }
 
 interface RelayParts {

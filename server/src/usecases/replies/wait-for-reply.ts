@@ -19,23 +19,16 @@ export async function findRunningReply(
 export async function waitForReply(call: PrincipalCall, reply: ReplyName, until: AbortSignal): Promise<void> {
   if (until.aborted) return;
   const { replySignals, telemetry } = call.context;
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const unwatch = replySignals.watch(reply, end);
+  until.addEventListener('abort', () => end(), { once: true });
   telemetry.readsWaiting(1);
-  await new Promise<void>((resolve, reject) => {
-    const unwatch = replySignals.watch(reply, resolve);
-    const stop = () => {
-      unwatch();
-      resolve();
-    };
-    until.addEventListener('abort', stop, { once: true });
-    // It may have ended after it was read and before it was watched.
-    findRunningReply(call, reply.threadId).then(
-      (running) => {
-        if (running?.messageId !== reply.messageId) stop();
-      },
-      (error) => {
-        unwatch();
-        reject(error);
-      },
-    );
-  }).finally(() => telemetry.readsWaiting(-1));
+  // It may have ended after it was read and before it was watched.
+  const checked = findRunningReply(call, reply.threadId).then((running) =>
+    running?.messageId === reply.messageId ? ended : undefined,
+  );
+  await Promise.race([ended, checked]).finally(() => {
+    unwatch();
+    telemetry.readsWaiting(-1);
+  });
 }

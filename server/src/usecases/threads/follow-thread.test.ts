@@ -14,11 +14,12 @@ import type { ClaimedReply, NewThread, ReplyProgress, Store } from '../../storag
 import type { Context } from '../context.ts';
 import { personIn } from '../people/sessions.ts';
 import { ReplySignals } from '../replies/reply-signals.ts';
+import { Signals } from '../signals.ts';
 import { noTelemetry, noTracing } from '../telemetry.ts';
 import { machineTimers } from '../timers.ts';
 import { deleteThread, publishOwnThread, renameThread } from './change-thread.ts';
 import { followThread, type ThreadEvent } from './follow-thread.ts';
-import { FollowedThreads, type FollowPace, type MessagesView, ThreadSignals } from './followed-threads.ts';
+import { FollowedThreads, type FollowPace, type MessagesView } from './followed-threads.ts';
 
 /** Signals only: the regular poll would come after the test. */
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
@@ -51,7 +52,7 @@ describe('Following a thread', () => {
       ids: createIdGenerator(Date.now, randomBytes),
       timers: machineTimers,
       replySignals: new ReplySignals(),
-      threadSignals: new ThreadSignals(),
+      threadSignals: new Signals(),
       telemetry: noTelemetry,
       tracing: noTracing,
     };
@@ -65,7 +66,7 @@ describe('Following a thread', () => {
   });
   afterEach(async () => {
     ending.abort();
-    assert.equal(context.threadSignals.followed, 0, 'nothing is followed any more');
+    assert.deepEqual(context.threadSignals.followed(), [], 'nothing is followed any more');
     assert.deepEqual(context.replySignals.watched(), [], 'nothing is watched any more');
     await world.close();
     rmSync(folder, { recursive: true, force: true });

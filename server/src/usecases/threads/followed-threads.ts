@@ -4,6 +4,7 @@ import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domai
 import { isRunning } from '../../domain/reply.ts';
 import type { ReplyDetails, Store, ThreadHead } from '../../storage/store.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
+import type { Signals } from '../signals.ts';
 import { type Timers, Wakeup } from '../timers.ts';
 
 /** How often a thread is read. Other processes write, too, and do not always send a signal. */
@@ -19,7 +20,7 @@ const usualPace: FollowPace = { atMostEveryMs: 100, whileRunningMs: 500, whileId
 interface Sources {
   readonly store: Store;
   readonly replySignals: ReplySignals;
-  readonly threadSignals: ThreadSignals;
+  readonly threadSignals: Signals<ThreadId>;
   readonly timers: Timers;
 }
 
@@ -187,16 +188,16 @@ class ThreadPoller {
     if (runs(state) && !runs(this.#state)) this.#wakeup.wake();
     this.#state = state;
     this.#unwatch();
-    this.#unwatch = this.#watchReply(state?.status.activeMessageId ?? null);
+    this.#unwatch = this.#watchReply(state);
     for (const changed of [...this.followers]) changed();
   }
 
   /** The end of a reply is signaled at once, also when another node wrote it. */
-  #watchReply(messageId: ThreadStatus['activeMessageId']): () => void {
-    if (messageId === null) return () => {};
+  #watchReply(state: FollowedState | null): () => void {
+    const messageId = state?.status.activeMessageId;
+    if (!messageId) return () => {};
     const [organizationId, threadId] = this.#name;
-    const reply = { organizationId, threadId, messageId };
-    return this.#sources.replySignals.watch(reply, this.#wakeup.wake);
+    return this.#sources.replySignals.watch({ organizationId, threadId, messageId }, this.#wakeup.wake);
   }
 }
 
@@ -224,33 +225,4 @@ export async function loadReplyDetails(
 export function visibleDetails(mine: boolean, details: DetailsByReply): DetailsByReply {
   if (mine) return details;
   return new Map([...details].map(([messageId, { verdict }]) => [messageId, { verdict: verdict ?? null }]));
-}
-
-/**
- * Signals within this process that a thread has changed. A signal is only a hint: other processes write too, so followers
- * also poll. `ReplySignals` signals the end of a reply on every node.
- */
-export class ThreadSignals {
-  readonly #followers = new Map<ThreadId, Set<() => void>>();
-
-  changed(id: ThreadId): void {
-    const followers = this.#followers.get(id);
-    if (followers !== undefined) for (const follower of [...followers]) follower();
-  }
-
-  /** Calls `changed` whenever there was a change. Returns how to stop. */
-  follow(id: ThreadId, changed: () => void): () => void {
-    // A wrapper for each call: a function that follows twice is called twice, and stops once.
-    const follower = () => changed();
-    const followers = this.#followers.get(id) ?? new Set();
-    this.#followers.set(id, followers.add(follower));
-    return () => {
-      followers.delete(follower);
-      if (followers.size === 0 && this.#followers.get(id) === followers) this.#followers.delete(id);
-    };
-  }
-
-  get followed(): number {
-    return this.#followers.size;
-  }
 }

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ThreadId } from '../../domain/id.ts';
-import { ThreadSignals } from './followed-threads.ts';
+import { Signals } from './signals.ts';
 
-const one = 'thr_1' as ThreadId;
-const other = 'thr_2' as ThreadId;
+const one = 'thr_1';
+const other = 'thr_2';
 
-describe('Signals of threads', () => {
-  it('reach every follower of that thread, and no one else', () => {
-    const signals = new ThreadSignals();
+describe('Signals', () => {
+  it('reach every follower of that subject, and no one else', () => {
+    const signals = new Signals<string>();
     const calls: string[] = [];
     signals.follow(one, () => calls.push('first'));
     signals.follow(one, () => calls.push('second'));
@@ -18,7 +17,7 @@ describe('Signals of threads', () => {
   });
 
   it('release followers that have stopped, even if they stop twice or follow again', () => {
-    const signals = new ThreadSignals();
+    const signals = new Signals<string>();
     let calls = 0;
     const tell = () => {
       calls += 1;
@@ -32,11 +31,11 @@ describe('Signals of threads', () => {
     stopAgain();
     signals.changed(one);
     assert.equal(calls, 1);
-    assert.equal(signals.followed, 0);
+    assert.deepEqual(signals.followed(), []);
   });
 
   it('call a listener once per subscription, and at most once more after it unsubscribes', () => {
-    const signals = new ThreadSignals();
+    const signals = new Signals<string>();
     let calls = 0;
     const stops: (() => void)[] = [];
     const tell = () => {
