@@ -32,12 +32,11 @@ export interface Purged {
 }
 
 /** Removes all data of the organization. Run it again after an interruption to finish. */
-export async function purgeOrganization(
+export function purgeOrganization(
   { context: { store }, organizationId }: OrganizationCall,
   proceed: Proceed,
 ): Promise<Purged> {
-  const rows = await untilDone(() => store.purgeOrganization(organizationId), proceed);
-  return { rows, journalEmptied: await store.finishPurge(journalWaitMs) };
+  return purge(store, proceed, () => store.purgeOrganization(organizationId));
 }
 
 /**
@@ -45,36 +44,58 @@ export async function purgeOrganization(
  * Membership and keys end first, so that no new data is created, and again if the person joins again meanwhile. Run it
  * again after an interruption to finish.
  */
-export async function purgePerson(change: Change, person: PurgedPerson, proceed: Proceed): Promise<Purged> {
+export function purgePerson(change: Change, person: PurgedPerson, proceed: Proceed): Promise<Purged> {
   const { store } = change.context;
-  const removed: Record<string, number> = {};
-  for (let isActive: boolean | undefined = true, isDone = false; !isDone; ) {
-    if (isActive) addAll(removed, await endAccess(change, person, proceed));
+  let isActive: boolean | undefined = true;
+  return purge(store, proceed, async (rows) => {
+    if (isActive) await endAccess(change, person, proceed, rows);
     const step = await store.purgePerson(change.organizationId, person);
-    addAll(removed, step.removed);
-    ({ isActive, done: isDone } = step);
+    isActive = step.isActive;
+    return step;
+  });
+}
+
+type Counts = Record<string, number>;
+
+async function purge(
+  store: Context['store'],
+  proceed: Proceed,
+  next: (rows: Counts) => Promise<PurgeStep>,
+): Promise<Purged> {
+  const rows: Counts = {};
+  for (let isDone = false; !isDone; ) {
+    const { removed, done } = await next(rows);
+    for (const [table, count] of Object.entries(removed)) add(rows, table, count);
+    isDone = done;
     if (!isDone) await proceed();
   }
-  return { rows: removed, journalEmptied: await store.finishPurge(journalWaitMs) };
+  return { rows, journalEmptied: await store.finishPurge(journalWaitMs) };
+}
+
+function add(rows: Counts, table: string, count: number): void {
+  if (count > 0) rows[table] = (rows[table] ?? 0) + count;
 }
 
 /** Ends the membership, deletes the threads, and removes the person from the audit log. */
-async function endAccess(change: Change, person: PurgedPerson, proceed: Proceed): Promise<PurgeCounts> {
+async function endAccess(
+  change: Change,
+  person: PurgedPerson,
+  proceed: Proceed,
+  rows: Counts,
+): Promise<void> {
   const { context, organizationId } = change;
   const { store } = context;
-  const removed: Record<string, number> = {};
   const note = auditNote(change, 'member.removed', person.userId);
   const ended = await store.removeMember(organizationId, person.email, false, note);
-  if (ended.outcome === 'removed') addAll(removed, { member: 1 });
+  if (ended.outcome === 'removed') add(rows, 'member', 1);
   await deleteThreads(change, person.userId);
   let after: LogPosition | null = null;
   do {
     const { changed, next }: AnonymizedPage = await store.anonymizeAudit(organizationId, person, after);
-    addAll(removed, { audit_event: changed });
+    add(rows, 'audit_event', changed);
     await proceed();
     after = next;
   } while (after !== null);
-  return removed;
 }
 
 /** The rows that a purge would remove or rewrite, by table. Changes nothing. */
@@ -105,20 +126,6 @@ async function deleteThreads(change: Change, userId: UserId): Promise<void> {
     }
     if (rows.length === 0) return;
   }
-}
-
-async function untilDone(step: () => Promise<PurgeStep>, proceed: Proceed): Promise<Record<string, number>> {
-  const removed: Record<string, number> = {};
-  for (;;) {
-    const { removed: some, done } = await step();
-    addAll(removed, some);
-    if (done) return removed;
-    await proceed();
-  }
-}
-
-function addAll(counts: Record<string, number>, more: PurgeCounts): void {
-  for (const [table, rows] of Object.entries(more)) if (rows > 0) counts[table] = (counts[table] ?? 0) + rows;
 }
 
 /**
