@@ -1,11 +1,11 @@
 import { rateLimited } from './errors.ts';
 import type { OrganizationId } from './id.ts';
 
-/** What the queue needs of an `AbortSignal`, which is not a part of the language. */
-interface Signal {
+/** What is needed of an `AbortSignal`, which is not a part of the language. */
+export interface Signal {
   readonly aborted: boolean;
   readonly reason: unknown;
-  addEventListener(event: 'abort', listener: () => void, options: { once: true }): void;
+  addEventListener(event: 'abort', listener: () => void, options?: { once: true }): void;
   removeEventListener(event: 'abort', listener: () => void): void;
 }
 

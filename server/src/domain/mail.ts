@@ -1,6 +1,5 @@
+import type { Signal } from './fair-queue.ts';
 import type { UserId } from './id.ts';
-import { cutText, inOneLine, withoutInvisible } from './text.ts';
-import { iso } from './time.ts';
 
 /** A mail to one person. */
 export interface Mail {
@@ -23,13 +22,6 @@ export interface MailServer {
 export interface Sender {
   readonly name: string;
   readonly address: string;
-}
-
-/** What `send` needs of an `AbortSignal`, which is not a part of the language. */
-interface Signal {
-  readonly aborted: boolean;
-  addEventListener(event: 'abort', listener: () => void): void;
-  removeEventListener(event: 'abort', listener: () => void): void;
 }
 
 export interface Mailer {
@@ -71,52 +63,4 @@ export function mailCounters(email: string, sha256: (text: string) => string): M
     invitations: sha256(email) as UserId,
     passwordLinks: sha256(`password link ${email}`) as UserId,
   };
-}
-
-interface InvitationMail {
-  readonly email: string;
-  readonly id: string;
-  readonly organizationName: string;
-  readonly link: string;
-  readonly byOperator: boolean;
-  readonly resets: boolean;
-  readonly expiresAt: number;
-}
-
-const nameLengthMax = 100;
-
-export function invitationMail({
-  email,
-  id,
-  link,
-  byOperator,
-  resets,
-  expiresAt,
-  ...mail
-}: InvitationMail): Mail {
-  // Control characters could end a header line.
-  const name = cutText(withoutInvisible(inOneLine(mail.organizationName)), nameLengthMax);
-  const until = `${iso(expiresAt).slice(0, 16).replace('T', ' ')} UTC`;
-  const [subject, reason, action] = resets
-    ? [
-        `Set a new password for ${name}`,
-        `${byOperator ? 'The operator of Skein created a link' : 'Somebody, probably you, asked for a link'} with which you can set a new password. You sign in to ${name} as ${email}.`,
-        'Set a new password',
-      ]
-    : [`Join ${name}`, `You are invited to join ${name} on Skein as ${email}.`, 'Accept the invitation'];
-  const note = `The link works once, until ${until}. Do not forward it: anyone who uses it first can sign in as you.`;
-  const unexpected = `If you did not expect this email, ${resets && byOperator ? 'tell the operator' : 'you can ignore it'}.`;
-  return {
-    to: email,
-    id,
-    subject,
-    text: `${reason}\n\n${action}:\n${link}\n\n${note}\n\n${unexpected}\n`,
-    html: [reason, `<a href="${escaped(link)}">${action}</a>`, note, unexpected]
-      .map((part) => `<p>${part.startsWith('<a ') ? part : escaped(part)}</p>`)
-      .join('\n'),
-  };
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,27 +1,3 @@
-import { type RandomBytes, randomText } from './credential.ts';
-
-const invitationPrefix = 'inv_';
-
-/** 32 characters of base 62 have 190 bits: they cannot be guessed, and a fast hash is enough to protect them. */
-export function generateInvitationToken(randomBytes: RandomBytes): string {
-  return invitationPrefix + randomText(randomBytes, 32);
-}
-
-/** Whether the text has the form of an invitation token. */
-export function isInvitationToken(text: string): boolean {
-  return /^inv_[\w-]{32}$/.test(text);
-}
-
-/** The token is in the fragment, which browsers do not send: it never appears in a log. */
-export function invitationLink(baseUrl: string, token: string): string {
-  return `${baseUrl}/invitation#${token}`;
-}
-
-/** 256 bits. */
-export function generateSessionToken(randomBytes: RandomBytes): string {
-  return randomText(randomBytes, 43);
-}
-
 export const passwordLengthMin = 10;
 /** Long enough for any sentence, and short enough not to slow down hashing. */
 export const passwordLengthMax = 256;

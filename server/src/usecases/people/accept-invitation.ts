@@ -1,7 +1,7 @@
 import type { Acceptance } from '../../domain/account.ts';
 import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId } from '../../domain/id.ts';
-import { isInvitationToken, passwordFault } from '../../domain/sign-in.ts';
+import { passwordFault } from '../../domain/sign-in.ts';
 import type { Invitation } from '../../storage/store.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { attempt, hashesOf, type VisitorCall, type WithDevice } from './passwords.ts';
@@ -11,7 +11,7 @@ import { type SignedInCall, type StartedSession, startSession } from './sessions
 export async function readInvitation(call: VisitorCall, token: string): Promise<Invitation> {
   const { store, sha256 } = call.context;
   const invitation = await attempt(call, { person: undefined }, async () =>
-    isInvitationToken(token) ? store.findInvitation(sha256(token)) : undefined,
+    /^inv_[\w-]{32}$/.test(token) ? store.findInvitation(sha256(token)) : undefined,
   );
   if (invitation === undefined) throw gone();
   return invitation;

@@ -1,12 +1,7 @@
 import { rateLimited } from '../../domain/errors.ts';
-import {
-  invitationMail,
-  type MailError,
-  mailAttemptsMax,
-  mailCounters,
-  mailRetryMs,
-} from '../../domain/mail.ts';
-import { secondsUntilReset, utcMidnight } from '../../domain/time.ts';
+import { type Mail, type MailError, mailAttemptsMax, mailCounters, mailRetryMs } from '../../domain/mail.ts';
+import { cutText, inOneLine, withoutInvisible } from '../../domain/text.ts';
+import { iso, secondsUntilReset, utcMidnight } from '../../domain/time.ts';
 import type { ClaimedMail } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
@@ -80,7 +75,7 @@ async function sendMail(context: Context, mail: ClaimedMail, log: Log, signal: A
   // A node of an earlier release, which does not know of mails, has replaced the invitation.
   if (link === undefined) return giveUp(context, mail, 'The invitation was replaced.');
   try {
-    await mailer!.send(invitationMail({ ...mail, id: tokenHash.slice(0, 32), link }), signal);
+    await mailer!.send(invitationMail(mail, link), signal);
   } catch (error) {
     const { message, permanent } = error as MailError;
     if (permanent || attempts >= mailAttemptsMax) {
@@ -104,4 +99,35 @@ function giveUp(context: Context, mail: ClaimedMail, reason: string): Promise<vo
   const initiator = { actor: { kind: 'skein' }, traceId: context.ids.event() } as const;
   const note = auditNote({ context, initiator }, 'member.mail-failed', mail.userId, { reason });
   return context.store.settleMail(mail, { state: 'failed', note });
+}
+
+const nameLengthMax = 100;
+
+function invitationMail(mail: ClaimedMail, link: string): Mail {
+  const { email, byOperator, resets, expiresAt, tokenHash } = mail;
+  // Control characters could end a header line.
+  const name = cutText(withoutInvisible(inOneLine(mail.organizationName)), nameLengthMax);
+  const until = `${iso(expiresAt).slice(0, 16).replace('T', ' ')} UTC`;
+  const [subject, reason, action] = resets
+    ? [
+        `Set a new password for ${name}`,
+        `${byOperator ? 'The operator of Skein created a link' : 'Somebody, probably you, asked for a link'} with which you can set a new password. You sign in to ${name} as ${email}.`,
+        'Set a new password',
+      ]
+    : [`Join ${name}`, `You are invited to join ${name} on Skein as ${email}.`, 'Accept the invitation'];
+  const note = `The link works once, until ${until}. Do not forward it: anyone who uses it first can sign in as you.`;
+  const unexpected = `If you did not expect this email, ${resets && byOperator ? 'tell the operator' : 'you can ignore it'}.`;
+  return {
+    to: email,
+    id: tokenHash.slice(0, 32),
+    subject,
+    text: `${reason}\n\n${action}:\n${link}\n\n${note}\n\n${unexpected}\n`,
+    html: [reason, `<a href="${escaped(link)}">${action}</a>`, note, unexpected]
+      .map((part) => `<p>${part.startsWith('<a ') ? part : escaped(part)}</p>`)
+      .join('\n'),
+  };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,9 +1,9 @@
 import type { Initiator } from '../../domain/audit.ts';
+import { randomText } from '../../domain/credential.ts';
 import { organizationNotFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
 import type { MemberRole } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import { generateSessionToken } from '../../domain/sign-in.ts';
 import type { Membership, Memberships, Session } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
@@ -49,7 +49,8 @@ export async function startSession(
   passwordHash: string | null,
 ): Promise<StartedSession | undefined> {
   const { store, randomBytes, sha256, limits } = context;
-  const token = generateSessionToken(randomBytes);
+  // 256 bits.
+  const token = randomText(randomBytes, 43);
   const { sessionIdleMs: idleMs, sessionLifeMs: lifeMs } = limits;
   const initiator = { actor: { kind: 'user', userId }, traceId } as const;
   const proof = passwordHash === null ? 'sso' : 'password';
