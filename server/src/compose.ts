@@ -308,10 +308,11 @@ function threadedQuestions(config: Config, { store }: Context) {
   const queue = new SearchQueue(1);
   const search: Library['search'] = (organizationId, accountId, question, limit) => {
     const signal = AbortSignal.timeout(questionMsMax);
-    return queue.run(organizationId, signal, async () => {
+    const find = async () => {
       const library = await open();
       return library.search(organizationId, accountId, question, limit, signal);
-    });
+    };
+    return queue.run(organizationId, find, signal);
   };
   return { search, close: async () => threads?.close() };
 }

@@ -43,10 +43,7 @@ export function coveredPassword(access: Access): PasswordId | undefined {
   return access.proof === 'password' && !access.proven ? access.passwordId : undefined;
 }
 
-/**
- * The password that a change replaces. Undefined if `current` is no longer a password of the person, or if `next` is
- * already another of their passwords: at sign-in, two equal passwords could not be distinguished.
- */
+/** Undefined if `current` is gone, or if `next` is another of their passwords: sign-in could not tell them apart. */
 export function passwordToChange<P extends Password>(
   passwords: readonly P[],
   { current, next }: { readonly current: string; readonly next: string },
@@ -67,10 +64,7 @@ interface InvitationLink {
   readonly resets: boolean;
 }
 
-/**
- * `choose`: the holder of the link sets a password. `prove`: the person enters their existing password. `sso`: the
- * person has no password and signs in through the provider.
- */
+/** `choose`: the holder sets a password. `prove`: they enter the one they have. `sso`: they sign in at the provider. */
 export type InvitationTerms = 'choose' | 'prove' | 'sso';
 
 export function invitationTerms({ resets }: InvitationLink, invitee: Invitee): InvitationTerms {
@@ -86,9 +80,7 @@ export type Acceptance =
 
 /** What accepting changes, in addition to opening the membership. */
 interface AcceptancePlan {
-  /** The unproven password that the membership is accepted with. */
   readonly openedWith: PasswordId | null;
-  /** A password to add. */
   readonly added: Password | undefined;
   /** An unproven password that becomes proven, together with the memberships accepted with it. */
   readonly nowProven: PasswordId | undefined;
@@ -97,7 +89,6 @@ interface AcceptancePlan {
   /** Whether these memberships stay open and become proven. Otherwise they close. */
   readonly keepsMemberships: boolean;
   readonly endsSessions: boolean;
-  /** Whether all other memberships close. */
   readonly closesOthers: boolean;
 }
 

@@ -77,9 +77,8 @@ const peopleMax = 10_000;
 const placesMax = 100;
 
 /**
- * Counts failed sign-ins in memory by the address that was tried, and returns them for the audit log: the first at
- * once, later ones combined. They are written outside of requests, so that timing does not reveal which addresses
- * exist.
+ * Counts failed sign-ins in memory, by the address that was tried, for the audit log: the first at once, later ones
+ * combined. They are written outside of requests, so that timing does not reveal which addresses exist.
  */
 export class FailedSignIns {
   readonly #now: () => number;

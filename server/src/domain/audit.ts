@@ -26,7 +26,6 @@ export type AuditAction =
 /** Details for people: names, scopes, counts. Never a secret, never a prompt. */
 export type AuditDetail = Readonly<Record<string, string | number | boolean | null>>;
 
-/** One entry of the audit log. */
 export interface AuditEvent {
   readonly id: string;
   readonly at: number;
@@ -34,7 +33,6 @@ export interface AuditEvent {
   /** The current address of the user; null for other actors. */
   readonly actorEmail: string | null;
   readonly action: AuditAction;
-  /** The id of the object that was changed. */
   readonly subject: string;
   /** The current address of the subject if it is a user, otherwise null. */
   readonly subjectEmail: string | null;

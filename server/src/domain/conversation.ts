@@ -1,16 +1,12 @@
 import type { MessageId } from './id.ts';
 import type { AssistantMessage, Message } from './message.ts';
 
-/** One message of a conversation. */
 export interface ConversationTurn {
   readonly role: 'user' | 'assistant';
   readonly content: string;
 }
 
-/**
- * The total length of the messages before the prompt that a model gets: about 12,000 tokens, which leaves a small model room to
- * answer. A thread may have ten megabytes, and many replies run at once.
- */
+/** What a model gets before the prompt: about 12,000 tokens, which leaves a small model room to answer. */
 export const historyLengthMax = 48_000;
 
 /**

@@ -1,4 +1,11 @@
-import type { ApplicationId, KeyId, KeyRequestId, OrganizationId, UserId } from './id.ts';
+import {
+  type ApplicationId,
+  encoded,
+  type KeyId,
+  type KeyRequestId,
+  type OrganizationId,
+  type UserId,
+} from './id.ts';
 import { dayMs, hourMs } from './time.ts';
 
 export const apiKeyPrefix = 'eak_';
@@ -28,11 +35,9 @@ export function isLive({ revokedAt }: Pick<ApiKey, 'revokedAt'>, now: number): b
   return revokedAt === null || revokedAt > now;
 }
 
-/** How long the old key remains valid after a rotation. */
 export const rotationGraces = { now: 0, '1h': hourMs, '24h': dayMs, '7d': 7 * dayMs } as const;
 export type RotationGrace = keyof typeof rotationGraces;
 
-/** A member's request for a personal key. */
 export interface KeyRequest {
   readonly id: KeyRequestId;
   readonly userId: UserId;
@@ -66,7 +71,6 @@ export function generateClientSecret(randomBytes: RandomBytes, crc32: Crc32): st
   return withChecksum(clientSecretPrefix + randomText(randomBytes, secretLength), crc32);
 }
 
-/** Random characters of base 62. */
 export function randomText(randomBytes: RandomBytes, length: number): string {
   let text = '';
   while (text.length < length) {
@@ -80,9 +84,7 @@ export function randomText(randomBytes: RandomBytes, length: number): string {
 
 /** Whether the text can be a key: rejects mistyped and truncated keys without asking the store. */
 export function isWellFormedApiKey(text: string, crc32: Crc32): boolean {
-  if (!apiKeyPattern.test(text)) return false;
-  const body = text.slice(0, -checksumLength);
-  return checksum(body, crc32) === text.slice(-checksumLength);
+  return apiKeyPattern.test(text) && withChecksum(text.slice(0, -checksumLength), crc32) === text;
 }
 
 /** `eak_abcd…wxyz`: enough to recognize a key in a list, too little to use it. */
@@ -91,17 +93,7 @@ export function apiKeyHint(key: string): string {
 }
 
 function withChecksum(body: string, crc32: Crc32): string {
-  return body + checksum(body, crc32);
-}
-
-function checksum(body: string, crc32: Crc32): string {
-  let rest = crc32(body);
-  let text = '';
-  for (let place = 0; place < checksumLength; place += 1) {
-    text = alphabet[rest % 62] + text;
-    rest = Math.floor(rest / 62);
-  }
-  return text;
+  return body + encoded(crc32(body), alphabet, checksumLength);
 }
 
 export const accessTokenSeconds = 3600;
@@ -109,7 +101,6 @@ export const accessTokenSeconds = 3600;
 /** The only scope: applications can read published threads (§5.5). */
 export const accessTokenScope = 'threads:read';
 
-/** The claims of an access token. */
 export interface AccessClaims {
   readonly applicationId: ApplicationId;
   readonly organizationId: OrganizationId;

@@ -29,17 +29,13 @@ export interface IndexedPassage extends PassageText {
   readonly terms: readonly string[];
 }
 
-/** The text of a file, independent of its format. */
 export interface DocumentText {
   readonly title: string;
   readonly url: string | null;
   readonly passages: readonly PassageText[];
 }
 
-/** A document with its passages and their terms. */
-export interface IndexedDocument {
-  readonly title: string;
-  readonly url: string | null;
+export interface IndexedDocument extends Omit<DocumentText, 'passages'> {
   readonly bytes: number;
   readonly passages: readonly IndexedPassage[];
 }
@@ -49,16 +45,13 @@ export type FileSource = { readonly path: string } | { readonly bytes: Uint8Arra
 
 export interface FoundPassage extends PassageText {
   readonly documentId: DocumentId;
-  /** Its document's name and title. */
   readonly name: string;
   readonly title: string;
   readonly url: string | null;
 }
 
-/** A summary of a document's contents. */
 export interface DocumentOutline {
   readonly title: string;
-  /** Its first passage. */
   readonly opening: string;
   /** Example questions that it answers. */
   readonly questions: readonly string[];
@@ -85,7 +78,6 @@ const formats = new Map<string, DocumentFormat>([
   ...['.1', '.2', '.3', '.4', '.5', '.6', '.7', '.8'].map((ending) => [ending, 'plain text'] as const),
 ]);
 
-/** File name extensions that can be read. */
 export const documentEndings: readonly string[] = [...formats.keys()];
 
 const ending = /\.(?:[a-z]+|\d)$/i;
@@ -99,7 +91,6 @@ export function formatOf(name: string): DocumentFormat {
   );
 }
 
-/** The name of a file without its folders and its extension. */
 export function bareName(name: string): string {
   const file = name.split(/[/\\]/).at(-1) ?? name;
   return file.replace(ending, '') || file;
@@ -127,17 +118,12 @@ export class UnreadableDocument extends Error {}
 
 /** The result of a search, best passage first. */
 export interface Findings {
-  /** The number of passages that were searched. */
   readonly searched: number;
   readonly passages: readonly FoundPassage[];
 }
 
-/** Reads files into passages and searches them. */
 export interface Library {
-  /**
-   * Rejects with an `UnreadableDocument` if the file cannot be read. The file name's extension decides the format. Few
-   * files are read at once, and waiting organizations take turns.
-   */
+  /** Rejects with an `UnreadableDocument` if it cannot be read. Few files are read at once; organizations take turns. */
   read(organizationId: OrganizationId, name: string, source: FileSource): Promise<IndexedDocument>;
   /** Searches the organization's general documents and, with an account, that account's. */
   search(

@@ -35,7 +35,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error for input that cannot be accepted. */
 export function invalid(message: string, options?: ErrorOptions): ServiceError {
   return new ServiceError('INVALID_PARAMS', message, options);
 }

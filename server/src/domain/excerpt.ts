@@ -6,9 +6,7 @@ export interface Vocabulary {
   termOf(word: string): string;
 }
 
-/** What a search looks for. */
 interface SearchedWords {
-  /** Terms that must all occur. */
   readonly terms: readonly string[];
   /** The last word may be unfinished: what is typed so far also finds longer words. */
   readonly last?: { readonly term: string; readonly prefix: string };
@@ -46,7 +44,6 @@ function cutWord(word: string): string {
   return word.slice(0, 64).replace(/[\ud800-\udbff]$/, '');
 }
 
-/** Words as they stand in a text. */
 const writtenWord = /[\p{L}\p{N}\p{M}]+(?:['’,][\p{L}\p{N}\p{M}]+)*/gu;
 
 interface Hit {
@@ -54,7 +51,6 @@ interface Hit {
   readonly end: number;
 }
 
-/** Finds the searched words in texts. */
 export class HitFinder {
   readonly #vocabulary: Vocabulary;
   readonly #terms: ReadonlySet<string>;
@@ -71,7 +67,6 @@ export class HitFinder {
     );
   }
 
-  /** The whole text, cut into pieces. */
   mark(text: string): Segment[] {
     return segmentsOf(text, this.#hitsIn(text));
   }

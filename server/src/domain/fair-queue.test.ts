@@ -98,8 +98,8 @@ describe('The queue of searches', () => {
     const queue = new SearchQueue(1);
     const order: string[] = [];
     const held = Promise.withResolvers<void>();
-    const search = (key: OrganizationId) => queue.run(key, undefined, async () => void order.push(key));
-    const first = queue.run(one, undefined, () => held.promise);
+    const search = (key: OrganizationId) => queue.run(key, async () => void order.push(key));
+    const first = queue.run(one, () => held.promise);
     const waiting = Array.from({ length: 8 }, () => search(one));
     await assert.rejects(search(one), rateLimited);
     const next = search(other);
@@ -116,25 +116,26 @@ describe('The queue of searches', () => {
       new Promise<never>((_, reject) => {
         late.signal.addEventListener('abort', () => reject(late.signal.reason));
       });
-    const running = assert.rejects(queue.run(one, late.signal, untilLate), rateLimited);
+    const running = assert.rejects(queue.run(one, untilLate, late.signal), rateLimited);
     const waiting = assert.rejects(
-      queue.run(one, late.signal, async () => {}),
+      queue.run(one, async () => {}, late.signal),
       rateLimited,
     );
     await new Promise(setImmediate);
     late.abort();
     await Promise.all([running, waiting]);
-    assert.equal(await queue.run(one, undefined, async () => 'found'), 'found');
+    assert.equal(await queue.run(one, async () => 'found'), 'found');
   });
 
   it('passes on other errors, even after an abort', async () => {
     const queue = new SearchQueue(1);
     const late = new AbortController();
     const failure = new Error('The store cannot be read.');
-    const failing = queue.run(one, late.signal, async () => {
+    const fail = async () => {
       late.abort();
       throw failure;
-    });
+    };
+    const failing = queue.run(one, fail, late.signal);
     await assert.rejects(failing, (error) => error === failure);
   });
 });

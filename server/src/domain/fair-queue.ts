@@ -9,10 +9,7 @@ export interface Signal {
   removeEventListener(event: 'abort', listener: () => void): void;
 }
 
-/**
- * Hands out a fixed number of places. Organizations that wait take turns, so an organization with a thousand requests
- * delays a single request of another by one.
- */
+/** Hands out places. Organizations take turns: one with a thousand requests delays a request of another by one. */
 export class FairQueue<Key> {
   /** The next organization to serve comes first. */
   readonly #waiting = new Map<Key, (() => void)[]>();
@@ -46,7 +43,6 @@ export class FairQueue<Key> {
     });
   }
 
-  /** Runs `work` in a place. */
   async run<T>(key: Key, work: () => Promise<T>, signal?: Signal): Promise<T> {
     await this.acquire(key, signal);
     try {
@@ -56,7 +52,6 @@ export class FairQueue<Key> {
     }
   }
 
-  /** How many callers of the organization wait for a place. */
   waiting(key: Key): number {
     return this.#waiting.get(key)?.length ?? 0;
   }
@@ -76,7 +71,6 @@ export class FairQueue<Key> {
     }
   }
 
-  /** Takes a place now, or returns false. */
   take(key: Key): boolean {
     const held = this.#held.get(key) ?? 0;
     if (this.#free === 0 || held >= this.#ofOneMax) return false;
@@ -92,35 +86,20 @@ export class FairQueue<Key> {
   }
 }
 
-/** How many searches of one organization may wait. */
 const waitingMax = 8;
 /** Most searches take a few milliseconds. */
 const retryAfterSeconds = 1;
 
 /** Runs few searches at once. Organizations take turns. */
-export class SearchQueue {
-  readonly #places: FairQueue<OrganizationId>;
-
-  /** `ofOneMax`: how many searches of one organization run at once. */
-  constructor(places: number, ofOneMax = places) {
-    this.#places = new FairQueue(places, ofOneMax);
-  }
-
-  /**
-   * Rejects with RATE_LIMITED if too many searches of the organization are waiting, or if `signal` aborts before this
-   * one has started or ends it.
-   */
-  async run<T>(
-    organizationId: OrganizationId,
-    signal: Signal | undefined,
-    search: () => Promise<T>,
-  ): Promise<T> {
-    if (this.#places.waiting(organizationId) >= waitingMax) {
+export class SearchQueue extends FairQueue<OrganizationId> {
+  /** Rejects with RATE_LIMITED if too many of the organization wait, or if `signal` aborts before this one has ended. */
+  override async run<T>(key: OrganizationId, search: () => Promise<T>, signal?: Signal): Promise<T> {
+    if (this.waiting(key) >= waitingMax) {
       const sentence = `Your organization has ${waitingMax} searches waiting: try again in a moment.`;
       throw rateLimited(sentence, retryAfterSeconds);
     }
     try {
-      return await this.#places.run(organizationId, search, signal);
+      return await super.run(key, search, signal);
     } catch (error) {
       if (!signal?.aborted || error !== signal.reason) throw error;
       throw rateLimited('The search took too long: try again in a moment.', retryAfterSeconds);

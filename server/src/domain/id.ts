@@ -30,7 +30,7 @@ export function createIdGenerator(now: () => number, randomBytes: (size: number)
     const ms = Math.max(now(), lastMs);
     if (ms > lastMs) {
       lastMs = ms;
-      timePart = encodeTime(ms);
+      timePart = encoded(ms, alphabet, timeLength);
       // The low five bits of each byte: uniform, since 256 is a multiple of 32.
       digits = randomBytes(randomLength).map((byte) => byte & 31);
     } else {
@@ -51,7 +51,6 @@ export function createIdGenerator(now: () => number, randomBytes: (size: number)
     document: () => `doc_${next()}` as DocumentId,
     password: () => `pwd_${next()}` as PasswordId,
     keyRequest: () => `req_${next()}` as KeyRequestId,
-    /** The id of an event in the audit log. */
     event: () => `evt_${next()}`,
   };
 }
@@ -66,12 +65,13 @@ function idTest<Id extends string>(prefix: string) {
   return (text: string): text is Id => pattern.test(text);
 }
 
-function encodeTime(ms: number): string {
-  let rest = ms;
+/** The last `length` digits of a number, in the base that the alphabet has letters for. */
+export function encoded(value: number, letters: string, length: number): string {
+  let rest = value;
   let text = '';
-  for (let place = 0; place < timeLength; place += 1) {
-    text = alphabet[rest % 32] + text;
-    rest = Math.floor(rest / 32);
+  while (text.length < length) {
+    text = letters[rest % letters.length] + text;
+    rest = Math.floor(rest / letters.length);
   }
   return text;
 }

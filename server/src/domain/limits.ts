@@ -156,7 +156,6 @@ function variableOf(name: string): LimitVariable {
   return `SKEIN_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}` as LimitVariable;
 }
 
-/** The limits in the order of the tables above. */
 export const limitEntries: readonly (readonly [string, Limit])[] = [
   ...Object.entries(settings).map(
     ([name, setting]) => [name, { ...setting, variable: variableOf(name) }] as const,
@@ -170,10 +169,8 @@ export const limitEntries: readonly (readonly [string, Limit])[] = [
  */
 export const limits = Object.fromEntries(limitEntries) as Readonly<Record<LimitName, Limit>>;
 
-/** The value of every limit in one process. */
 export type Limits = Readonly<Record<LimitName, number>>;
 
-/** The value that `choose` returns for each limit. */
 export function limitValues(choose: (limit: Limit) => number): Limits {
   return Object.fromEntries(limitEntries.map(([name, limit]) => [name, choose(limit)])) as Limits;
 }

@@ -1,7 +1,6 @@
 import type { Signal } from './fair-queue.ts';
 import type { UserId } from './id.ts';
 
-/** A mail to one person. */
 export interface Mail {
   readonly to: string;
   /** The same for every attempt, so that the recipient's server can drop a duplicate. */

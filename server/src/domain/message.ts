@@ -7,10 +7,7 @@ export type MessageStatus = (typeof messageStatuses)[number];
 
 export interface Step {
   readonly description: string;
-  /**
-   * The time of the step by the worker's clock. Missing in replies from before it was recorded. Not part of the public
-   * API.
-   */
+  /** By the worker's clock. Missing in replies from before it was recorded. Not part of the public API. */
   readonly at?: number;
 }
 
@@ -24,7 +21,6 @@ export interface Source {
 /** The result of checking a reply's statements against the passages it was written from. */
 export interface Verdict {
   readonly statements: number;
-  /** How many statements the sources support. */
   readonly found: number;
   /** In the order of the text. Only the first `checkedStatementsMax` are kept. */
   readonly checked: readonly CheckedStatement[];
@@ -58,10 +54,7 @@ export interface UserMessage {
   readonly role: 'user';
   readonly content: string;
   readonly createdAt: number;
-  /**
-   * The prompt that this one is an edited version of. It supersedes that prompt and its replies, which stay in the thread.
-   * Not part of the public API.
-   */
+  /** The prompt that this one, an edited version, supersedes with its replies. Not part of the public API. */
   readonly replaces?: MessageId;
 }
 

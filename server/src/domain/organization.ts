@@ -9,7 +9,6 @@ export interface Organization {
   readonly createdAt: number;
 }
 
-/** The state of the organization's quota after one request. */
 export interface QuotaUse {
   readonly granted: boolean;
   readonly limit: number;
@@ -38,7 +37,6 @@ export interface Member {
   readonly joinedAt: number;
   /** Whether they have accepted this organization's invitation and can sign in to it by password. */
   readonly opened: boolean;
-  /** When their invitation expires; null without one. */
   readonly invitedUntil: number | null;
   /** Of their invitation; null if it is not sent by mail. */
   readonly mailState: MailState | null;
@@ -58,10 +56,7 @@ export function normalizeEmail(text: string): string | undefined {
   return isAddress && hasOneSpelling && !text.includes('\u212A') ? email : undefined;
 }
 
-/**
- * Whether the organization would have no admin left without this one. Service accounts do not count, and an admin who has
- * joined can only be replaced by another who has joined.
- */
+/** Service accounts do not count, and an admin who has joined can only be replaced by another who has joined. */
 export function isLastAdmin(
   member: Pick<Member, 'userId' | 'role' | 'service' | 'opened'>,
   all: readonly Pick<Member, 'userId' | 'role' | 'service' | 'opened'>[],

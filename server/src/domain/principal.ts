@@ -2,7 +2,6 @@ import { forbidden, type ServiceError, threadNotFound } from './errors.ts';
 import type { OrganizationId, UserId } from './id.ts';
 import type { Thread } from './thread.ts';
 
-/** Who a request acts for. */
 export interface Principal {
   readonly organizationId: OrganizationId;
   /** Null for the one service identity that org-wide keys and applications share (§5.2). */

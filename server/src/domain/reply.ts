@@ -66,7 +66,6 @@ export interface ConfiguredModel {
   test(question: string, withinMs: number): Promise<ModelTrial | undefined>;
 }
 
-/** The outcome of one question to a provider. */
 export type ModelTrial = { readonly model: string; readonly ms: number } & (
   | { readonly ok: true; readonly firstTextMs: number; readonly answer: string }
   | { readonly ok: false; readonly error: string; readonly nextStep: string }

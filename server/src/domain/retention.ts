@@ -28,7 +28,6 @@ const keptDays = {
       : Math.max(audit, usage + 1, requests),
 } satisfies Record<string, (days: RetentionDays) => number | undefined>;
 
-/** Data that retention removes. */
 export type RetentionKind = keyof typeof keptDays;
 export const retentionKinds = Object.keys(keptDays) as readonly RetentionKind[];
 

@@ -2,10 +2,7 @@ export const passwordLengthMin = 10;
 /** Long enough for any sentence, and short enough not to slow down hashing. */
 export const passwordLengthMax = 256;
 
-/**
- * Why a password cannot be used, or `undefined` if it can. As NIST SP 800-63B advises, it requires a length and rejects
- * common passwords, but has no rules about digits or symbols, which make passwords worse.
- */
+/** Why a password cannot be used. NIST SP 800-63B: rules about digits or symbols make passwords worse. */
 export function passwordFault(password: string, email: string): string | undefined {
   const length = [...password].length;
   if (length < passwordLengthMin) return `must have at least ${passwordLengthMin} characters`;
@@ -32,13 +29,11 @@ const commonest: ReadonlySet<string> = new Set(
   zxcvbnm,./`.split(/\s+/),
 );
 
-/** A person's identity as reported by a provider. */
 export interface Identity {
   readonly issuer: string;
   /** The provider's id for the person. It never changes. */
   readonly subject: string;
   readonly email: string | undefined;
-  /** Whether the provider has verified that the address belongs to the person. */
   readonly emailVerified: boolean;
 }
 
@@ -49,7 +44,6 @@ export interface SignInChecks {
   readonly codeVerifier: string;
 }
 
-/** Why a provider did not identify the person. */
 export type ProviderFault = 'provider-unavailable' | 'cancelled' | 'failed';
 
 /**
@@ -71,7 +65,6 @@ export class ProviderError extends Error {
 
 /** Single sign-on. Every failure is a `ProviderError`, whose message contains no token. */
 export interface IdentityProvider {
-  /** The name that people see. */
   readonly name: string;
   /** Where to send the person, who then returns to `returnAddress`. */
   begin(returnAddress: string): Promise<{ address: string; checks: SignInChecks }>;

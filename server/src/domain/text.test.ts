@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isStorable, nameFault, printableLines, shortened } from './text.ts';
+import { checkName, isStorable, printableLines, shortened } from './text.ts';
 
 describe('A text from outside', () => {
   it('can be stored unless it contains a NUL or a lone surrogate', () => {
@@ -15,21 +15,23 @@ describe('A text from outside', () => {
   });
 
   it('is measured in code points', () => {
-    assert.equal(nameFault('🧶🧶', 1, 2), undefined);
-    assert.match(nameFault('🧶🧶🧶', 1, 2) ?? '', /1 to 2 characters/);
-    assert.match(nameFault('', 1, 2) ?? '', /1 to 2 characters/);
-    assert.match(nameFault('\0', 1, 2) ?? '', /NUL/);
+    checkName('It', '🧶'.repeat(255), 1);
+    rejects('🧶'.repeat(256), /^It must have 1 to 255 characters\.$/);
+    rejects('', /1 to 255 characters/);
+    rejects('\0', /NUL/);
   });
 
   it('is a valid name only without control characters and with a visible character', () => {
     for (const name of ['a\u001b[2Jb', 'two\nlines', 'bell\u0007', 'a\u202Eb', 'a\u2066b', '\u009b31m'])
-      assert.match(nameFault(name, 1, 255) ?? '', /control characters/, JSON.stringify(name));
-    for (const name of [' ', '\u200B', '\u00A0\u200D'])
-      assert.match(nameFault(name, 1, 255) ?? '', /visible/);
-    for (const name of ['Ada’s laptop', '夜間バッチ', 'مفتاح', 'a b', '👩‍🚀'])
-      assert.equal(nameFault(name, 1, 255), undefined, name);
+      rejects(name, /control characters/);
+    for (const name of [' ', '\u200B', '\u00A0\u200D']) rejects(name, /visible/);
+    for (const name of ['Ada’s laptop', '夜間バッチ', 'مفتاح', 'a b', '👩‍🚀']) checkName('It', name, 1);
   });
 });
+
+function rejects(name: string, message: RegExp): void {
+  assert.throws(() => checkName('It', name, 1), { code: 'INVALID_PARAMS', message });
+}
 
 describe('shortened text', () => {
   it('is one line without control characters', () => {

@@ -55,21 +55,16 @@ export function countedForPeople(count: number, noun: string): string {
 const deceptive = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 const visible = /[^\p{Cf}\p{Z}]/u;
 
-/** Throws if the name of a key, an application or an organization cannot be used. */
 export function checkName(subject: string, name: string, lengthMin: number): void {
-  const fault = nameFault(name, lengthMin, limits.nameLengthMax.default);
-  if (fault !== undefined) throw invalid(`${subject} ${fault}.`);
-}
-
-/** Why a name cannot be used, or `undefined` if it can. */
-export function nameFault(name: string, lengthMin: number, lengthMax: number): string | undefined {
-  if (!isStorable(name)) return 'must not contain NUL or a lone surrogate';
-  if (deceptive.test(name)) return 'must not contain control characters';
-  if (name !== '' && !visible.test(name)) return 'must contain a visible character';
+  const lengthMax = limits.nameLengthMax.default;
   const length = [...name].length;
-  return length < lengthMin || length > lengthMax
-    ? `must have ${lengthMin} to ${lengthMax} characters`
-    : undefined;
+  const refuse = (fault: string) => {
+    throw invalid(`${subject} ${fault}.`);
+  };
+  if (!isStorable(name)) refuse('must not contain NUL or a lone surrogate');
+  if (deceptive.test(name)) refuse('must not contain control characters');
+  if (name !== '' && !visible.test(name)) refuse('must contain a visible character');
+  if (length < lengthMin || length > lengthMax) refuse(`must have ${lengthMin} to ${lengthMax} characters`);
 }
 
 /** Control characters, zero-width and bidi controls, fillers, unassigned code points, halves of a surrogate pair. */

@@ -33,7 +33,6 @@ export function utcDate(day: number): string {
   return iso(day * dayMs).slice(0, 10);
 }
 
-/** The last UTC midnight. */
 export function utcMidnight(ms: number): number {
   return utcDay(ms) * dayMs;
 }

@@ -7,16 +7,12 @@ const bucketMs = [
 /** The operation under which replies are counted beside the requests. Their outcomes are the states in which they end. */
 export const replyOperation = 'reply';
 
-/** The index of the bucket that contains this duration. */
 export function bucketOf(ms: number): number {
   const index = bucketMs.findIndex((bound) => ms <= bound);
   return index === -1 ? bucketMs.length : index;
 }
 
-/**
- * The duration below which this share of the requests stayed, estimated within its bucket; null without requests.
- * `counts` has the number of requests by bucket.
- */
+/** The duration below which this share of the requests stayed, estimated within its bucket; null without requests. */
 export function percentile(counts: readonly number[], share: number): number | null {
   const all = counts.reduce((sum, count) => sum + (count ?? 0), 0);
   if (all === 0) return null;
@@ -45,7 +41,6 @@ export function traceIdStart(at: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
-/** What the request log says of a request. */
 export interface AnsweredRequest {
   readonly traceId: string;
   readonly method: string;

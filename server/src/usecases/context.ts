@@ -17,7 +17,6 @@ import type { Telemetry, Tracing } from './telemetry.ts';
 import type { FollowedThreads } from './threads/followed-threads.ts';
 import type { Timers } from './timers.ts';
 
-/** The dependencies of every use case, including the clock, random numbers and hashing. */
 export interface Context {
   readonly store: Store;
   readonly ids: IdGenerator;
@@ -78,16 +77,12 @@ export interface PersonCall extends PrincipalCall {
 export interface Passwords {
   /** With the salt of `sibling`, another hash of the same person, so that comparing with both takes one computation. */
   hash(password: string, sibling?: string): Promise<string>;
-  /**
-   * The hash that matches the password. Hashes with the same salt take the time of one, and so does an empty list: the
-   * time does not reveal whether the person exists.
-   */
+  /** The hash that matches. An empty list takes as long as one hash, so that the time does not reveal who exists. */
   find(hashes: readonly string[], password: string): Promise<string | undefined>;
 }
 
 /** Passwords can be guessed, unlike other secrets here, so attempts are limited in several ways. */
 interface PasswordAttempts {
-  /** By person and place. */
   readonly ofPerson: AttemptLimit;
   readonly ofPlace: AttemptLimit;
   /** By person, from all places together. */

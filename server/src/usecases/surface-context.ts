@@ -4,10 +4,7 @@ import type { Context } from './context.ts';
 /** What the process needs to watch its store. None of it reads an organization's data. */
 export type StoreHealth = Pick<Store, 'ping' | 'connections' | 'clockAheadMs' | 'replyBacklog' | 'diagnose'>;
 
-/**
- * The context as HTTP surfaces and commands get it. They can pass it to any use case, because `never` is assignable to
- * `Store`, but calling a method of `store` does not compile.
- */
+/** Can be passed to any use case, because `never` is assignable to `Store`, but calling `store` does not compile. */
 export interface SurfaceContext extends Omit<Context, 'store'> {
   readonly store: never;
   readonly storeHealth: StoreHealth;

@@ -1,15 +1,11 @@
 import type { OrganizationId } from '../domain/id.ts';
 import type { RetentionKind } from '../domain/retention.ts';
 
-/**
- * Receives the events that metrics and statistics count. It never throws and never waits. Labels of metrics come from small
- * closed sets and are never ids, so that the number of time series is bounded.
- */
+/** Never throws, never waits. Labels come from small closed sets, never ids: the number of time series is bounded. */
 export interface Telemetry {
   requestBegan(): void;
   /** `route` is the pattern of the route, never the requested path. */
   requestEnded(method: string, route: string, status: number, ms: number): void;
-  /** Malformed HTTP. */
   requestRefused(): void;
   quotaExceeded(): void;
   /** A read starts (1) or stops (-1) waiting for a reply. */
@@ -53,7 +49,6 @@ export const noTelemetry: Telemetry = {
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The span of a request, from its arrival until its response is ready. */
 export interface RequestSpan {
   /** Runs `work`, and what it starts, inside the span. */
   run<T>(work: () => T): T;

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Actor } from '../../domain/audit.ts';
 import type { UserId } from '../../domain/id.ts';
+import type { MemberRole } from '../../domain/organization.ts';
+import type { EnteredSession } from '../people/sessions.ts';
 import { assertMayOwnKey, keyOwnersFor } from './api-keys.ts';
 
 const ada = 'usr_ada' as UserId;
@@ -32,7 +34,9 @@ describe('assertMayOwnKey', () => {
 
 describe('keyOwnersFor', () => {
   it('shows an admin all keys, and a member their own', () => {
-    assert.equal(keyOwnersFor({ membership: { role: 'admin' }, principal: { userId: ada } }), 'all');
-    assert.equal(keyOwnersFor({ membership: { role: 'member' }, principal: { userId: grace } }), grace);
+    const entered = (role: MemberRole, userId: UserId) =>
+      ({ membership: { role }, principal: { userId } }) as EnteredSession;
+    assert.equal(keyOwnersFor(entered('admin', ada)), 'all');
+    assert.equal(keyOwnersFor(entered('member', grace)), grace);
   });
 });

@@ -10,7 +10,6 @@ import {
 import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { KeyId, KeyRequestId, UserId } from '../../domain/id.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
 import { checkName } from '../../domain/text.ts';
 import { dayMs, iso } from '../../domain/time.ts';
 import type { KeySecret } from '../../storage/store.ts';
@@ -18,6 +17,7 @@ import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn, type UserChange } from '../organization/audit-log.ts';
 import { notIssued } from '../organization/organization.ts';
 import { findMemberById } from '../people/members.ts';
+import type { EnteredSession } from '../people/sessions.ts';
 
 /** Returns the key this once: only its hash is stored. Without a user it is org-wide. */
 export async function createApiKey(
@@ -43,10 +43,7 @@ export async function createApiKey(
   throw notIssued(change, outcome, tooManyKeys(context));
 }
 
-/**
- * Replaces the key with a new one of the same name and owner, and returns the new key this once. The initiator must be
- * allowed to create a key for the owner: an admin never sees another person's key.
- */
+/** Replaces the key, and returns the new one this once. An admin never sees the key of another person. */
 export async function rotateApiKey(
   change: Change,
   keyId: string,
@@ -85,9 +82,7 @@ export async function listApiKeys(call: OrganizationCall, owners: KeyOwners): Pr
   return owners === 'all' ? keys : keys.filter(({ userId }) => userId === owners);
 }
 
-/** A key with email addresses in place of user ids. */
 export interface AddressedApiKey extends ApiKey {
-  /** Null for an org-wide key. */
   readonly owner: string | null;
   readonly ownedByService: boolean;
   /** Null: the operator. */
@@ -114,7 +109,6 @@ export async function listAddressedApiKeys(
   }));
 }
 
-/** A new key, and what the store keeps of it. */
 function newKey({ ids, randomBytes, crc32, sha256 }: Context): { key: string; secret: KeySecret } {
   const key = generateApiKey(randomBytes, crc32);
   return { key, secret: { id: ids.key(), hash: sha256(key), hint: apiKeyHint(key) } };
@@ -140,17 +134,11 @@ function tooManyKeys({ limits }: Context): string {
   return `The organization has ${limits.organizationKeysMax} keys: revoke those that nobody uses, or ask an admin.`;
 }
 
-/** A selection of keys: all of the organization, or those of one member. */
 export type KeyOwners = 'all' | UserId;
 
-interface Entered {
-  readonly membership: Pick<Member, 'role'>;
-  readonly principal: Pick<UserPrincipal, 'userId'>;
-}
-
 /** The keys, and their usage, that a member may see and revoke. */
-export function keyOwnersFor({ membership: { role }, principal: { userId } }: Entered): KeyOwners {
-  return role === 'admin' ? 'all' : userId;
+export function keyOwnersFor({ membership, principal }: EnteredSession): KeyOwners {
+  return membership.role === 'admin' ? 'all' : principal.userId;
 }
 
 /**

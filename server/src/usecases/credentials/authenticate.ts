@@ -86,10 +86,7 @@ export interface Admitted extends QuotaUse {
 /** The owner of a key never changes, so what is known of recently used keys can be cached. */
 export const knownKeysMax = 10_000;
 
-/**
- * Authenticates the caller and counts the request against today's quota (§8). Throws like `authenticate`. A request over
- * the quota is not an error here: the result has `granted: false`.
- */
+/** Counts the request against today's quota (§8). Over the quota, the result has `granted: false`. */
 export async function admit(context: Context, credential: Credential): Promise<Admitted> {
   const { store, knownKeys } = context;
   const now = context.now();
@@ -116,10 +113,7 @@ export async function admit(context: Context, credential: Credential): Promise<A
   };
 }
 
-/**
- * The principal of the credential if it is still valid: the principal never changes, only the validity does. A read may
- * start with it while `admit` runs, and must await `admit` before it answers.
- */
+/** What a known key means never changes. A read may start while `admit` runs, and awaits it before it answers. */
 export function expectedPrincipal({ knownKeys }: Context, credential: Credential): Principal | undefined {
   if (knownKeys === undefined) return undefined;
   if (credential.kind === 'application') return principalOf(credential.organizationId, null, credential);

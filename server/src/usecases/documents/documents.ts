@@ -29,7 +29,6 @@ export interface AddedDocument {
   readonly id: DocumentId;
   readonly title: string;
   readonly passageCount: number;
-  /** Whether it replaced a document of the same name. */
   readonly replaced: boolean;
 }
 
@@ -99,7 +98,6 @@ export async function* documentPages({
   }
 }
 
-/** How much the organization stores and may store. Bytes are of text. */
 export function documentStorage({ limits }: Context, documents: number, bytes: number) {
   return {
     documents,
@@ -160,10 +158,7 @@ async function removeIfPresent(change: Change, documentId: string): Promise<Docu
 
 const passagesMax = 5;
 
-/**
- * The passages that a reply to the question would use. A test counts as a prompt of the console, unless the question was
- * asked before.
- */
+/** The passages that a reply would use. Counts as a prompt of the console, unless the question was asked before. */
 export async function testQuestion(
   call: PersonCall,
   search: Library['search'],
@@ -246,7 +241,6 @@ export type SuggestQuestions = (
 
 /** Questions are suggested by the headings of this many passages. */
 const passagesRead = 100;
-/** Examples come from this many documents. */
 const documentsRead = 12;
 const examplesMax = 4;
 

@@ -12,10 +12,7 @@ export interface AuditSearch extends Pick<AuditQuery, 'actor' | 'action' | 'trac
   readonly to?: number | undefined;
 }
 
-/**
- * Newest first. With filters, a page may have fewer entries than asked for, or none, and still have a next one: a search
- * reads a bounded part of the log at a time.
- */
+/** Newest first. With filters, a page may be short or empty although more follow: a search is bounded. */
 export async function listAudit(
   { context: { store, seal }, organizationId }: OrganizationCall,
   { cursor, limit, ...search }: AuditSearch & { cursor?: string; limit: number },
@@ -32,7 +29,6 @@ export async function listAudit(
   return { events: events.slice(0, limit), nextCursor };
 }
 
-/** The name of what was changed, or null if it has none. */
 export function targetName({ subject, subjectEmail, detail }: AuditEvent): string | null {
   const named = detail.name ?? detail.title;
   if (subject.startsWith('usr_'))
@@ -51,12 +47,10 @@ export function actorName({ actor, actorEmail }: AuditEvent): string {
   }
 }
 
-/** A change in an organization, and who makes it. */
 export interface Change extends OrganizationCall {
   readonly initiator: Initiator;
 }
 
-/** A change that a user makes. */
 export interface UserChange extends PersonCall {
   readonly initiator: Initiator;
 }

@@ -76,7 +76,6 @@ function add(rows: Counts, table: string, count: number): void {
   if (count > 0) rows[table] = (rows[table] ?? 0) + count;
 }
 
-/** Ends the membership, deletes the threads, and removes the person from the audit log. */
 async function endAccess(
   change: Change,
   person: PurgedPerson,
@@ -128,10 +127,7 @@ async function deleteThreads(change: Change, userId: UserId): Promise<void> {
   }
 }
 
-/**
- * Removes everything older than the retention settings allow, in batches. `proceed` is called after each batch. It may delay
- * the next batch, and returns false to stop.
- */
+/** Removes what is older than retention allows. `proceed` is called after each batch, and returns false to stop. */
 export async function enforceRetention(
   { store, retentionMs, telemetry }: Pick<Context, 'store' | 'retentionMs' | 'telemetry'>,
   proceed: (kind: RetentionKind, batch: RetentionBatch) => Promise<boolean>,
@@ -157,7 +153,6 @@ export async function surveyRetention({ store, retentionMs }: Pick<Context, 'sto
     const keepMs = retentionMs[kind];
     rules.push({
       kind,
-      /** Undefined: kept forever. */
       days: keepMs === undefined ? undefined : keepMs / dayMs,
       due: keepMs === undefined ? 0 : await store.countExpired(kind, keepMs),
     });

@@ -31,10 +31,7 @@ interface Settings {
 
 type Log = Pick<Store, 'addRequests' | 'findOldRequest' | 'removeRequests'>;
 
-/**
- * Keeps answered requests and ended replies in memory until `flush` stores them, so that no request waits for the log.
- * What was not flushed is lost when the process is killed.
- */
+/** Keeps requests and replies in memory until `flush`, so that no request waits for the log. A kill loses them. */
 export class RequestRecorder {
   readonly #settings: Settings;
   #requests: LoggedRequest[] = [];
@@ -110,10 +107,7 @@ export class RequestRecorder {
     }
   }
 
-  /**
-   * Removes some of the oldest entries of each log that is too long. It does not remove all of them at once: after the limit
-   * was lowered there can be so many that the queue would fill up and drop requests of every organization.
-   */
+  /** Not all at once: after the limit was lowered, the queue would fill up and drop requests of every organization. */
   async #removeOld(store: Pick<Store, 'removeRequests'>): Promise<void> {
     for (const [organizationId, end] of this.#ends)
       if ((await store.removeRequests(organizationId, end)) === 0) this.#ends.delete(organizationId);
@@ -136,7 +130,6 @@ export function recordReplies(telemetry: Telemetry, recorder: RequestRecorder, n
   };
 }
 
-/** The statistics of a batch, by hour and by day. */
 function trafficOf(requests: readonly LoggedRequest[], replies: readonly EndedReply[]): TrafficReport[] {
   const counts = new Map<string, TrafficReport & { requests: number }>();
   const count = (
@@ -165,10 +158,7 @@ function trafficOf(requests: readonly LoggedRequest[], replies: readonly EndedRe
 
 type Count = { -readonly [Field in keyof UsageReport]: UsageReport[Field] };
 
-/**
- * Counts answered requests in memory, so that no request waits for statistics. Counts that were not flushed when the
- * process is killed are lost. Memory grows with the number of different requests between flushes, not with all requests.
- */
+/** Counts requests in memory, so that none waits for statistics. A kill loses what was not flushed. */
 export class UsageCounter {
   /** By credential. A credential belongs to one organization and has few counts: operations and outcomes are few. */
   #counts = new Map<string, Count[]>();

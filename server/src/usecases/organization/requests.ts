@@ -19,10 +19,7 @@ interface NamedCredential {
 /** More counts than this would take too long to load: a count is of a day, a credential, an operation and an outcome. */
 const countsMax = 5_000;
 
-/**
- * Today's quota, and the requests of the last `days`, including today. A member sees only requests of their own keys.
- * Requests of the last second may be missing. `isCut`: there are more counts of earlier days.
- */
+/** A member sees requests of their own keys only. The last second may be missing. `isCut`: there are earlier ones. */
 export async function readUsage(call: OrganizationCall, owners: KeyOwners, days: number) {
   const { context, organizationId } = call;
   const { store } = context;
@@ -56,10 +53,7 @@ export async function nameCredentials(
   return (id) => ({ id, kind: isApplicationId(id) ? 'application' : 'key', name: names.get(id) ?? id });
 }
 
-/**
- * How the organization's requests and replies of the last `length` hours or days went, including the current one.
- * Durations are in milliseconds, estimated from buckets. Those of replies are of completed ones.
- */
+/** The last `length` hours or days, with the current one. Durations, in ms, are estimated from buckets. */
 export async function readTraffic(
   { context: { store, now }, organizationId }: OrganizationCall,
   unit: 'hour' | 'day',
@@ -95,7 +89,6 @@ export async function readTraffic(
   };
 }
 
-/** The largest group first. */
 function grouped(counts: readonly TrafficCount[], keyOf: (count: TrafficCount) => string) {
   const groups = Map.groupBy(counts, keyOf);
   return [...groups].sort(([, one], [, other]) => total(other) - total(one));
@@ -120,10 +113,7 @@ interface RequestSearch extends RequestFilter {
   readonly limit: number;
 }
 
-/**
- * The organization's API requests, newest first. Those of the last second may be missing. A page may have fewer entries
- * than asked for, or none, and still have a next one: a filter searches a bounded part of the log at a time.
- */
+/** Newest first; the last second may be missing. A page may be short or empty although more follow. */
 export async function listRequests(call: OrganizationCall, search: RequestSearch) {
   const { context, organizationId } = call;
   const { store, seal } = context;

@@ -17,7 +17,6 @@ export async function readInvitation(call: VisitorCall, token: string): Promise<
   return invitation;
 }
 
-/** Opens the membership with the password that the person chooses or proves, and starts a session. */
 export async function acceptInvitation(
   call: VisitorCall,
   { token, password, device }: { token: string; password: string } & WithDevice,

@@ -21,10 +21,7 @@ export function sealLink({ seal }: Pick<Context, 'seal'>, tokenHash: string, lin
   return seal.seal(`mail ${tokenHash}`, link);
 }
 
-/**
- * Counts a mail to the person, and rejects it above the limits of the person or the organization. The operator's mails are
- * not limited.
- */
+/** Counts a mail, and rejects it above the limits of the person or the organization. The operator has no limit. */
 export async function limitMails(
   { context: { store, limits, now, mailer, sha256 }, organizationId, initiator }: Change,
   email: string,
@@ -43,10 +40,7 @@ export async function limitMails(
   throw rateLimited(`${sent}, which is the limit. It resets at 00:00 UTC.`, secondsUntilReset(now()));
 }
 
-/**
- * Sends the mails that are due, until there are none. A mail is sent at least once: if the process is killed after the
- * server accepted it, it is sent again.
- */
+/** Sends the mails that are due, each at least once: again if the process is killed after the server accepted it. */
 export async function sendMails(context: Context, log: Log, signal: AbortSignal): Promise<void> {
   const sending = new Set<Promise<void>>();
   let failure: unknown;

@@ -14,7 +14,6 @@ import { type Log, limitMails, sealLink } from './mails.ts';
 
 export interface AddedMember {
   readonly userId: UserId;
-  /** Null for a service account, which cannot sign in. */
   readonly invitation: IssuedInvitation | null;
 }
 
@@ -82,10 +81,7 @@ export async function changeMemberRole(change: Change, userId: string, role: Mem
   if (outcome === 'last-admin') throw lastAdmin();
 }
 
-/**
- * Revokes the member's personal keys in the same commit; rejoining does not restore them. Their threads stay (§5.8). Only
- * the operator may remove the last admin, since the operator can appoint another.
- */
+/** Revokes their personal keys in the same commit; threads stay (§5.8). Only the operator may remove the last admin. */
 export async function removeMember(
   change: Change,
   { userId, email }: Pick<Member, 'userId' | 'email'>,
@@ -156,10 +152,7 @@ function lastAdmin(): ServiceError {
 }
 
 export interface IssuedInvitation {
-  /**
-   * Returned only here: the store keeps a hash. Null if the link is sent by mail and the operator did not ask for it:
-   * an admin who had it could join in place of the person.
-   */
+  /** Null if it is mailed and the operator did not ask for it: an admin could join in place of the person. */
   readonly link: string | null;
   readonly mailed: boolean;
   readonly expiresAt: number;
@@ -189,7 +182,6 @@ export async function inviteMember(change: Change, userId: UserId): Promise<Issu
   return issueInvitation(change, userId, { resets: byOperator && (opened || (await isLockedOut())) });
 }
 
-/** A person with a password, and the memberships that they have accepted. */
 async function findPasswordHolder({ store }: Context, email: string) {
   const person = await store.findPerson(email);
   if (person === undefined || person.passwords.length === 0) return undefined;
@@ -200,10 +192,7 @@ async function findPasswordHolder({ store }: Context, email: string) {
 /** Bounds memory and work in a flood: further requests are dropped. */
 const linkRequestsMax = 1_000;
 
-/**
- * The link is created outside of the request, so that timing does not reveal which addresses exist. Fails while the store
- * cannot keep it.
- */
+/** The link is created outside of the request, so that timing does not reveal which addresses exist. */
 export async function requestPasswordLink(
   { store, linkRequests }: Context,
   email: string,

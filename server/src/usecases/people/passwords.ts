@@ -83,21 +83,16 @@ export interface WithDevice {
   readonly device?: KnownDevice | undefined;
 }
 
-export interface Attempt extends WithDevice {
-  /** Whose secret is tried; undefined if only the place counts. */
-  readonly person: string | undefined;
-}
-
 /**
  * Runs `prove` unless too many attempts have failed: for this person from this place, from this place, or for this person
  * from anywhere. Then even the right password is rejected; otherwise an attacker could keep guessing. A known device has
  * its own count: when the others are exhausted, it may still try the one password it signed in with before, whose id is
  * passed to `prove`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it runs, so that
- * concurrent attempts cannot exceed the limit.
+ * concurrent attempts cannot exceed the limit. Without a `person`, only the place counts.
  */
 export async function attempt<T>(
   { context, address, traceId }: VisitorCall,
-  { person, device }: Attempt,
+  { person, device }: WithDevice & { readonly person: string | undefined },
   prove: (only?: PasswordId) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { ofPlace, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
@@ -141,10 +136,7 @@ function waitSeconds(counted: readonly { attempts: AttemptLimit; key: string }[]
   return Math.max(...counted.map(({ attempts, key }) => attempts.waitSeconds(key)));
 }
 
-/**
- * Writes the failed sign-ins that are due to the audit log of each organization that the person has joined. Failures for
- * unknown addresses are dropped.
- */
+/** Writes failed sign-ins to the audit logs of the person's organizations, and drops those of unknown addresses. */
 export async function noteFailedSignIns(
   context: Pick<Context, 'store' | 'ids' | 'failedSignIns'>,
   all = false,
@@ -172,7 +164,6 @@ export async function noteFailedSignIns(
 
 /** A browser that has signed in with this password before. Failures elsewhere do not lock it out. */
 interface KnownDevice {
-  /** Counts its own failures. */
   readonly id: string;
   readonly passwordId: PasswordId;
 }

@@ -8,7 +8,6 @@ import type { Membership, Memberships, Session } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 
-/** A person with a valid session. */
 export interface SignedIn {
   readonly session: Session;
   readonly tokenHash: string;
@@ -21,7 +20,6 @@ export interface SignedInCall {
   readonly initiator: Initiator;
 }
 
-/** A person in one of their organizations. */
 export interface EnteredSession extends SignedIn {
   readonly membership: Membership;
   readonly principal: UserPrincipal;
@@ -38,10 +36,8 @@ const touchesPerIdle = 20;
 const touchPauseMsMax = 60_000;
 
 /**
- * `passwordHash`: what the password was checked against; null for single sign-on.
- *
  * Undefined if the session could neither enter nor accept a membership, or if the password has changed since it was
- * checked. Audited in each organization that the session can enter.
+ * checked against `passwordHash`, which is null for single sign-on. Audited in each organization that it can enter.
  */
 export async function startSession(
   { context, traceId }: { readonly context: Context; readonly traceId: string },
@@ -81,10 +77,7 @@ export function personIn(organizationId: OrganizationId, userId: UserId): UserPr
   return { organizationId, userId, keyHash: null };
 }
 
-/**
- * Whether the session may still enter its organization, with the role if one is given. The check does not extend the
- * session: an open browser window must not keep it alive.
- */
+/** Whether it may still enter, with the role if given. Does not extend it: an open window must not keep it alive. */
 export async function isSessionValid(
   { store }: Context,
   { tokenHash, principal }: Pick<EnteredSession, 'tokenHash' | 'principal'>,

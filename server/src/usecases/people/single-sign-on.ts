@@ -13,7 +13,6 @@ import { type StartedSession, startSession } from './sessions.ts';
 
 type SsoOutcome =
   | { readonly outcome: 'signed-in'; readonly started: StartedSession; readonly returnTo: string }
-  /** `reason` is for the log. */
   | { readonly outcome: 'refused'; readonly problem: SignInProblem; readonly reason: string };
 
 export const ssoTimeoutMs = 10 * 60 * 1000;

@@ -1,6 +1,7 @@
 import { rateLimited } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { memoized } from '../../domain/memoized.ts';
 import { setBounded } from '../../domain/set-bounded.ts';
 import { countedForPeople } from '../../domain/text.ts';
 import { dayMs } from '../../domain/time.ts';
@@ -27,10 +28,7 @@ const periods = [
   },
 ] as const;
 
-/**
- * Counts a prompt that a person sends in the console, and rejects it above the limits. Prompts of the public API
- * count against the organization's quota instead.
- */
+/** Counts a prompt of the console, and rejects it above the limits. Those of the public API count against the quota. */
 export async function limitPrompts({ context, principal }: PersonCall): Promise<void> {
   const { store, limits, now } = context;
   const { organizationId, userId } = principal;
@@ -52,7 +50,7 @@ type Outcome = Awaited<ReturnType<Store['countPrompt']>>;
 /** Counts lock rows: a flood by one organization must not hold every connection to the store. */
 const counting = new FairQueue<OrganizationId>(2, 1);
 /** What was refused, and the start of its period, by what was counted. It stays refused until the next period. */
-const refusals = new WeakMap<object, Map<string, number>>();
+const refusals = memoized((_store: object) => new Map<string, number>());
 const refusalsMax = 10_000;
 
 /** Counts one use, of the person and of the organization. Above a limit, the store is not asked again in that period. */
@@ -62,8 +60,7 @@ export async function countUse(
   person: UserId,
   limit: PromptLimit,
 ): Promise<Outcome> {
-  const refused = refusals.get(store) ?? new Map<string, number>();
-  refusals.set(store, refused);
+  const refused = refusals(store);
   const keyOf = (outcome: Outcome) =>
     JSON.stringify([organizationId, limit.period, outcome === 'person-limit' && person]);
   return counting.run(organizationId, async () => {

@@ -3,17 +3,12 @@ import { type ConfiguredModel, type ModelTrial, trialQuestion } from '../../doma
 import type { PersonCall } from '../context.ts';
 import { limitPrompts } from './limit-prompts.ts';
 
-/** The number of tests that one person can run per window, in each process. */
 const testsMax = 5;
 const windowMs = 600_000;
 const testMsMax = 30_000;
 const answerLengthMax = 500;
 
-/**
- * Returns a function that asks the configured model a fixed question, for an admin. A test also counts as a prompt of the
- * console, so that the limits of the person and of the organization hold over all nodes. Null where there is no provider
- * to ask.
- */
+/** Asks the model a fixed question. Counts as a prompt, whose limits hold over all nodes. Null without a provider. */
 export function modelTests(model: ConfiguredModel) {
   const tests = new AttemptLimit(Date.now, testsMax, windowMs);
   return async (call: PersonCall): Promise<ModelTrial | null> => {

@@ -10,7 +10,6 @@ import type {
 import { Signals } from '../signals.ts';
 import type { Timers } from '../timers.ts';
 
-/** The worker of this process. */
 export interface ReplyTaker {
   /** Call this when a reply may be waiting. */
   wake(): void;
@@ -26,10 +25,7 @@ export interface ReservedPlace {
   abandon(reply: ReplyClaim): void;
 }
 
-/**
- * Signals within this process, sent after a change of a reply is committed. `tendReplies` notices changes of other
- * processes a little later, and signals them here too.
- */
+/** Sent after a change is committed. `tendReplies` signals the changes of other processes here, a little later. */
 export class ReplySignals {
   readonly #ends = new Signals<string>();
   #taker: ReplyTaker = { wake() {}, reserve: () => undefined };
@@ -74,7 +70,6 @@ export class ReplySignals {
     this.#tell({ waiting: false, ended: [reply] });
   }
 
-  /** Each watched reply once. */
   watched(): ReplyName[] {
     return this.#ends.followed().map((key) => {
       const [organizationId, threadId, messageId] = key.split(' ') as [OrganizationId, ThreadId, MessageId];

@@ -89,7 +89,6 @@ export function leaseWatch(leaseMs: number, clock: () => number) {
     return now;
   };
   return {
-    /** Call right before a sweep. */
     mayEndLeases: () => breakIfLate() - answersSince >= leaseMs,
     roundEnded(succeeded: boolean): void {
       const now = breakIfLate();
@@ -123,14 +122,10 @@ interface Tending {
   readonly worker: { renewIfLate(): Promise<void> } | undefined;
   readonly leaseMs: number;
   readonly log: ReplyLog;
-  /** Called every few seconds. */
   readonly watchClock?: () => Promise<void>;
 }
 
-/**
- * Tends replies a few times a second, in processes of every role, so that replies end by their deadline even if no worker
- * is left. Returns a function that stops it.
- */
+/** In processes of every role, so that replies end by their deadline even without a worker. Returns how to stop it. */
 export function keepTending(context: Context, tending: Tending): () => Promise<void> {
   const { worker, leaseMs, log, watchClock } = tending;
   const leases = leaseWatch(leaseMs, context.timers.steadyMs);

@@ -64,7 +64,6 @@ export async function publishThread(change: Change, threadId: string, published:
   }
 }
 
-/** For the thread's creator. */
 export async function publishOwnThread(
   change: UserChange,
   threadId: string,

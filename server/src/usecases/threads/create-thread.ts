@@ -34,15 +34,13 @@ export async function createThread(call: PersonCall, input: CreateThreadInput): 
     accountId: input.accountId ?? null,
     secondaryId: input.secondaryId ?? null,
   };
-  const newIds = { threadId: ids.thread(), messageId: ids.message(), replyId: ids.message() };
+  const newIds = { id: ids.thread(), messageId: ids.message(), replyId: ids.message() };
   const result = await createWithReply(context, organizationId, {
     ...fields,
-    id: newIds.threadId,
+    ...newIds,
     userId,
     keyHash,
     prompt: input.prompt,
-    messageId: newIds.messageId,
-    replyId: newIds.replyId,
     replyDeadlineMs: context.limits.replyDeadlineMs,
     traceId: input.traceId,
     ...(input.idempotencyKey !== undefined && {
@@ -58,11 +56,12 @@ export async function createThread(call: PersonCall, input: CreateThreadInput): 
     throw invalid('Idempotency-Key: was used before with another body.');
   }
   // A repeated create gets the first response again: except for ids and time, it is derived from the body, which is the same.
-  const { threadId, messageId, replyId } = result.outcome === 'repeated' ? result : newIds;
+  const { id, messageId, replyId } =
+    result.outcome === 'repeated' ? { ...result, id: result.threadId } : newIds;
   const thread: Thread = {
     ...fields,
     organizationId,
-    id: threadId,
+    id,
     userId,
     createdAt: result.createdAt,
     updatedAt: null,

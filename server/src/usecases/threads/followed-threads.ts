@@ -220,9 +220,3 @@ export async function loadReplyDetails(
   const details = await store.listReplyDetails(...asked);
   return new Map(details.map((one) => [one.messageId, one]));
 }
-
-/** The creator of the thread sees all details. Other readers see only the verdicts. */
-export function visibleDetails(mine: boolean, details: DetailsByReply): DetailsByReply {
-  if (mine) return details;
-  return new Map([...details].map(([messageId, { verdict }]) => [messageId, { verdict: verdict ?? null }]));
-}

@@ -7,11 +7,10 @@ import type { WholeThread } from '../../storage/store.ts';
 import type { Context, PersonCall, PrincipalCall } from '../context.ts';
 import type { SignedInCall } from '../people/sessions.ts';
 import { nextTurn } from '../turns.ts';
-import { loadReplyDetails, type MessagesView, visibleDetails } from './followed-threads.ts';
+import { loadReplyDetails, type MessagesView } from './followed-threads.ts';
 
 export type { WholeThread };
 
-/** A thread whose messages are loaded part by part, as the consumer asks for them. */
 export interface LargeThread extends Omit<WholeThread, 'messages'> {
   readonly status: ThreadStatus;
   readonly parts: AsyncIterable<MessagesView>;
@@ -103,10 +102,7 @@ export async function getThreadVersion(
   return version;
 }
 
-/**
- * The organization of a thread or document that the person can read, among those the session may enter: links to them do
- * not name it.
- */
+/** Among the organizations that the session may enter: links to threads and documents do not name theirs. */
 export async function findHome(
   { context: { store }, session }: Pick<SignedInCall, 'context' | 'session'>,
   id: string,
@@ -133,28 +129,32 @@ export interface ThreadHeadView extends Omit<WholeThread, 'messages'> {
 
 export interface ThreadView {
   readonly view: ThreadHeadView;
-  readonly parts: Iterable<MessagesView> | AsyncIterable<MessagesView>;
+  readonly parts: AsyncIterable<MessagesView>;
 }
 
 export async function getThreadView(call: PersonCall, threadId: string): Promise<ThreadView> {
   const { context, principal } = call;
   const found = await getThread(call, threadId);
-  const { organizationId, id, userId } = found.thread;
-  const mine = userId === principal.userId;
-  const head = { ...found, mine, createdBy: await loadCreator(context, found.thread) };
-  if ('parts' in found) {
-    return { view: { ...head, status: found.status }, parts: visibleParts(found.parts, mine) };
-  }
-  const { messages } = found;
-  const details = visibleDetails(mine, await loadReplyDetails(context.store, organizationId, id));
-  return { view: { ...head, status: deriveThreadStatus(messages) }, parts: [{ messages, details }] };
+  const mine = found.thread.userId === principal.userId;
+  const createdBy = await loadCreator(context, found.thread);
+  const whole = 'parts' in found ? found : await asOnePart(context, found);
+  return { view: { ...whole, mine, createdBy }, parts: visibleParts(whole.parts, mine) };
 }
 
+async function asOnePart({ store }: Context, { messages, ...head }: WholeThread) {
+  const details = await loadReplyDetails(store, head.thread.organizationId, head.thread.id);
+  return { ...head, status: deriveThreadStatus(messages), parts: [{ messages, details }] };
+}
+
+/** The creator of the thread sees all details. Other readers see only the verdicts. */
 export async function* visibleParts(
-  parts: AsyncIterable<MessagesView>,
+  parts: Iterable<MessagesView> | AsyncIterable<MessagesView>,
   mine: boolean,
 ): AsyncGenerator<MessagesView> {
-  for await (const { messages, details } of parts) yield { messages, details: visibleDetails(mine, details) };
+  for await (const { messages, details } of parts) {
+    const verdicts = () => new Map([...details].map(([id, { verdict = null }]) => [id, { verdict }]));
+    yield { messages, details: mine ? details : verdicts() };
+  }
 }
 
 export async function loadCreator(

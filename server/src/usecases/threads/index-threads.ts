@@ -19,10 +19,7 @@ const partOfThread = { limit: 50, bytesMax: 262_144 };
 
 type Indexable = Parameters<Context['store']['indexThreads']>[0][number];
 
-/**
- * Brings the index of threads up to date. `rest` is called after each batch, so that indexing leaves most of the
- * processor to requests.
- */
+/** `rest` is called after each batch, so that indexing leaves most of the processor to requests. */
 export async function indexThreads(
   context: Context,
   rest: () => Promise<unknown>,
@@ -48,7 +45,6 @@ export async function indexThreads(
   }
 }
 
-/** Undefined if the thread is missing or deleted. */
 async function entryOf(context: Context, due: UnindexedThread): Promise<IndexedThread | undefined> {
   const { organizationId, threadId } = due;
   const head = await context.store.getThreadHead(organizationId, threadId);
@@ -91,7 +87,6 @@ async function termsOf({ store, vocabulary }: Context, head: ThreadHead): Promis
   return [...terms].slice(0, termsMax);
 }
 
-/** Cuts at spaces where possible. */
 function* pieces(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const whole = start + pieceLength >= text.length;

@@ -74,7 +74,6 @@ async function readPage(
   return { page, start: done.start, isLonger: done.truncated };
 }
 
-/** Accounts of threads that the person can see, for suggestions after typing `prefix`. */
 export function listAccounts({ context, principal }: PersonCall, prefix: string): Promise<string[]> {
   const { organizationId, userId } = principal;
   return context.store.listAccounts(organizationId, userId, prefix, suggestionsMax);

@@ -15,7 +15,6 @@ export interface SearchThreadsInput extends ThreadSelection, Pick<ThreadQuery, '
   readonly cursor?: string;
 }
 
-/** A thread in a list. */
 export interface ThreadRow {
   readonly thread: Thread;
   readonly summary: ThreadSummary;
@@ -50,7 +49,7 @@ export async function searchThreads(
   const after = cursor === undefined ? undefined : seal.open(listing, cursor);
   if (cursor !== undefined && after === undefined) throw invalid('cursor: was not returned by this search.');
   const query = { ...input, userId, terms: words?.terms ?? [], last: words?.last };
-  return searches.run(organizationId, signal, async () => {
+  const find = async () => {
     // One more, to know whether another page follows.
     const found = await store.searchThreads(organizationId, query, limit + 1, after);
     const page = found.slice(0, limit);
@@ -67,10 +66,10 @@ export async function searchThreads(
       ),
       nextCursor: found.length > limit ? seal.seal(listing, page.at(-1)!.place) : null,
     };
-  });
+  };
+  return searches.run(organizationId, find, signal);
 }
 
-/** The rows of a list, without threads that have been removed since. */
 export async function summarizeThreads({ store }: Context, threads: readonly Thread[]): Promise<ThreadRow[]> {
   const [first] = threads;
   if (first === undefined) return [];
@@ -104,10 +103,7 @@ async function withExcerpts(
   );
 }
 
-/**
- * An excerpt around the searched words. Of the first part of the thread with a match, it takes the message with the most
- * words; among equals, the last reply.
- */
+/** Of the first part with a match, the message with the most words; among equals, the last reply. */
 async function findExcerpt(
   { store }: Context,
   thread: Thread,
