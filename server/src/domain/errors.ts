@@ -35,21 +35,14 @@ export class ServiceError extends Error {
   }
 }
 
-export function invalid(message: string, options?: ErrorOptions): ServiceError {
-  return new ServiceError('INVALID_PARAMS', message, options);
+function errorsOf(code: ErrorCode) {
+  return (message: string, options?: ErrorOptions) => new ServiceError(code, message, options);
 }
 
-export function notFound(message: string): ServiceError {
-  return new ServiceError('NOT_FOUND', message);
-}
-
-export function unauthorized(message: string): ServiceError {
-  return new ServiceError('UNAUTHORIZED', message);
-}
-
-export function forbidden(message: string): ServiceError {
-  return new ServiceError('FORBIDDEN', message);
-}
+export const invalid = errorsOf('INVALID_PARAMS');
+export const notFound = errorsOf('NOT_FOUND');
+export const unauthorized = errorsOf('UNAUTHORIZED');
+export const forbidden = errorsOf('FORBIDDEN');
 
 export function rateLimited(message: string, retryAfterSeconds: number): ServiceError {
   return new ServiceError('RATE_LIMITED', message, { retryAfterSeconds });

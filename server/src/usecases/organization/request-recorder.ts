@@ -131,29 +131,19 @@ export function recordReplies(telemetry: Telemetry, recorder: RequestRecorder, n
 }
 
 function trafficOf(requests: readonly LoggedRequest[], replies: readonly EndedReply[]): TrafficReport[] {
-  const counts = new Map<string, TrafficReport & { requests: number }>();
-  const count = (
-    organizationId: OrganizationId,
-    at: number,
-    operation: string,
-    outcome: string,
-    ms: number,
-  ) => {
-    const bucket = bucketOf(ms);
-    const period = Math.floor(at / hourMs);
-    const key = `${organizationId} ${period} ${operation} ${outcome} ${bucket}`;
-    const known = counts.get(key);
-    if (known !== undefined) known.requests += 1;
-    else counts.set(key, { organizationId, unit: 'hour', period, operation, outcome, bucket, requests: 1 });
-  };
-  for (const { organizationId, at, operation, code, latencyUs } of requests)
-    count(organizationId, at, operation, code ?? 'OK', latencyUs / 1000);
-  for (const { organizationId, at, outcome, ms } of replies)
-    count(organizationId, at, replyOperation, outcome, ms);
-  return [...counts.values()].flatMap((hour) => [
-    hour,
-    { ...hour, unit: 'day', period: utcDay(hour.period * hourMs) },
-  ]);
+  const ended = [
+    ...requests.map(({ organizationId, at, operation, code, latencyUs }) => {
+      return { organizationId, at, operation, outcome: code ?? 'OK', ms: latencyUs / 1000 };
+    }),
+    ...replies.map((reply) => ({ ...reply, operation: replyOperation })),
+  ].map(({ organizationId, at, operation, outcome, ms }) => {
+    return { organizationId, period: Math.floor(at / hourMs), operation, outcome, bucket: bucketOf(ms) };
+  });
+  const groups = Map.groupBy(ended, (one) => Object.values(one).join(' '));
+  return [...groups.values()].flatMap((group) => {
+    const hour = { ...group[0]!, unit: 'hour', requests: group.length } as const;
+    return [hour, { ...hour, unit: 'day', period: utcDay(hour.period * hourMs) } as const];
+  });
 }
 
 type Count = { -readonly [Field in keyof UsageReport]: UsageReport[Field] };

@@ -56,8 +56,18 @@ export async function startSession(
 }
 
 /** Reads the store on every call: a session that was ended on any node is `UNAUTHORIZED` from then on. */
-export async function readSession(context: Context, tokenHash: string, extend = true): Promise<SignedIn> {
-  return { session: await currentSession(context, tokenHash, undefined, extend), tokenHash };
+export async function readSession(
+  { store, limits: { sessionIdleMs } }: Context,
+  tokenHash: string,
+  extend = true,
+  organizationId?: OrganizationId,
+): Promise<SignedIn> {
+  const session = await store.findSession(tokenHash, organizationId);
+  if (session === undefined) throw signedOut();
+  const touchPauseMs = Math.min(touchPauseMsMax, sessionIdleMs / touchesPerIdle);
+  if (extend && session.now - session.seenAt >= touchPauseMs)
+    await store.touchSession(tokenHash, sessionIdleMs);
+  return { session, tokenHash };
 }
 
 export async function enterOrganization(
@@ -67,7 +77,7 @@ export async function enterOrganization(
   extend = true,
 ): Promise<EnteredSession> {
   const known = isOrganizationId(organizationId) ? organizationId : undefined;
-  const session = await currentSession(context, tokenHash, known, extend);
+  const { session } = await readSession(context, tokenHash, extend, known);
   const { membership, userId } = session;
   if (membership === undefined) throw organizationNotFound();
   return { session, tokenHash, membership, principal: personIn(membership.organizationId, userId) };
@@ -108,18 +118,4 @@ export async function signOutEverywhere(call: SignedInCall): Promise<void> {
 
 export function signedOut(): ServiceError {
   return unauthorized('You are not signed in, or your session has ended: sign in.');
-}
-
-async function currentSession(
-  { store, limits: { sessionIdleMs } }: Context,
-  tokenHash: string,
-  organizationId: OrganizationId | undefined,
-  extend: boolean,
-): Promise<Session> {
-  const session = await store.findSession(tokenHash, organizationId);
-  if (session === undefined) throw signedOut();
-  const touchPauseMs = Math.min(touchPauseMsMax, sessionIdleMs / touchesPerIdle);
-  if (extend && session.now - session.seenAt >= touchPauseMs)
-    await store.touchSession(tokenHash, sessionIdleMs);
-  return session;
 }

@@ -129,7 +129,7 @@ export interface ThreadHeadView extends Omit<WholeThread, 'messages'> {
 
 export interface ThreadView {
   readonly view: ThreadHeadView;
-  readonly parts: AsyncIterable<MessagesView>;
+  readonly parts: Iterable<MessagesView> | AsyncIterable<MessagesView>;
 }
 
 export async function getThreadView(call: PersonCall, threadId: string): Promise<ThreadView> {
@@ -147,10 +147,7 @@ async function asOnePart({ store }: Context, { messages, ...head }: WholeThread)
 }
 
 /** The creator of the thread sees all details. Other readers see only the verdicts. */
-export async function* visibleParts(
-  parts: Iterable<MessagesView> | AsyncIterable<MessagesView>,
-  mine: boolean,
-): AsyncGenerator<MessagesView> {
+export async function* visibleParts(parts: ThreadView['parts'], mine: boolean): AsyncGenerator<MessagesView> {
   for await (const { messages, details } of parts) {
     const verdicts = () => new Map([...details].map(([id, { verdict = null }]) => [id, { verdict }]));
     yield { messages, details: mine ? details : verdicts() };
