@@ -1,7 +1,6 @@
 /**
- * The key by which attempts are counted. A client with one IPv6 address usually controls its whole /64, so a /64 is one
- * key. All spellings of an IPv4 address give the same key. The port that some proxies append is dropped, because it
- * changes with every connection.
+ * The key by which attempts are counted. A client usually controls the whole /64 of its IPv6 address, so that is one key.
+ * The port that some proxies append is dropped, because it changes with every connection.
  */
 export function placeOf(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i.exec(address)?.[1];

@@ -47,9 +47,8 @@ export interface SignInChecks {
 export type ProviderFault = 'provider-unavailable' | 'cancelled' | 'failed';
 
 /**
- * Why single sign-on ended without a session. `expired`: it was started too long ago, or in another browser. `unverified`:
- * the provider has not verified the address. `unknown-person`: no member has the address, or the member with it uses
- * another account at the provider.
+ * `expired`: it was started too long ago, or in another browser. `unverified`: the provider has not verified the address.
+ * `unknown-person`: no member has the address, or the member with it uses another account at the provider.
  */
 export type SignInProblem = ProviderFault | 'expired' | 'unverified' | 'unknown-person';
 

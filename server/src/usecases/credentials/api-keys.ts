@@ -142,9 +142,8 @@ export function keyOwnersFor({ membership, principal }: EnteredSession): KeyOwne
 }
 
 /**
- * Throws unless the initiator may create a key for the owner. A person's key can read all threads of that person, so
- * only the operator, who can read everything anyway, may create one for somebody else. Any admin may create keys for
- * service accounts.
+ * A person's key can read all their threads, so only the operator, who can read everything anyway, may create one for
+ * somebody else. Any admin may create keys for service accounts.
  */
 export function assertMayOwnKey({ actor }: Initiator, owner: Pick<Member, 'userId' | 'service'>): void {
   if (actor.kind === 'operator' || owner.service) return;

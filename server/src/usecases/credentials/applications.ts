@@ -78,9 +78,8 @@ type TokenOutcome =
   | { outcome: 'throttled'; retryAfterSeconds: number };
 
 /**
- * The client_credentials grant (RFC 6749 §4.4). After ten failures for a client from one address, further failures from
- * there must wait for the rest of the minute. The right secret is always accepted: its 178 bits cannot be guessed, and
- * a guesser cannot lock the client out.
+ * The client_credentials grant (RFC 6749 §4.4). After ten failures of a client from one address, further ones must wait.
+ * The right secret is always accepted: its 178 bits cannot be guessed, and a guesser cannot lock the client out.
  */
 export async function issueAccessToken(
   context: Context,

@@ -25,9 +25,8 @@ export async function readCredential(context: Context, text: string | undefined)
 }
 
 /**
- * The principal of an API key or an application's access token. Unknown and revoked credentials are `UNAUTHORIZED`; a
- * valid one of an organization without the public API is `NOT_FOUND` (§7). It reads the store on every call, so revocation
- * takes effect at once.
+ * Unknown and revoked credentials are `UNAUTHORIZED`; a valid one without the public API is `NOT_FOUND` (§7). Reads the
+ * store on every call, so that revocation takes effect at once.
  */
 export async function authenticate({ store }: Context, credential: Credential): Promise<Principal> {
   if (credential.kind === 'key') {

@@ -124,9 +124,8 @@ export async function removeDocument(change: Change, documentId: string): Promis
 const removedPassagesMax = fixed.documentPassagesMax.default;
 
 /**
- * Removes documents one by one, each with its audit entry, until it has removed enough passages for one call. Skips ids
- * without a document. `handled` is the number of ids that it has processed: call it again with the others.
- * `confirm` rejects if the caller may no longer remove documents.
+ * Removes documents one by one, each with its audit entry, until it has removed enough passages for one call. `handled`
+ * is the number of ids that it has processed. `confirm` rejects if the caller may no longer remove documents.
  */
 export async function removeDocuments(
   change: Change,
@@ -174,10 +173,9 @@ const headingsMax = 500;
 const passagesPerRead = 100;
 
 /**
- * The document, its first headings with the positions of their first passages, counted from 0, and the position of the
- * cited passage: null if the document does not contain it, or no longer. Every member may read the organization's
- * documents. Reads the document in parts, so that no other request waits long. `citedTexts`: what a citation says about
- * the passage that it cites, most precise first: words of the passage, or of the reply.
+ * The first headings with the positions of their first passages, from 0, and the position of the cited passage: null if
+ * the document does not contain it. Every member may read documents. Reads in parts, so that no other request waits long.
+ * `citedTexts`: words of the passage or of the reply that cites it, most precise first.
  */
 export async function openDocument(
   call: OrganizationCall,

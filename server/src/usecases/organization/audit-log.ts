@@ -91,10 +91,7 @@ const pageSize = 500;
 
 const headings = ['time', 'actor', 'action', 'target_id', 'target', 'details', 'trace_id'];
 
-/**
- * The entries that match, newest first, as CSV (RFC 4180). Each piece is loaded when the one before it was read. Rejects
- * once `mayRead` returns false. The last line says so if the export is incomplete.
- */
+/** Newest first, as CSV (RFC 4180). Rejects once `mayRead` returns false. The last line says if it is incomplete. */
 export async function* exportAudit(
   call: OrganizationCall,
   mayRead: () => Promise<boolean>,

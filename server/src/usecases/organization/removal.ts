@@ -40,7 +40,6 @@ export function purgeOrganization(
 }
 
 /**
- * Removes one person's data from one organization: threads, keys, membership, and what identifies them in the audit log.
  * Membership and keys end first, so that no new data is created, and again if the person joins again meanwhile. Run it
  * again after an interruption to finish.
  */

@@ -58,9 +58,8 @@ export async function acceptMembership(call: SignedInCall, organizationId: strin
 }
 
 /**
- * A person with a proven password must enter it. Without one they may choose a password, including the one they set
- * through another organization's link. That comparison counts as an attempt: otherwise links would allow unlimited
- * guessing.
+ * A person with a proven password must enter it. Others choose one, possibly one that they set through another link. That
+ * comparison counts as an attempt: otherwise links would allow unlimited guessing.
  */
 async function acceptanceOf(
   call: VisitorCall,

@@ -11,10 +11,7 @@ import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { type SignedInCall, type StartedSession, startSession } from './sessions.ts';
 
-/**
- * Starts a session with a password. An unknown address, a wrong password and a person without memberships get the same
- * error after the same work, so that callers cannot find out who has an account.
- */
+/** An unknown address, a wrong password and a person without memberships get the same error after the same work. */
 export async function signIn(
   call: VisitorCall,
   { email, password, device }: { email: string; password: string } & WithDevice,

@@ -10,10 +10,7 @@ import type { UserChange } from '../organization/audit-log.ts';
 import { findOwnThread } from '../threads/get-thread.ts';
 import { reportEnded } from './tend-replies.ts';
 
-/**
- * Adds a prompt to the thread. Its reply is pending once this resolves. With `replaces`, the id of the last prompt, it is
- * an edited version of that one, which stays in the thread with its replies, but which the model does not see any more.
- */
+/** With `replaces`, the id of the last prompt, it is an edited version of that one, which models no longer see. */
 export function addPrompt(
   change: UserChange,
   threadId: string,
@@ -92,10 +89,7 @@ export async function listRatings({ context, principal }: PersonCall, threadId: 
   return isThreadId(threadId) ? context.store.listRatings(organizationId, threadId, userId) : [];
 }
 
-/**
- * Replies that found no answer or were rated down, latest first, in threads that the person may read: being an admin
- * does not open other people's threads (§4.2). A page may be empty although more follow.
- */
+/** Latest first. Being an admin does not open other people's threads (§4.2). A page may be empty, and not the last. */
 export async function listUnanswered(
   { context: { store, seal }, principal: { organizationId, userId } }: PersonCall,
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },

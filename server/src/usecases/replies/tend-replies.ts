@@ -18,8 +18,7 @@ export const failureTexts: FailureTexts = {
 
 /**
  * Handles what no signal of this process reports: deadlines, leases of dead workers, and replies that other processes
- * ended. Called a few times a second with the number of the round. `leases`: whether to end expired leases (see
- * `leaseWatch`). Returns the replies that it failed.
+ * ended. `leases`: whether to end expired leases (see `leaseWatch`). Returns the replies that it failed.
  */
 export async function tendReplies(context: Context, round: number, leases = true): Promise<FailedReply[]> {
   const { store, replySignals, limits } = context;

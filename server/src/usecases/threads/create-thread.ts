@@ -1,5 +1,5 @@
 import { invalid } from '../../domain/errors.ts';
-import type { MessageId, OrganizationId } from '../../domain/id.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { type Thread, titleFromPrompt } from '../../domain/thread.ts';
 import { dayMs } from '../../domain/time.ts';
 import type { NewThread } from '../../storage/store.ts';
@@ -16,40 +16,26 @@ interface CreateThreadInput {
   readonly traceId: string;
 }
 
-export interface CreatedThread {
-  readonly thread: Thread;
-  readonly messageId: MessageId;
-  readonly replyId: MessageId;
-}
-
 const idempotencyKeptMs = dayMs;
 
 /** Resolves when the thread and its pending reply are stored. A repeated idempotency key creates no second thread. */
-export async function createThread(call: PersonCall, input: CreateThreadInput): Promise<CreatedThread> {
+export async function createThread(call: PersonCall, input: CreateThreadInput) {
   const { context } = call;
   const { ids } = context;
   const { organizationId, userId, keyHash } = call.principal;
-  const fields = {
-    title: input.title ?? titleFromPrompt(input.prompt),
-    accountId: input.accountId ?? null,
-    secondaryId: input.secondaryId ?? null,
-  };
+  const { prompt, title, accountId = null, secondaryId = null, traceId, idempotencyKey: key } = input;
+  const fields = { title: title ?? titleFromPrompt(prompt), accountId, secondaryId };
+  const bodyHash = () => context.sha256(JSON.stringify([prompt, title, accountId, secondaryId]));
   const newIds = { id: ids.thread(), messageId: ids.message(), replyId: ids.message() };
   const result = await createWithReply(context, organizationId, {
     ...fields,
     ...newIds,
     userId,
     keyHash,
-    prompt: input.prompt,
+    prompt,
     replyDeadlineMs: context.limits.replyDeadlineMs,
-    traceId: input.traceId,
-    ...(input.idempotencyKey !== undefined && {
-      idempotency: {
-        key: input.idempotencyKey,
-        bodyHash: hashBody(context, input),
-        keepMs: idempotencyKeptMs,
-      },
-    }),
+    traceId,
+    ...(key !== undefined && { idempotency: { key, bodyHash: bodyHash(), keepMs: idempotencyKeptMs } }),
   });
   if (result.outcome === 'revoked') return refuseWrite(call);
   if (result.outcome === 'key-reused') {
@@ -93,8 +79,4 @@ async function createWithReply(
     if (claim) place.abandon(claim);
     throw error;
   }
-}
-
-function hashBody({ sha256 }: Context, { prompt, title, accountId, secondaryId }: CreateThreadInput): string {
-  return sha256(JSON.stringify([prompt, title ?? null, accountId ?? null, secondaryId ?? null]));
 }

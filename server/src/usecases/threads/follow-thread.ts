@@ -22,9 +22,8 @@ export type ThreadEvent =
   | { readonly type: 'gone' };
 
 /**
- * What one person sees of a thread from now on, until `until` aborts: first a view, then whatever changes, each event
- * relative to the one before it. A slow consumer gets the newest state and misses those in between. Rejects before the
- * first event if the person cannot read the thread.
+ * First a view, then what changes, each event relative to the one before it, until `until` aborts. A slow consumer misses
+ * states in between. Rejects before the first event if the person cannot read the thread.
  */
 export async function* followThread(
   call: PersonCall,

@@ -24,9 +24,7 @@ interface Sources {
   readonly timers: Timers;
 }
 
-/**
- * How much of a thread is loaded at once. A stream holds no more than this, or one message, while its peer does not read.
- */
+/** A stream holds no more than this, or one message, while its peer does not read. */
 const partSize = { limit: 64, bytesMax: 131_072 };
 
 /** What the poller holds of a thread. The latest reply has its text only while it is running. */
@@ -103,10 +101,7 @@ class ThreadPoller {
     await this.#loading;
   }
 
-  /**
-   * All messages of a state, part by part. Each part is shared with the followers that are sending it at the time. Messages
-   * never change, except for the latest reply, so parts may be loaded at different times. Throws once `mayRead` is false.
-   */
+  /** Only the latest reply ever changes, so parts are loaded at different times. Throws once `mayRead` is false. */
   async *parts(state: FollowedState, mayRead: () => boolean): AsyncGenerator<MessagesView, void> {
     const { version, messageCount, latest } = state;
     const ended = isRunning(latest.status) ? messageCount - 1 : messageCount;

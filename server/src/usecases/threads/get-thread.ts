@@ -70,10 +70,7 @@ export async function findOwnThread(call: PersonCall, threadId: string, action: 
   return thread;
 }
 
-/**
- * The messages of a thread for the service itself, each part in a turn of its own, because loading them blocks the event
- * loop on SQLite. A thread that fits into one part is read at once, often from the store's cache.
- */
+/** Each part in a turn of its own: loading blocks the event loop on SQLite. A small thread is read at once. */
 export async function* messageParts(
   store: Context['store'],
   { organizationId, id, userId }: Thread,

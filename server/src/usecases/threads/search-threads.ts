@@ -32,10 +32,7 @@ const pieceLength = 8_000;
 /** A search may read the entries of all threads of a person: one organization runs one at a time, and others take turns. */
 const searches = new SearchQueue(2, 1);
 
-/**
- * One page of the threads that the person may read and that contain all words, most recent activity first. Rejects with
- * RATE_LIMITED if too many searches of the organization are waiting, or if `signal` aborts before this one has started.
- */
+/** Threads that contain all words, most recent activity first. Rejects with RATE_LIMITED as `SearchQueue` does. */
 export async function searchThreads(
   { context, principal }: PersonCall,
   { limit, cursor, ...input }: SearchThreadsInput,
