@@ -1,10 +1,14 @@
+import assert from 'node:assert/strict';
 import pg from 'pg';
+import type { OrganizationId } from '../../src/domain/id.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { World } from './fixture.ts';
 import { openTestDatabase, poolSettings } from './postgres-database.ts';
 
 const waitingStatements = `SELECT FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
+export type PostgresWorld = Awaited<ReturnType<typeof openPostgresWorld>>;
 
 /** A world on a separate database, which `operator` can change without the store. */
 export async function openPostgresWorld() {
@@ -25,5 +29,19 @@ export async function openPostgresWorld() {
     while ((await operator.query(waitingStatements)).rowCount! < statements)
       await operator.query('SELECT pg_stat_clear_snapshot()');
   };
-  return { world, operator, untilWaiting, close };
+  /** Runs `work` while the operator has locked all rows of the organization in the table. */
+  const whileLocked = async (table: string, organization: OrganizationId, work: () => Promise<void>) => {
+    await operator.query('BEGIN');
+    const { rowCount } = await operator.query(
+      `SELECT FROM ${table} WHERE ${table === 'organization' ? 'id' : 'organization_id'} = $1 FOR UPDATE`,
+      [organization],
+    );
+    assert.ok(rowCount! > 0);
+    try {
+      await work();
+    } finally {
+      await operator.query('ROLLBACK');
+    }
+  };
+  return { world, operator, untilWaiting, whileLocked, close };
 }

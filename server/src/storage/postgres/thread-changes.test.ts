@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type pg from 'pg';
-import {
-  by,
-  hashOf,
-  newFollowUp,
-  newThread,
-  note,
-  strangers,
-  type World,
-} from '../../../testing/contract/fixture.ts';
-import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
+import { by, hashOf, newFollowUp, newThread, note, strangers } from '../../../testing/contract/fixture.ts';
+import { openPostgresWorld, type PostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 
 describe('A write that waits for its organization’s row', () => {
-  let world: World;
-  let operator: pg.Client;
-  let untilWaiting: () => Promise<void>;
-  let close: () => Promise<void>;
+  let { world, operator, untilWaiting, close } = {} as PostgresWorld;
   before(async () => {
     ({ world, operator, untilWaiting, close } = await openPostgresWorld());
   });
