@@ -60,6 +60,15 @@ export function describeAdmissions(world: () => World): void {
       assert.equal((await world().use(organization, day)).remaining, 8);
     });
 
+    it('accept a request that arrives while an earlier write of the same turn is answered', async () => {
+      const { store } = world();
+      const { personal } = await keyed();
+      const renewed = store.renewReplies([], 1000);
+      const first = store.admitKey(personal.hash, day);
+      assert.ok(await renewed.then(() => store.admitKey(personal.hash, day)));
+      assert.ok(await first);
+    });
+
     it('count nothing for an organization without the public API', async () => {
       const { store } = world();
       const { organization, personal } = await keyed();

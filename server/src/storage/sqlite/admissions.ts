@@ -81,11 +81,15 @@ export function sqliteAdmissions(
 
   function openBatch(): Batch {
     const arrivals: Arrival[] = [];
-    const admissions = commits.unsynced(() => admitAll(arrivals));
     const close = () => {
       waiting = undefined;
     };
-    admissions.then(close, close);
+    const admissions = commits.unsynced(() => {
+      close();
+      return admitAll(arrivals);
+    });
+    // If the commit fails before this write runs, later requests must not join the failed batch.
+    admissions.catch(close);
     return { arrivals, admissions };
   }
 
