@@ -359,4 +359,20 @@ describe('The commit queue', () => {
     assert.equal(await commits.durable((clock) => clock.after(clock.now())), 2001);
     assert.equal(await commits.durable((clock) => clock.now()), 2002);
   });
+
+  it('never tells an earlier time after a commit that fails while the clock is set back', async () => {
+    await commits.durable((clock) => clock.now());
+    wall = 10;
+    steady = 1000;
+    assert.equal(commits.now(), 1500);
+    database.exec(
+      'CREATE TABLE part (whole TEXT REFERENCES secret (name) DEFERRABLE INITIALLY DEFERRED) STRICT',
+    );
+    const failing = commits.durable((clock) => {
+      clock.now();
+      database.exec("INSERT INTO part VALUES ('missing')");
+    });
+    await assert.rejects(failing, /FOREIGN KEY/);
+    assert.equal(commits.now(), 1500);
+  });
 });

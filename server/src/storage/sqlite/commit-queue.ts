@@ -254,6 +254,7 @@ export class CommitQueue {
     }
     this.#time.keep();
     this.#endCommit.run();
+    this.#time.committed();
     return done;
   }
 

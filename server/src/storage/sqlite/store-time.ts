@@ -66,9 +66,11 @@ export class StoreTime implements CommitClock {
 
   /** Stores the latest time of a commit, as a part of it. */
   keep(): void {
-    if (this.#latest === undefined) return;
-    this.#keepLatest.run(this.#latest);
-    this.#see(this.#latest);
+    if (this.#latest !== undefined) this.#keepLatest.run(this.#latest);
+  }
+
+  committed(): void {
+    if (this.#latest !== undefined) this.#see(this.#latest);
   }
 
   #latestCommitted(): number {
