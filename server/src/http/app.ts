@@ -14,7 +14,7 @@ import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { nothingHere, sendError } from './error-response.ts';
 import { acceptJsonBodies } from './json-body.ts';
-import { createListener, type ListenerOptions } from './listener.ts';
+import { askForBody, createListener, type ListenerOptions } from './listener.ts';
 import { HeldRequests } from './long-responses.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
@@ -43,6 +43,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     operationId?: string;
+    /** The handler asks for the body and reads it. */
+    takesFile?: boolean;
   }
   interface FastifyBaseLogger {
     request(entry: AnsweredRequest): void;
@@ -134,12 +136,7 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
   // After each surface has checked its caller, and before a body is read.
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (request.is404 && !isPage(request)) return done(nothingHere());
-    const { expect, 'content-length': length = 0 } = request.headers;
-    // Tells a caller that sent `Expect: 100-continue` to send its body (RFC 9110 §10.1.1), unless it is too large.
-    if (expect !== undefined && request.raw.httpVersion === '1.1') {
-      const { bodyLimit = Number.POSITIVE_INFINITY } = request.routeOptions;
-      if (Number(length) <= bodyLimit) reply.raw.writeContinue();
-    }
+    if (request.headers.expect !== undefined && !request.routeOptions.config.takesFile) askForBody(reply);
     done(null, payload);
   });
   const report = reportRequest(context);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 import { type Limits, limits, timerMsMax } from '../domain/limits.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 
@@ -23,6 +24,13 @@ const uploads = new WeakSet<IncomingMessage>();
 /** Gives the body of this request the time limit of uploads. Call it once the caller is known to be allowed to upload. */
 export function allowSlowBody(request: IncomingMessage): void {
   uploads.add(request);
+}
+
+/** For `Expect: 100-continue`: tells the caller to send its body (RFC 9110 §10.1.1), unless it is too large. */
+export function askForBody({ request, raw: response }: FastifyReply): void {
+  const { bodyLimit = Number.POSITIVE_INFINITY } = request.routeOptions;
+  const { 'content-length': length = 0 } = request.headers;
+  if (request.raw.httpVersion === '1.1' && Number(length) <= bodyLimit) response.writeContinue();
 }
 
 /**
@@ -80,7 +88,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     // Node no longer reads the socket and would not notice its end.
     socket.resume();
   });
-  // Without this listener, Node would ask for the body before the caller is checked. app.ts asks for it.
+  // Without this listener, Node would ask for the body before the caller is checked. `askForBody` asks for it.
   server.on('checkContinue', receive);
   server.on('checkExpectation', ({ socket }) => connections.of(socket)?.refuse('Expect: is not understood.'));
   return server;

@@ -19,6 +19,8 @@ const limits = {
 /** An upload whose body the test sends step by step. */
 class OpenUpload {
   readonly #request: ClientRequest;
+  /** Whether the service has asked for the body. */
+  isContinued = false;
   readonly answer: Promise<{ status: number; message: string; headers: IncomingMessage['headers'] }>;
 
   constructor({ client }: Visitor, name: string, contentLength: number) {
@@ -31,7 +33,11 @@ class OpenUpload {
         'x-skein-csrf': client.csrfToken,
         'content-type': 'application/octet-stream',
         'content-length': contentLength,
+        expect: '100-continue',
       },
+    });
+    this.#request.once('continue', () => {
+      this.isContinued = true;
     });
     this.answer = new Promise((resolve, reject) => {
       this.#request.once('error', reject).once('response', (response) => {
@@ -100,16 +106,18 @@ describe('Uploads in the console', () => {
     const running = ['a.md', 'b.md'].map((name) => new OpenUpload(world.ada, name, 10));
     for (const upload of running) upload.send('Some ');
     for (const file of await untilFiles(2)) assert.equal(statSync(file).mode & 0o777, 0o600);
-    const third = await new OpenUpload(world.ada, 'c.md', 50_000_000).answer;
-    assert.equal(third.status, 429);
-    assert.equal(third.headers['retry-after'], '5');
-    assert.match(
-      third.message,
-      /^Your organization has 2 uploads in progress: try again when one has ended\.$/,
-    );
+    const third = new OpenUpload(world.ada, 'c.md', 50_000_000);
+    const { status, headers, message } = await third.answer;
+    assert.equal(status, 429);
+    assert.equal(headers['retry-after'], '5');
+    assert.equal(third.isContinued, false);
+    assert.match(message, /^Your organization has 2 uploads in progress: try again when one has ended\.$/);
     assertDone(await world.eve.upload({ name: 'other.md' }, 'Of another organization.'), 201);
     for (const upload of running) upload.send('text.');
-    for (const upload of running) assert.equal((await upload.answer).status, 201);
+    for (const upload of running) {
+      assert.equal((await upload.answer).status, 201);
+      assert.ok(upload.isContinued);
+    }
     assertDone(await world.ada.upload({ name: 'c.md' }, 'Some text.'), 201);
     assert.deepEqual(filesOf(world.service), []);
   });

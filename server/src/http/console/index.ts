@@ -76,6 +76,7 @@ function mount(
     method: route.method,
     url: isOfOrganization ? `${organizationUrl}${route.url}` : route.url,
     exposeHeadRoute: false,
+    config: { takesFile: route.takesFile === true },
     schema: { ...(route.query && { querystring: route.query }), ...(route.body && { body: route.body }) },
     ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: check,

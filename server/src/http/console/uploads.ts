@@ -8,7 +8,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
 import { counted } from '../../domain/text.ts';
 import { isProcessRunning } from '../../usecases/processes.ts';
-import { allowSlowBody } from '../listener.ts';
+import { allowSlowBody, askForBody } from '../listener.ts';
 import type { ConsoleOptions, MemberCall } from './route.ts';
 
 const nameOf = (pid: number) => `.skein-upload-${pid}-${randomUUID()}`;
@@ -41,12 +41,12 @@ export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
       }
       if (Number(headers['content-length'] ?? 0) > documentBytesMax) throw tooLarge(documentBytesMax);
       allowSlowBody(raw);
+      if (headers.expect !== undefined) askForBody(call.reply);
       await receive(raw, path, documentBytesMax);
       await recheck();
       return await work(path);
     } finally {
-      places.release(organizationId);
-      await rm(path, { force: true });
+      await rm(path, { force: true }).finally(() => places.release(organizationId));
     }
   };
 }
