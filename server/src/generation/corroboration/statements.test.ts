@@ -19,6 +19,11 @@ describe('splitting a draft into statements', () => {
     ]);
   });
 
+  it('names each passage that a statement cites once', () => {
+    const cites = [...piecesOf('Cats sleep [2] late [1][2], says [1].')].map((piece) => piece.cites);
+    assert.deepEqual(cites, [[2, 1]]);
+  });
+
   it('finds statements with polite openings, and negative statements', () => {
     for (const statement of [
       'Based on the refund policy, unused goods go back within 30 days.',

@@ -11,7 +11,7 @@ export interface Piece {
   /** Whether it states something that documents could confirm. */
   readonly isStatement: boolean;
   readonly isRow: boolean;
-  /** The passages that it cites, by number from 1, in order. */
+  /** The passages that it cites, by number from 1, each once. */
   readonly cites: readonly number[];
 }
 
@@ -86,7 +86,7 @@ function pieceOf(text: string, canState: boolean, isRow: boolean): Piece {
     citations,
     isStatement: canState && isStatement(blankCitations(text, citations)),
     isRow,
-    cites: citations.flatMap(({ passages }) => passages),
+    cites: [...new Set(citations.flatMap(({ passages }) => passages))],
   };
 }
 
