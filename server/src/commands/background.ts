@@ -21,13 +21,12 @@ const usageEveryMs = 1000;
 const sweepEveryMs = 60_000;
 /** A changed thread is found by its new words within about this time, and later while the service is busy. */
 const indexEveryMs = 300;
-/** Indexing takes at most a tenth of the processor time of the event loop. Waiting for the database does not count. */
-const indexRest = 9;
+/** Indexing and removal each take at most a tenth of the event loop. Waiting for the database does not count. */
+const restPerWork = 9;
 /** A new document has its example questions after about this long. */
 const questionsEveryMs = 3_000;
 /** An invitation is sent after about this long. */
 const mailEveryMs = 1_000;
-/** So that requests are not delayed. */
 const removedPerSecondMax = 10_000;
 
 /**
@@ -62,13 +61,8 @@ export function startBackgroundWork(
       removeExpired(context, log, signal),
     ),
     start(indexEveryMs, 'threads could not be indexed; trying again', (signal) => {
-      let before = process.threadCpuUsage();
-      const rest = async () => {
-        const { user, system } = process.threadCpuUsage(before);
-        await pause((indexRest * (user + system)) / 1000, undefined, { signal }).catch(() => {});
-        before = process.threadCpuUsage();
-      };
-      return indexThreads(context, rest, signal);
+      const rest = restsUntil(signal);
+      return indexThreads(context, () => rest(0), signal);
     }),
     start(mailEveryMs, linksFailed, () => sendPasswordLinks(context, log)),
   ];
@@ -124,11 +118,27 @@ function repeat(log: Log, ms: number, failure: string, work: Work): () => Promis
   };
 }
 
+/** Returns a function that pauses after a batch, so that requests are not delayed. */
+function restsUntil(signal: AbortSignal): (removedRows: number) => Promise<void> {
+  let before = process.threadCpuUsage();
+  return async (removedRows) => {
+    const { user, system } = process.threadCpuUsage(before);
+    await pause(restMs((user + system) / 1000, removedRows), undefined, { signal }).catch(() => {});
+    before = process.threadCpuUsage();
+  };
+}
+
+/** Long rows take most of the time that a batch may take, although they are few. */
+export function restMs(workedMs: number, removedRows: number): number {
+  return Math.max(restPerWork * workedMs, (removedRows / removedPerSecondMax) * 1000);
+}
+
 async function removeExpired(context: SurfaceContext, log: Log, signal: AbortSignal): Promise<void> {
   const removed: Record<string, number> = {};
+  const rest = restsUntil(signal);
   await enforceRetention(context, async (kind, batch) => {
     if (batch.removed > 0) removed[kind] = (removed[kind] ?? 0) + batch.removed;
-    await pause((batch.rows / removedPerSecondMax) * 1000, undefined, { signal }).catch(() => {});
+    await rest(batch.rows);
     return !signal.aborted;
   });
   if (Object.keys(removed).length > 0)
