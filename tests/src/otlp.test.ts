@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { signedInAgain } from './console/console-client.ts';
+import { ThreadStream } from './console/thread-stream.ts';
 import { eventually } from './eventually.ts';
 import { type ModelServer, startModelServer } from './model-server.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';
@@ -95,6 +97,17 @@ describe('OpenTelemetry', () => {
     await spanOf(
       ({ name, traceId }) => name === 'store renameThread' && traceId === requestId.replaceAll('-', ''),
     );
+  });
+
+  it('shows an event stream when it starts', async () => {
+    const { thread } = await createThread(world.ada, { prompt: 'one' });
+    const client = await signedInAgain(world.service, world.acme, 'ada@acme.example');
+    const stream = await ThreadStream.open(client, client.at(`/threads/${thread.id}/events`));
+    const traceId = stream.headers.get('x-request-id')!.replaceAll('-', '');
+    const span = await spanOf((one) => one.traceId === traceId && one.name.startsWith('GET '));
+    assert.equal(span.name, 'GET /console/organizations/:organizationId/threads/:id/events');
+    assert.equal(attribute(span, 'http.response.status_code')?.intValue, 200);
+    await stream.close();
   });
 
   it('sends the metrics of the Prometheus port, with buckets that add up', async () => {

@@ -39,7 +39,8 @@ declare module 'fastify' {
     personId: UserId | undefined;
     /** The error of the response, for the request log. */
     sentError: { readonly code: ErrorCode; readonly message: string } | undefined;
-    span?: RequestSpan;
+    /** Undefined if nothing is traced. `reportRequest` ends it. */
+    span: RequestSpan | undefined;
   }
   interface FastifyContextConfig {
     operationId?: string;
@@ -97,9 +98,8 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   app.decorate('compileSchemas', compileAll);
   app.setErrorHandler(sendError);
   // Declared up front so that all request objects have one hidden class.
-  for (const name of ['principal', 'credentialId', 'admission', 'personId', 'signedIn', 'sentError']) {
-    app.decorateRequest(name);
-  }
+  const fields = ['principal', 'credentialId', 'admission', 'personId', 'signedIn', 'sentError', 'span'];
+  for (const name of fields) app.decorateRequest(name);
   if (context.tracing.request) traceRequests(app, context.tracing.request);
   addHooks(app, context, drain, heldRequests);
   acceptJsonBodies(app);
@@ -202,18 +202,12 @@ function createDrain(ms: number | undefined) {
   };
 }
 
-/** Records each request as a span. Must be called before other hooks are added, so that they run inside the span. */
+/** Starts a span for each request. Must be called before other hooks are added, so that they run inside the span. */
 function traceRequests(app: FastifyInstance, begin: NonNullable<Tracing['request']>): void {
-  app.decorateRequest('span');
   app.addHook('onRequest', (request, _reply, done) => {
     request.span = begin(request.id, request.method, request.headers);
     request.span.run(done);
   });
   // A body arrives in events of the connection, which are not part of the span.
   app.addHook('preValidation', (request, _reply, done) => request.span!.run(done));
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const attributes = { 'skein.organization': request.principal?.organizationId };
-    request.span?.end(request.routeOptions.url ?? 'unknown', reply.statusCode, attributes);
-    done(null, payload);
-  });
 }

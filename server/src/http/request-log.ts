@@ -4,8 +4,9 @@ import type { SurfaceContext } from '../usecases/surface-context.ts';
 const messageLengthMax = 500;
 
 /**
- * A count, and one line in the log without headers, query and body, so it contains no secret. Called when the response is
- * ready: waiting until it is sent would cost every request two more listeners.
+ * Ends the span of a request, counts the request, and logs it in one line without headers, query and body, so the line
+ * contains no secret. Called when the response is ready: waiting until it is sent would cost every request two more
+ * listeners.
  */
 export function reportRequest({ telemetry, usage, recorder, now }: SurfaceContext) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
@@ -23,6 +24,7 @@ export function reportRequest({ telemetry, usage, recorder, now }: SurfaceContex
       person: request.personId,
     });
     telemetry.requestEnded(method, route, statusCode, elapsedTime);
+    request.span?.end(route, statusCode, { 'skein.organization': principal?.organizationId });
     // Only admitted requests of the public API have both.
     if (principal !== undefined && credentialId !== undefined) {
       if (statusCode === 429) telemetry.quotaExceeded();
