@@ -165,7 +165,7 @@ export const limitEntries: readonly (readonly [string, Limit])[] = [
 
 /**
  * Every limit, with its default, its variable and its sentence. HTTP, use cases, stores, console and commands read the
- * values from here: through `Context.limits`, and in the console through `SessionJson.limits`. Lengths are in code points.
+ * values from here: through `Context.limits`, and in the console through the session's `limits`. Lengths are in code points.
  */
 export const limits = Object.fromEntries(limitEntries) as Readonly<Record<LimitName, Limit>>;
 
