@@ -77,6 +77,17 @@ describe('messages for a model', () => {
     assert.deepEqual(messagesFor([user('One?'), assistant(' '), user('Two?')]), [user('One?\n\nTwo?')]);
     assert.deepEqual(messagesFor([assistant('Hello.'), user('One?')]), [user('One?')]);
   });
+
+  it('leave out earlier prompts of white space, and their replies at the start', () => {
+    assert.deepEqual(messagesFor([user('One?'), user(' '), user('Two?')]), [user('One?\n\nTwo?')]);
+    const turns = [user(' \n'), assistant('Ask me.'), user('One?')];
+    assert.deepEqual(messagesFor(turns), [user('One?')]);
+    assert.deepEqual(messagesFor([...turns, assistant('Yes.'), user(' ')]), [
+      user('One?'),
+      assistant('Yes.'),
+      user(' '),
+    ]);
+  });
 });
 
 describe('the question to search for', () => {

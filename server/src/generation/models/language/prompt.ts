@@ -37,10 +37,12 @@ export function numberedPassage({ title, heading, text }: FoundPassage, number: 
 /** The messages for a model. They start with the user and the roles alternate, as many models require. */
 export function messagesFor(conversation: readonly ConversationTurn[]): ConversationTurn[] {
   const messages: ConversationTurn[] = [];
-  for (const { role, content } of conversation.slice(conversation.findIndex(({ role }) => role === 'user'))) {
+  for (const [at, { role, content }] of conversation.entries()) {
     const text = role === 'assistant' ? withoutCitations(content) : content;
-    if (role === 'assistant' && text.trim() === '') continue;
     const last = messages.at(-1);
+    const isAtStart = last === undefined && role === 'assistant';
+    // Some providers refuse messages of white space.
+    if (isAtStart || (text.trim() === '' && at < conversation.length - 1)) continue;
     if (last?.role !== role) messages.push({ role, content: text });
     else messages[messages.length - 1] = { role, content: `${last.content}\n\n${text}` };
   }
