@@ -73,9 +73,10 @@ export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | v
     failures.set(asked.prompt, failed + 1);
     refuse(response, 500, 'Not yet.');
   },
+  /** `!refuse-tools and more`: the body repeats the words. */
   'refuse-tools': (exchange) => {
     if (!exchange.asked.hasTools) return answerWell(exchange);
-    refuse(exchange.response, 400, 'registry/stand-in does not support tools');
+    refuse(exchange.response, 400, `registry/stand-in does not support tools ${exchange.words}`);
   },
   redirect: ({ response }) => {
     const location = `http://localhost:${response.socket?.localPort}/v1/elsewhere`;

@@ -241,6 +241,10 @@ describeDrafts('drafts', (trial) => {
       );
     });
 
+    it('are recognized as the reason of a long rejection', async () => {
+      assert.equal((await draft(`!refuse-tools ${'fees '.repeat(20_000)}`)).text, goodText);
+    });
+
     it('are offered again if the rejection had another reason', async () => {
       const model = modelWith();
       assertModelError((await draft('!status 400 \nwith tools', {}, model)).error, false, /400/);

@@ -12,7 +12,7 @@ export interface FetchBounds {
   readonly traceHeaders?: (() => Record<string, string>) | undefined;
 }
 
-const refusalBytesMax = 65_536;
+const refusalLengthMax = 65_536;
 const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
 /** The last event of an OpenAI-compatible stream. Within JSON no line starts like this. */
 const lastEvent = /\ndata: ?\[DONE\]\r?\n/;
@@ -61,10 +61,22 @@ async function assertEventStream(response: Response, bounds: FetchBounds, during
       : 'The provider redirects to another address.';
     throw new ModelError(sentence, { transient: false });
   }
-  const refusal = boundedBody(response, { ...bounds, answerBytesMax: refusalBytesMax }, during);
-  const text = await new Response(refusal).text().catch(() => '');
+  const text = await startOf(response, bounds, during);
   const refusesTools = statusesOfRefusedTools.has(status) && /\btools?(?:\b|_)|\bfunctions?\b/i.test(text);
   throw new ProviderRefusal(status, retryAfterMsOf(headers, bounds.now()), refusesTools);
+}
+
+/** The start of a refusal, as far as it arrives. It may repeat the whole request. */
+async function startOf({ body }: Response, bounds: FetchBounds, during: During): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const bytes of body ? boundedChunks(body, bounds, during) : []) {
+      text += decoder.decode(bytes, { stream: true });
+      if (text.length >= refusalLengthMax) break;
+    }
+  } catch {}
+  return text;
 }
 
 function boundedBody({ body }: Response, bounds: FetchBounds, during: During) {
