@@ -4,7 +4,12 @@ import type { Call, Outcome, Tasks, ToThread } from '../src/generation/threads/m
 
 parentPort?.on('message', (message: ToThread) => {
   if ('tasks' in message) tell(message.tasks.flatMap((task) => misbehave(task) ?? []));
+  else ask();
 });
+
+function ask(): void {
+  parentPort?.postMessage({ method: 'outlineDocuments', args: [] });
+}
 
 function tell(outcomes: readonly Outcome[]): void {
   if (outcomes.length > 0) parentPort?.postMessage({ outcomes });
@@ -18,6 +23,9 @@ function misbehave({ args }: Call<Tasks>): Outcome | undefined {
       throw new Error('crashed on purpose');
     case 'loop':
       for (;;);
+    case 'ask':
+      ask();
+      return undefined;
     case 'wait':
       return undefined;
     default:

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import { timerMsMax } from '../../domain/limits.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import { type Model, ModelError, type ReplyEvent } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
@@ -219,6 +220,27 @@ describe('Model threads', () => {
         await failed;
         assert.deepEqual(await replyOf(model, 'fine'), [{ type: 'text', text: 'fine' }]);
       }
+    });
+
+    it('free the place of an aborted task that goes on asking a slow store', {
+      timeout: 60_000,
+    }, async () => {
+      const answers = [Promise.withResolvers<[]>(), Promise.withResolvers<[]>()];
+      const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let reads = 0;
+      const outlineDocuments = () => {
+        asked[reads]!.resolve();
+        return answers[reads++]!.promise;
+      };
+      const model = misbehaving({ store: { ...noStore, outlineDocuments }, taskMsMax: timerMsMax });
+      const abort = new AbortController();
+      const failed = assert.rejects(replyOf(model, 'ask', 'org_1', abort.signal), { message: 'cancelled' });
+      await asked[0]!.promise;
+      abort.abort(new Error('cancelled'));
+      await failed;
+      answers[0]!.resolve([]);
+      await asked[1]!.promise;
+      assert.deepEqual(await replyOf(model, 'fine'), [{ type: 'text', text: 'fine' }]);
     });
   });
 });

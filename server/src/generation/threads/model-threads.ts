@@ -239,15 +239,16 @@ class ModelThread {
   }
 
   #tell(message: ToThread): void {
-    this.#endAfter(this.#settings.taskMsMax ?? defaultTaskMsMax);
+    if (!this.#unwanted.signal.aborted) this.#endAfter(this.#settings.taskMsMax ?? defaultTaskMsMax);
     this.#worker?.postMessage(message);
   }
 
   /** Rejects if the store is unavailable and all tasks are aborted. */
   async #answer({ method, args }: Call<PassageStore>): Promise<void> {
-    clearTimeout(this.#deadline);
+    const { signal } = this.#unwanted;
+    if (!signal.aborted) clearTimeout(this.#deadline);
     const read = this.#settings.store[method] as (...args: readonly unknown[]) => Promise<unknown>;
-    const answer = await retryStore(() => read(...args), this.#unwanted.signal);
+    const answer = await retryStore(() => read(...args), signal);
     if (!this.hasEnded) this.#tell({ answer });
   }
 }
