@@ -157,6 +157,33 @@ describe('reading any file', () => {
     assert.equal((await read('a.md', 'Next.')).passages[0]?.text, 'Next.');
   });
 
+  it('rejects a file whose process gets no more memory from the system', async () => {
+    const limited = programOf("process.on('message', () => process.kill(process.pid, 'SIGTRAP'));");
+    const reader = readerWith({ documentReadMb: 64 }, limited);
+    await assert.rejects(
+      readDocument('a.md', Buffer.from('Text.'), reader),
+      new UnreadableDocument('takes more than 64 MB of memory to read'),
+    );
+  });
+
+  it('reads files in a service whose working folder was removed', async () => {
+    const file = join(temporaryFolder(), 'a.md');
+    writeFileSync(file, 'Text.');
+    const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
+    // A thread of the real program also needs a folder, but may fail after the answer.
+    const reader = readerWith({}, programOf(`process.cwd(); await import(${real});`));
+    const workingFolder = process.cwd();
+    const removed = temporaryFolder();
+    process.chdir(removed);
+    rmSync(removed, { recursive: true });
+    try {
+      const { passages } = await reader.read('org', 'a.md', { path: file });
+      assert.equal(passages[0]?.text, 'Text.');
+    } finally {
+      process.chdir(workingFolder);
+    }
+  });
+
   it('does not blame the file if its process exits', async () => {
     const reader = readerWith({}, programOf("process.on('message', () => process.exit(3));"));
     await assert.rejects(readDocument('a.md', Buffer.from('Text.'), reader), (error: Error) => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
+import { resolve } from 'node:path';
 import {
   type FileSource,
   formatOf,
@@ -48,7 +49,8 @@ export class DocumentReader {
   /** The message of an `UnreadableDocument` continues the file's name: 'is empty'. Settles within the time limit. */
   async read(organizationId: string, name: string, source: FileSource): Promise<IndexedDocument> {
     formatOf(name);
-    return this.#places.run(organizationId, () => this.#readNow({ name, source, limits: this.#limits }));
+    const task = { name, source: withWholePath(source), limits: this.#limits };
+    return this.#places.run(organizationId, () => this.#readNow(task));
   }
 
   async #readNow(task: ReadingTask): Promise<IndexedDocument> {
@@ -78,6 +80,8 @@ export class DocumentReader {
       execArgv: [`--max-old-space-size=${this.#limits.documentReadMb}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      // The folder of the service may have been removed, for example by a deployment. Node.js does not start there.
+      cwd: import.meta.dirname,
       // The secrets of the service are left out.
       env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     });
@@ -103,6 +107,11 @@ export class DocumentReader {
   }
 }
 
+/** The reading process runs in another folder. */
+function withWholePath(source: FileSource): FileSource {
+  return 'path' in source ? { path: resolve(source.path) } : source;
+}
+
 type Answer = IndexedDocument | { readonly fault: string };
 
 /** Rejects if the process exits or exceeds its time or memory. The caller must then kill it. */
@@ -120,8 +129,9 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
   };
   const onError = (cause: Error) => reject(new Error('the process that reads files failed', { cause }));
   const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
-    // V8 aborts when its heap is full. The system kills the process when memory runs out.
-    const isOutOfMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
+    // V8 aborts when its heap is full, or traps when it gets no memory for it. The system kills the process when memory
+    // runs out.
+    const isOutOfMemory = ['SIGABRT', 'SIGTRAP', 'SIGKILL'].includes(signal ?? '') || code === 134;
     reject(isOutOfMemory ? tooMuch : new Error(`the process that reads files ended (${signal ?? code})`));
   };
   const timer = setTimeout(reject, documentReadMs, tooLong);
