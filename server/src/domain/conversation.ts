@@ -6,7 +6,7 @@ export interface ConversationTurn {
   readonly content: string;
 }
 
-/** What a model gets before the prompt: about 12,000 tokens, which leaves a small model room to answer. */
+/** The characters that a model gets before the prompt: about 12,000 tokens, which leave a small model room to answer. */
 export const historyLengthMax = 48_000;
 
 /**

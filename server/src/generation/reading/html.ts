@@ -158,7 +158,7 @@ function isDataTable(table: Element): boolean {
 
 /**
  * The texts of a table's cells, without empty rows, below a header, whose cells are empty if the table has none. A cell
- * that spans rows is repeated in each of them, and a header that spans columns, too.
+ * that spans rows is repeated in each of them, and so is a header that spans columns.
  */
 function tableGrid(table: Element): string[][] {
   const rows: Element[][] = [];

@@ -89,7 +89,7 @@ export async function listRatings({ context, principal }: PersonCall, threadId: 
   return isThreadId(threadId) ? context.store.listRatings(organizationId, threadId, userId) : [];
 }
 
-/** Latest first. Being an admin does not open other people's threads (§4.2). A page may be empty, and not the last. */
+/** Latest first. Being an admin does not open other people's threads (§4.2). A page may be empty although more follow. */
 export async function listUnanswered(
   { context: { store, seal }, principal: { organizationId, userId } }: PersonCall,
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },

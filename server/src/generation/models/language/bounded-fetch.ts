@@ -39,7 +39,8 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
       for (const [name, value] of Object.entries(bounds.traceHeaders?.() ?? {})) headers.set(name, value);
       const response = await during(fetch(input, { ...init, headers, signal, redirect: 'manual' }));
       await assertEventStream(response, bounds, during);
-      return new Response(boundedBody(response, bounds, during), response);
+      const { body } = response;
+      return new Response(body && ReadableStream.from(boundedChunks(body, bounds, during)), response);
     } catch (error) {
       throw modelErrorOf(error);
     }
@@ -77,10 +78,6 @@ async function startOf({ body }: Response, bounds: FetchBounds, during: During):
     }
   } catch {}
   return text;
-}
-
-function boundedBody({ body }: Response, bounds: FetchBounds, during: During) {
-  return body && ReadableStream.from(boundedChunks(body, bounds, during));
 }
 
 async function* boundedChunks(
