@@ -161,6 +161,12 @@ describe('Malformed HTTP', () => {
     await refused(request('GET /api/v1/threads', [again]), 401, /credential/);
   });
 
+  it('rejects two content types, even if both are JSON', async () => {
+    await makesNothing(() =>
+      refused(create('{"prompt":"x"}', 'Content-Type: application/json'), 400, /Content-Type/),
+    );
+  });
+
   it('continues after Expect: 100-continue, and rejects any other expectation', async () => {
     const [made] = (await exchange(create('{"prompt":"x"}', 'Expect: 100-continue'))) as [RawAnswer];
     assert.equal(made.status, 201);

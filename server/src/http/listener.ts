@@ -51,7 +51,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     keepAliveTimeout: keepAliveMs,
     // Checked by `ambiguityOf`: Node's own 400 has no body.
     requireHostHeader: false,
-    // Otherwise Node would keep the first of two hosts or credentials. Joined, they are rejected.
+    // Otherwise Node would keep the first of two hosts, credentials or content types. Joined, they are rejected.
     joinDuplicateHeaders: true,
     // Upgrade is not supported: the request is answered as if it had no Upgrade header (RFC 9110 §7.8).
     shouldUpgradeCallback: () => false,
