@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -10,6 +10,7 @@ import { serveInVain } from './failing-start.ts';
 import { RawConnection } from './raw-http.ts';
 import { cleanEnvironment, operate, root, Service, temporaryFolder } from './service.ts';
 import { hire, makeOrganization } from './tenants.ts';
+import { createThread } from './world.ts';
 
 const certificateFile = join(root, 'tests/stand-ins/localhost-certificate.pem');
 const keyFile = join(root, 'tests/stand-ins/localhost-key.pem');
@@ -230,6 +231,21 @@ function getByTls(url: string, key: string): Promise<{ status: number | undefine
       .end();
   });
 }
+
+describe('The folder of the service', () => {
+  it('may be removed while it runs', async () => {
+    const folder = newFolder();
+    const service = await start(folder, {
+      SKEIN_DATABASE_URL: `sqlite:${join(newFolder(), 'skein.db')}`,
+      SKEIN_MODEL: 'extractive',
+    });
+    rmSync(folder, { recursive: true });
+    const api = new Api(service.baseUrl, /eak_\w+/.exec(service.output.join('\n'))?.[0]);
+    const { thread } = await createThread(api);
+    assert.equal((await api.untilDone(thread.id)).status.state, 'idle');
+    await stopsCleanly(service);
+  });
+});
 
 describe('The demo', () => {
   const curlLine = (output: readonly string[]) => output.find((line) => /^ *curl /.test(line))?.trim();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { postgresUrls, tlsRisk, withExplicitTlsMode } from './postgres-urls.ts';
 
@@ -15,6 +16,15 @@ describe('A PostgreSQL URL', () => {
       ],
     ];
     for (const [text, urls] of cases) assert.deepEqual(postgresUrls(text), { urls }, text);
+  });
+
+  it('names the same files from every folder', () => {
+    const read = postgresUrls('postgres://h/db?sslrootcert=ca.pem&sslcert=/etc/own.pem&sslkey=keys/own.pem');
+    const { searchParams } = new URL('urls' in read ? read.urls[0]! : '');
+    assert.deepEqual(
+      ['sslrootcert', 'sslcert', 'sslkey'].map((name) => searchParams.get(name)),
+      [join(process.cwd(), 'ca.pem'), '/etc/own.pem', join(process.cwd(), 'keys/own.pem')],
+    );
   });
 
   it('is rejected with a sentence that says what to do and does not repeat the URL', () => {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { isLoopback } from '../domain/address.ts';
 
 const example = 'postgres://USER:PASSWORD@HOST1:5432,HOST2:5432/DATABASE?target_session_attrs=read-write';
@@ -18,14 +19,21 @@ export function postgresUrls(text: string): { urls: readonly string[] } | { faul
       fault: 'must have target_session_attrs=read-write: the service needs a server that takes writes',
     };
   }
-  return { urls: urls.map(withoutOurs) };
+  return { urls: urls.map(forDriver) };
 }
 
-/** The driver does not know target_session_attrs. application_name must be ours: `skein copy` looks for it. */
-function withoutOurs(url: string): string {
+/**
+ * The driver does not know target_session_attrs. application_name must be ours: `skein copy` looks for it. The driver reads
+ * files for every connection, and the service leaves the folder in which it was started.
+ */
+function forDriver(url: string): string {
   const plain = new URL(url);
   plain.searchParams.delete('target_session_attrs');
   plain.searchParams.delete('application_name');
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const file = plain.searchParams.get(name);
+    if (file) plain.searchParams.set(name, resolve(file));
+  }
   return plain.href;
 }
 
