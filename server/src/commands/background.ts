@@ -21,8 +21,10 @@ const usageEveryMs = 1000;
 const sweepEveryMs = 60_000;
 /** A changed thread is found by its new words within about this time, and later while the service is busy. */
 const indexEveryMs = 300;
-/** Indexing and removal each take at most a tenth of the event loop. Waiting for the database does not count. */
+/** Indexing takes at most a tenth of the processor time of the event loop. Waiting for the database does not count. */
 const restPerWork = 9;
+/** Removal rests no longer, because on a busy node most of the work is not its own. */
+const removalRestMsMax = 50;
 /** A new document has its example questions after about this long. */
 const questionsEveryMs = 3_000;
 /** An invitation is sent after about this long. */
@@ -61,8 +63,8 @@ export function startBackgroundWork(
       removeExpired(context, log, signal),
     ),
     start(indexEveryMs, 'threads could not be indexed; trying again', (signal) => {
-      const rest = restsUntil(signal);
-      return indexThreads(context, () => rest(0), signal);
+      const rest = restsUntil(signal, (workedMs) => restPerWork * workedMs);
+      return indexThreads(context, rest, signal);
     }),
     start(mailEveryMs, linksFailed, () => sendPasswordLinks(context, log)),
   ];
@@ -119,23 +121,23 @@ function repeat(log: Log, ms: number, failure: string, work: Work): () => Promis
 }
 
 /** Returns a function that pauses after a batch, so that requests are not delayed. */
-function restsUntil(signal: AbortSignal): (removedRows: number) => Promise<void> {
+function restsUntil(signal: AbortSignal, restMs: typeof removalRestMs): (rows?: number) => Promise<void> {
   let before = process.threadCpuUsage();
-  return async (removedRows) => {
+  return async (rows = 0) => {
     const { user, system } = process.threadCpuUsage(before);
-    await pause(restMs((user + system) / 1000, removedRows), undefined, { signal }).catch(() => {});
+    await pause(restMs((user + system) / 1000, rows), undefined, { signal }).catch(() => {});
     before = process.threadCpuUsage();
   };
 }
 
-/** Long rows take most of the time that a batch may take, although they are few. */
-export function restMs(workedMs: number, removedRows: number): number {
-  return Math.max(restPerWork * workedMs, (removedRows / removedPerSecondMax) * 1000);
+/** A few long rows can take all of the time that a batch may take. */
+export function removalRestMs(workedMs: number, rows: number): number {
+  return Math.max(Math.min(restPerWork * workedMs, removalRestMsMax), (rows / removedPerSecondMax) * 1000);
 }
 
 async function removeExpired(context: SurfaceContext, log: Log, signal: AbortSignal): Promise<void> {
   const removed: Record<string, number> = {};
-  const rest = restsUntil(signal);
+  const rest = restsUntil(signal, removalRestMs);
   await enforceRetention(context, async (kind, batch) => {
     if (batch.removed > 0) removed[kind] = (removed[kind] ?? 0) + batch.removed;
     await rest(batch.rows);
