@@ -154,7 +154,7 @@ export interface Threads extends ThreadReads, Walks {
     | { outcome: 'full'; exceeded: 'messages' | 'bytes' }
     | { outcome: 'refused'; thread: Thread }
   >;
-  /** Is no activity. `missing`: the thread is deleted, or the note names a user who is no longer a member. */
+  /** Does not count as activity. `missing`: the thread is deleted, or the note names a user who is no longer a member. */
   setThreadPublished: AuditedMethod<[threadId: ThreadId, published: boolean], 'done' | 'missing'>;
 }
 
