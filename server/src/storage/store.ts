@@ -200,14 +200,18 @@ export interface Purges {
   /**
    * Credentials and members go first, which ends all access, then running replies, then the rest, and finally the
    * organization itself. People who are known in no other organization lose their sessions, passwords and identities, and
-   * their address is replaced.
+   * their address is replaced. With `keepName`, the organization itself stays.
    */
-  purgeOrganization: InOrganization<[], PurgeStep>;
+  purgeOrganization: InOrganization<[keepName?: boolean], PurgeStep>;
   /**
    * Deleted threads go first, then keys and the rest. If no other organization knows the person, they are forgotten as
-   * above. `isActive`: the person is a member, or has threads that are not deleted, and nothing was removed.
+   * above. `isActive`: the person is a member, or has threads that are not deleted, and nothing was removed. With
+   * `keepName`, only the threads go.
    */
-  purgePerson: InOrganization<[person: PurgedPerson], PurgeStep & { readonly isActive?: true }>;
+  purgePerson: InOrganization<
+    [person: PurgedPerson, keepName?: boolean],
+    PurgeStep & { readonly isActive?: true }
+  >;
   /** Removes the person from the next 500 entries of the audit log, oldest first. `next` is null at the end of the log. */
   anonymizeAudit: InOrganization<
     [person: PurgedPerson, after: LogPosition | null],

@@ -186,7 +186,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
     }
   }
 
-  function* purgeStep(organizationId: OrganizationId): Work<PurgeStep> {
+  function* purgeStep(organizationId: OrganizationId, keepName = false): Work<PurgeStep> {
     const removed: Counts = {};
     yield* run(lockOrganization, { organizationId });
     yield* run(disableApi, { organizationId });
@@ -196,7 +196,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       yield* removeSome(organizationId, table, removed);
       if (Object.keys(removed).length > 0) return { removed, done: false };
     }
-    add(removed, 'organization', yield* count(removeOrganization, { organizationId }));
+    if (!keepName) add(removed, 'organization', yield* count(removeOrganization, { organizationId }));
     return { removed, done: true };
   }
 
@@ -207,7 +207,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
 
     purgeOrganization: method(writeStep, purgeStep),
 
-    purgePerson: method(writeStep, function* (organizationId, person) {
+    purgePerson: method(writeStep, function* (organizationId, person, keepName = false) {
       const removed: Counts = {};
       const { userId } = person;
       const values = { organizationId, userId, limit: removal.rowsAtOnce };
@@ -220,7 +220,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       if ((yield* isMember(organizationId, userId)) || (yield* count(hasThreads, values)) > 0)
         return { removed, done: false, isActive: true };
       if (threads.length === 0) {
-        yield* removeTraces(organizationId, person, removed);
+        if (!keepName) yield* removeTraces(organizationId, person, removed);
         return { removed, done: true };
       }
       const gone = yield* removeThreads(organizationId, threads, batchRows, deadline(removal));

@@ -3,35 +3,57 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Accounting, email } from '../../../testing/contract/account-fixture.ts';
 import { World } from '../../../testing/contract/fixture.ts';
-import { createIdGenerator } from '../../domain/id.ts';
+import { createIdGenerator, type OrganizationId } from '../../domain/id.ts';
 import { mailCounters } from '../../domain/mail.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
+import type { Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import type { Change } from './audit-log.ts';
-import { purgePerson } from './removal.ts';
+import { purgeOrganization, purgePerson } from './removal.ts';
 
-test('a purge removes a person who joins again and creates a thread meanwhile', async (t) => {
+/** An organization with one person, who has created a thread. */
+async function openStore(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'skein-removal-'));
   const world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
   t.after(async () => {
     await world.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const { store } = world;
   const people = new Accounting(world);
   const organizationId = await world.organization();
   const userId = await people.add(organizationId, email);
   await world.thread(organizationId, userId);
-  const context = { store, ids: createIdGenerator(Date.now, randomBytes) } as Partial<Context> as Context;
-  const change: Change = {
-    context,
-    organizationId,
-    initiator: { actor: { kind: 'operator' }, traceId: 't' },
-  };
   const person = { userId, email, mailCounters: mailCounters(email, (text) => text) };
+  return { world, store: world.store, people, organizationId, userId, person };
+}
+
+function changeOf(store: Store, organizationId: OrganizationId): Change {
+  const context = { store, ids: createIdGenerator(Date.now, randomBytes) } as Partial<Context> as Context;
+  return { context, organizationId, initiator: { actor: { kind: 'operator' }, traceId: 't' } };
+}
+
+test('a purge that was interrupted while it overwrote removed words can be run again', async (t) => {
+  const { store, organizationId, person } = await openStore(t);
+  const interrupted = { ...store, finishPurge: () => Promise.reject(new Error('killed')) };
+  const purges = [
+    (change: Change) => purgePerson(change, person, async () => {}),
+    (change: Change) => purgeOrganization(change, async () => {}),
+  ];
+  for (const [index, purge] of purges.entries()) {
+    await assert.rejects(purge(changeOf(interrupted, organizationId)), /killed/);
+    assert.ok(await (index === 0 ? store.findUser(email) : store.findOrganization(organizationId)));
+    assert.equal((await purge(changeOf(store, organizationId))).journalEmptied, true);
+  }
+  assert.equal(await store.findUser(email), undefined);
+  assert.equal(await store.findOrganization(organizationId), undefined);
+});
+
+test('a purge removes a person who joins again and creates a thread meanwhile', async (t) => {
+  const { world, store, people, organizationId, userId, person } = await openStore(t);
+  const change = changeOf(store, organizationId);
   let joins = 0;
   const { rows } = await purgePerson(change, person, async () => {
     if (joins === 2 || (await store.findMemberById(organizationId, userId))) return;

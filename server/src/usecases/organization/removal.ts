@@ -36,7 +36,7 @@ export function purgeOrganization(
   { context: { store }, organizationId }: OrganizationCall,
   proceed: Proceed,
 ): Promise<Purged> {
-  return purge(store, proceed, () => store.purgeOrganization(organizationId));
+  return purge(store, proceed, (_rows, keepName) => store.purgeOrganization(organizationId, keepName));
 }
 
 /**
@@ -46,9 +46,9 @@ export function purgeOrganization(
 export function purgePerson(change: Change, person: PurgedPerson, proceed: Proceed): Promise<Purged> {
   const { store } = change.context;
   let isActive: boolean | undefined = true;
-  return purge(store, proceed, async (rows) => {
+  return purge(store, proceed, async (rows, keepName) => {
     if (isActive) await endAccess(change, person, proceed, rows);
-    const step = await store.purgePerson(change.organizationId, person);
+    const step = await store.purgePerson(change.organizationId, person, keepName);
     isActive = step.isActive;
     return step;
   });
@@ -56,19 +56,24 @@ export function purgePerson(change: Change, person: PurgedPerson, proceed: Proce
 
 type Counts = Record<string, number>;
 
+/** Removes the name, by which a purge that was interrupted is run again, only after the words of removed texts. */
 async function purge(
   store: Context['store'],
   proceed: Proceed,
-  next: (rows: Counts) => Promise<PurgeStep>,
+  next: (rows: Counts, keepName: boolean) => Promise<PurgeStep>,
 ): Promise<Purged> {
   const rows: Counts = {};
-  for (let isDone = false; !isDone; ) {
-    const { removed, done } = await next(rows);
-    for (const [table, count] of Object.entries(removed)) add(rows, table, count);
-    isDone = done;
-    if (!isDone) await proceed();
+  let journalEmptied = false;
+  for (const keepName of [true, false]) {
+    for (let isDone = false; !isDone; ) {
+      const { removed, done } = await next(rows, keepName);
+      for (const [table, count] of Object.entries(removed)) add(rows, table, count);
+      isDone = done;
+      if (!isDone) await proceed();
+    }
+    journalEmptied = await store.finishPurge(keepName ? 0 : journalWaitMs);
   }
-  return { rows, journalEmptied: await store.finishPurge(journalWaitMs) };
+  return { rows, journalEmptied };
 }
 
 function add(rows: Counts, table: string, count: number): void {
