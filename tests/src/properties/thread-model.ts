@@ -132,7 +132,12 @@ export class ThreadModel {
     const ends = walked >= this.#window || due(rest).length === 0;
     if (nextCursor === null) assert.ok(ends, `the walk ends before ${due(rest)}`);
     else assert.ok(walked < this.#window && rest.length > 0, 'the walk goes on where nothing follows');
-    assert.equal(truncated, walk.truncated, 'truncated, as of the start of the walk');
+    // Threads that were published since the start use up a part of the window, which the last page reports.
+    const isFull = walked >= this.#window;
+    const mayBeCut = isFull && rest.length > 0;
+    const mustBeCut = walk.truncated || (isFull && due(rest).length > 0);
+    if (truncated) assert.ok(walk.truncated || mayBeCut, 'truncated, although every thread fits the window');
+    else assert.ok(!mustBeCut, 'not truncated, although threads are left out');
 
     const last = threads.at(-1)?.id;
     return { ...walk, walked, passed: last === undefined ? walk.passed : walk.order.indexOf(last) + 1 };
