@@ -366,4 +366,9 @@ describe('Malformed HTTP', () => {
       );
     });
   });
+
+  it('closes a connection that sends nothing without a response, which a browser would take for an answer', async () => {
+    const connection = await RawConnection.open(service);
+    assert.equal(await connection.ended(), '');
+  });
 });

@@ -51,6 +51,8 @@ export class Connection {
   #pieces = 0;
   #isPaused = false;
   #isClosing = false;
+  /** Whether nothing has arrived yet. */
+  isUnused = true;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
@@ -122,6 +124,7 @@ export class Connection {
   /** Stops when enough requests wait. The rest of the data is read again when the socket resumes. */
   #parseInSlices(data: Buffer, parse: (data: Buffer) => void): void {
     const socket = this.#socket;
+    this.isUnused = false;
     let to = 0;
     for (let from = 0; from < data.length; from = to) {
       if (socket.destroyed || this.#isClosing || this.#refusal !== undefined) return;

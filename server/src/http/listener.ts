@@ -79,8 +79,9 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   connections.follow(server, tls !== undefined, { handle, refused: options.refused, lingerMs });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const connection = connections.of(socket);
-    // After a failed TLS handshake no response can be sent.
-    if (connection === undefined) socket.destroy();
+    // After a failed TLS handshake no response can be sent. A browser that connected in advance would take a response for
+    // the answer to its first request.
+    if (connection === undefined || connection.isUnused) socket.destroy();
     else connection.refuse(reasons[error.code ?? ''] ?? 'The request is not valid HTTP.');
   });
   server.on('connect', (_: unknown, socket: Duplex) => {
