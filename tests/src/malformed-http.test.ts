@@ -367,7 +367,7 @@ describe('Malformed HTTP', () => {
     });
   });
 
-  it('closes a connection that sends nothing without a response, which a browser would take for an answer', async () => {
+  it('sends no response on a connection that sent nothing: a browser would take it for an answer', async () => {
     const connection = await RawConnection.open(service);
     assert.equal(await connection.ended(), '');
   });

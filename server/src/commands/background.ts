@@ -23,7 +23,7 @@ const sweepEveryMs = 60_000;
 const indexEveryMs = 300;
 /** Indexing takes at most a tenth of the processor time of the event loop. Waiting for the database does not count. */
 const restPerWork = 9;
-/** Removal rests no longer, because on a busy node most of the work is not its own. */
+/** The longest pause: on a busy node, most of the work is not removal's own. */
 const removalRestMsMax = 50;
 /** A new document has its example questions after about this long. */
 const questionsEveryMs = 3_000;

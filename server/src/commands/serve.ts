@@ -42,8 +42,8 @@ export async function serve(config: Config, role: Role): Promise<number> {
     telemetry: metrics?.telemetry,
     tracing: otlp?.tracing,
   });
-  // All settings that name files have been read. Node.js starts no thread in a folder that was removed, for example by a
-  // deployment, so the service does not stay in the folder in which it was started.
+  // All settings that name files have been read. Node.js cannot start a thread in a folder that was removed, for example
+  // by a deployment, so the service does not stay in the folder in which it was started.
   process.chdir('/');
   // After the store is open, so that a failed start prints only its error.
   warnOfRisks(config, role, log);

@@ -1,7 +1,7 @@
 import { rateLimited } from './errors.ts';
 import type { OrganizationId } from './id.ts';
 
-/** What is needed of an `AbortSignal`, which is not a part of the language. */
+/** The part of `AbortSignal` that is used here. Its type is not part of the language. */
 export interface Signal {
   readonly aborted: boolean;
   readonly reason: unknown;

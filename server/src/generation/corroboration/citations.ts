@@ -30,7 +30,7 @@ export function citationsIn(text: string): Citation[] {
 
 /** Neither a letter nor a space: a sentence may begin and end with it. */
 const filler = '\ue000';
-/** Nobody writes more backticks around it. Without a limit, it would not take linear time to find. */
+/** Nobody uses more backticks. Without a limit, finding inline code would not take linear time. */
 const inlineCode = /(?<![\\`])(`{1,9})(?!`).*?(?<!`)\1(?!`)/gs;
 
 /** The text with filler in place of its inline code. */

@@ -80,7 +80,7 @@ export class DocumentReader {
       execArgv: [`--max-old-space-size=${this.#limits.documentReadMb}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      // The folder of the service may have been removed, for example by a deployment. Node.js does not start there.
+      // The folder of the service may have been removed, for example by a deployment. Node.js cannot start there.
       cwd: import.meta.dirname,
       // The secrets of the service are left out.
       env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
@@ -129,7 +129,7 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
   };
   const onError = (cause: Error) => reject(new Error('the process that reads files failed', { cause }));
   const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
-    // V8 aborts when its heap is full, or traps when it gets no memory for it. The system kills the process when memory
+    // V8 aborts when its heap is full, and traps if the system refuses it memory. The system kills the process when memory
     // runs out.
     const isOutOfMemory = ['SIGABRT', 'SIGTRAP', 'SIGKILL'].includes(signal ?? '') || code === 134;
     reject(isOutOfMemory ? tooMuch : new Error(`the process that reads files ended (${signal ?? code})`));

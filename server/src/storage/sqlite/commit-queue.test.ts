@@ -360,7 +360,7 @@ describe('The commit queue', () => {
     assert.equal(await commits.durable((clock) => clock.now()), 2002);
   });
 
-  it('never tells an earlier time after a commit that fails while the clock is set back', async () => {
+  it('never returns an earlier time after a commit that fails while the clock is set back', async () => {
     await commits.durable((clock) => clock.now());
     wall = 10;
     steady = 1000;

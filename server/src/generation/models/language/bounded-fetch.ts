@@ -67,7 +67,7 @@ async function assertEventStream(response: Response, bounds: FetchBounds, during
   throw new ProviderRefusal(status, retryAfterMsOf(headers, bounds.now()), refusesTools);
 }
 
-/** The start of a refusal, as far as it arrives. It may repeat the whole request. */
+/** The start of a refusal, or as much of it as arrives. It may repeat the whole request. */
 async function startOf({ body }: Response, bounds: FetchBounds, during: During): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
