@@ -15,7 +15,43 @@ const replySeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 
 /** Clients may send any method; only these get their own label. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT']);
 
-/** The metrics of this process. docs/operating.md explains each. */
+/** Every metric of ours with its help. docs/operating.md explains each. */
+const metrics = {
+  skein_build_info: 'Always 1: what runs here.',
+  skein_store_disk_free_bytes: 'Bytes free on the disk of the embedded store.',
+  skein_http_request_duration_seconds: 'From the arrival of a request until its answer is ready.',
+  skein_http_requests_in_flight: 'Requests without an answer yet.',
+  skein_http_refused_total: 'Malformed HTTP that was rejected before routing.',
+  skein_quota_rejections_total: 'Requests beyond the daily quota of their organization.',
+  skein_waiting_reads: 'Reads that wait for a reply to finish (Prefer: wait).',
+  skein_token_requests_total: 'Requests for an access token, by outcome.',
+  skein_reply_duration_seconds:
+    'From the claim of a reply by a worker until the worker leaves it, by model and outcome.',
+  skein_replies_ended_total: 'Replies that this process ended, by outcome.',
+  skein_replies_retried_total: 'Attempts that failed and will be retried.',
+  skein_reply_places: 'Replies that this process can write at once.',
+  skein_replies_being_written: 'Replies that this process writes now.',
+  skein_retention_last_pass_timestamp_seconds:
+    'When this process last finished a retention pass, or when it started.',
+  skein_retention_removed_total:
+    'Rows that this process removed because they were older than the settings allow, by kind.',
+  skein_log_lines_dropped_total:
+    'Log lines dropped because standard output could not be written, as on a full disk.',
+  skein_request_log_dropped_total:
+    'Requests missing in the request log of the console because the store was slow or unavailable, or rejected them.',
+  skein_mail_attempts_total: 'Attempts to send an email, by outcome.',
+  skein_store_up: 'Whether the store answered just now and takes writes: 1, or 0.',
+  skein_replies_running: 'Replies in progress in the whole store; 10000 is that many or more.',
+  skein_replies_oldest_waiting_seconds:
+    'How long ago the oldest reply that no worker has was asked for; 0 where none waits.',
+  skein_store_clock_ahead_seconds:
+    "How far the store's clock is ahead of the machine's, or of the database server's.",
+  skein_database_connections: 'Open connections of this process to the database.',
+  skein_database_connection_waiters: 'Callers in this process that wait for a connection.',
+};
+
+type Metric = keyof typeof metrics;
+
 export function createMetrics(config: Config, role: string): { registry: Registry; telemetry: Telemetry } {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -33,31 +69,29 @@ export function createMetrics(config: Config, role: string): { registry: Registr
 type Instruments = ReturnType<typeof instrumentsIn>;
 
 function instrumentsIn(registry: Registry) {
-  const registers = [registry];
+  const named = (name: Metric) => ({ name, help: metrics[name], registers: [registry] });
   return {
-    gauge: <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
-      new Gauge({ name, help, labelNames, registers }),
-    histogram: <L extends string>(name: string, help: string, buckets: number[], labelNames: L[]) =>
-      new Histogram({ name, help, buckets, labelNames, registers }),
+    gauge: <L extends string = never>(name: Metric, labelNames: L[] = []) =>
+      new Gauge({ ...named(name), labelNames }),
+    histogram: <L extends string>(name: Metric, buckets: number[], labelNames: L[]) =>
+      new Histogram({ ...named(name), buckets, labelNames }),
     /** Returns a function that counts one. */
-    counter(name: string, help: string): () => void {
-      const counter = new Counter({ name, help, registers });
+    counter(name: Metric): () => void {
+      const counter = new Counter(named(name));
       return () => counter.inc();
     },
     /** Counts by one label. Each of its values is shown from the start, as 0. */
-    counterBy<V extends string>(name: string, help: string, label: string, values: readonly V[]) {
-      const counter = new Counter({ name, help, labelNames: [label], registers });
+    counterBy<V extends string>(name: Metric, label: string, values: readonly V[]) {
+      const counter = new Counter({ ...named(name), labelNames: [label] });
       const count = (value: V, more = 1) => counter.inc({ [label]: value }, more);
       for (const value of values) count(value, 0);
       return count;
     },
     /** A gauge whose value, or whose values by state, are read at each scrape. */
-    readGauge(name: string, help: string, read: () => States | Promise<States>): void {
+    readGauge(name: Metric, read: () => States | Promise<States>): void {
       new Gauge({
-        name,
-        help,
+        ...named(name),
         labelNames: ['state'],
-        registers,
         async collect() {
           const found = await read();
           if (typeof found === 'number') this.set(found);
@@ -66,9 +100,9 @@ function instrumentsIn(registry: Registry) {
       });
     },
     /** Returns a function that raises or lowers the gauge. */
-    level(name: string, help: string): (change: 1 | -1) => void {
+    level(name: Metric): (change: 1 | -1) => void {
       let count = 0;
-      this.readGauge(name, help, () => count);
+      this.readGauge(name, () => count);
       return (change) => {
         count += change;
       };
@@ -80,67 +114,44 @@ type States = number | Readonly<Record<string, number>>;
 
 function describeProcess(make: Instruments, { store, model }: Config, role: string): void {
   make
-    .gauge('skein_build_info', 'Always 1: what runs here.', ['version', 'role', 'store', 'model'])
+    .gauge('skein_build_info', ['version', 'role', 'store', 'model'])
     .set({ version: packageVersion(), role, store: store.engine, model: model.name }, 1);
   if (store.engine !== 'sqlite') return;
-  const help = 'Bytes free on the disk of the embedded store.';
-  make.readGauge('skein_store_disk_free_bytes', help, async () => {
+  make.readGauge('skein_store_disk_free_bytes', async () => {
     const { bavail, bsize } = await statfs(dirname(store.file)).catch(() => ({ bavail: NaN, bsize: NaN }));
     return bavail * bsize;
   });
 }
 
+const tokenOutcomes = ['issued', 'invalid-client', 'unauthorized-client', 'throttled'] as const;
+
 function countRequests(make: Instruments) {
-  const durations = make.histogram(
-    'skein_http_request_duration_seconds',
-    'From the arrival of a request until its answer is ready.',
-    requestSeconds,
-    ['method', 'route', 'status'],
-  );
-  const inFlight = make.level('skein_http_requests_in_flight', 'Requests without an answer yet.');
+  const labels = ['method', 'route', 'status'];
+  const durations = make.histogram('skein_http_request_duration_seconds', requestSeconds, labels);
+  const inFlight = make.level('skein_http_requests_in_flight');
   return {
     requestBegan: () => inFlight(1),
     requestEnded(method, route, status, ms) {
       inFlight(-1);
       durations.observe({ method: methods.has(method) ? method : 'other', route, status }, ms / 1000);
     },
-    requestRefused: make.counter(
-      'skein_http_refused_total',
-      'Malformed HTTP that was rejected before routing.',
-    ),
-    quotaExceeded: make.counter(
-      'skein_quota_rejections_total',
-      'Requests beyond the daily quota of their organization.',
-    ),
-    readsWaiting: make.level('skein_waiting_reads', 'Reads that wait for a reply to finish (Prefer: wait).'),
-    tokenRequested: make.counterBy(
-      'skein_token_requests_total',
-      'Requests for an access token, by outcome.',
-      'outcome',
-      ['issued', 'invalid-client', 'unauthorized-client', 'throttled'],
-    ),
+    requestRefused: make.counter('skein_http_refused_total'),
+    quotaExceeded: make.counter('skein_quota_rejections_total'),
+    readsWaiting: make.level('skein_waiting_reads'),
+    tokenRequested: make.counterBy('skein_token_requests_total', 'outcome', tokenOutcomes),
   } satisfies Partial<Telemetry>;
 }
 
 /** `replyPlaces`: how many replies this process writes at once; 0 if it writes none. */
 function countReplies(make: Instruments, model: string, replyPlaces: number) {
-  const durations = make.histogram(
-    'skein_reply_duration_seconds',
-    'From the claim of a reply by a worker until the worker leaves it, by model and outcome.',
-    replySeconds,
-    ['model', 'outcome'],
-  );
+  const durations = make.histogram('skein_reply_duration_seconds', replySeconds, ['model', 'outcome']);
   const outcomes: readonly AttemptOutcome[] = ['completed', 'failed', 'retried', 'stopped'];
   if (replyPlaces > 0) for (const outcome of outcomes) durations.zero({ model, outcome });
-  const ended = make.counterBy(
-    'skein_replies_ended_total',
-    'Replies that this process ended, by outcome.',
-    'outcome',
-    ['completed', 'failed', 'cancelled'],
-  );
-  const retried = make.counter('skein_replies_retried_total', 'Attempts that failed and will be retried.');
-  make.gauge('skein_reply_places', 'Replies that this process can write at once.').set(replyPlaces);
-  const writing = make.level('skein_replies_being_written', 'Replies that this process writes now.');
+  const ends = ['completed', 'failed', 'cancelled'] as const;
+  const ended = make.counterBy('skein_replies_ended_total', 'outcome', ends);
+  const retried = make.counter('skein_replies_retried_total');
+  make.gauge('skein_reply_places').set(replyPlaces);
+  const writing = make.level('skein_replies_being_written');
   return {
     replyBegan: () => writing(1),
     replyLeft(outcome, ms) {
@@ -154,33 +165,14 @@ function countReplies(make: Instruments, model: string, replyPlaces: number) {
 }
 
 function countMaintenance(make: Instruments) {
-  const lastPass = make.gauge(
-    'skein_retention_last_pass_timestamp_seconds',
-    'When this process last finished a retention pass, or when it started.',
-  );
+  const lastPass = make.gauge('skein_retention_last_pass_timestamp_seconds');
   lastPass.setToCurrentTime();
   return {
     retentionPassed: () => lastPass.setToCurrentTime(),
-    retentionRemoved: make.counterBy(
-      'skein_retention_removed_total',
-      'Rows that this process removed because they were older than the settings allow, by kind.',
-      'kind',
-      retentionKinds,
-    ),
-    logLineDropped: make.counter(
-      'skein_log_lines_dropped_total',
-      'Log lines dropped because standard output could not be written, as on a full disk.',
-    ),
-    requestNotLogged: make.counter(
-      'skein_request_log_dropped_total',
-      'Requests missing in the request log of the console because the store was slow or unavailable, or rejected them.',
-    ),
-    mailAttempted: make.counterBy(
-      'skein_mail_attempts_total',
-      'Attempts to send an email, by outcome.',
-      'outcome',
-      ['sent', 'retried', 'failed'],
-    ),
+    retentionRemoved: make.counterBy('skein_retention_removed_total', 'kind', retentionKinds),
+    logLineDropped: make.counter('skein_log_lines_dropped_total'),
+    requestNotLogged: make.counter('skein_request_log_dropped_total'),
+    mailAttempted: make.counterBy('skein_mail_attempts_total', 'outcome', ['sent', 'retried', 'failed']),
   } satisfies Partial<Telemetry>;
 }
 
@@ -212,37 +204,19 @@ export function watchStore(
     return within(withinMs, asking);
   };
   const facts = async () => (await readStore()) ?? unavailable;
-  readGauge('skein_store_up', 'Whether the store answered just now and takes writes: 1, or 0.', async () =>
-    (await readStore()) === undefined ? 0 : 1,
-  );
-  readGauge(
-    'skein_replies_running',
-    'Replies in progress in the whole store; 10000 is that many or more.',
-    async () => {
-      const { waiting, held } = await facts();
-      return { waiting, held };
-    },
-  );
-  readGauge(
-    'skein_replies_oldest_waiting_seconds',
-    'How long ago the oldest reply that no worker has was asked for; 0 where none waits.',
-    async () => (await facts()).oldestWaitingMs / 1000,
-  );
-  readGauge(
-    'skein_store_clock_ahead_seconds',
-    "How far the store's clock is ahead of the machine's, or of the database server's.",
-    async () => (await facts()).aheadMs / 1000,
-  );
+  readGauge('skein_store_up', async () => ((await readStore()) === undefined ? 0 : 1));
+  readGauge('skein_replies_running', async () => {
+    const { waiting, held } = await facts();
+    return { waiting, held };
+  });
+  readGauge('skein_replies_oldest_waiting_seconds', async () => (await facts()).oldestWaitingMs / 1000);
+  readGauge('skein_store_clock_ahead_seconds', async () => (await facts()).aheadMs / 1000);
   if (store.connections() === undefined) return;
-  readGauge('skein_database_connections', 'Open connections of this process to the database.', () => {
+  readGauge('skein_database_connections', () => {
     const { total, idle } = store.connections()!;
     return { used: total - idle, idle };
   });
-  readGauge(
-    'skein_database_connection_waiters',
-    'Callers in this process that wait for a connection.',
-    () => store.connections()!.waiting,
-  );
+  readGauge('skein_database_connection_waiters', () => store.connections()!.waiting);
 }
 
 /** Undefined if it fails or times out. */
