@@ -1,6 +1,7 @@
-import { documents, type PassageIndex, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
+import { documents, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { statement } from '../sql/sql.ts';
+import { method } from '../sql/work.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { Database } from './database.ts';
 import { queryDialect } from './thread-search.ts';
@@ -11,30 +12,6 @@ const findHolders = statement('find-holders')`
     SELECT number FROM passage WHERE organization_id = :organizationId AND terms @@ query::tsquery
       AND document_id <> ALL (ARRAY(
         SELECT id FROM document WHERE organization_id = :organizationId AND state <> 'ready')) LIMIT :limit) AS passage`;
-
-export function postgresDocuments(database: Database): Documents {
-  const { run, read } = database;
-  return {
-    ...documents(database, postgresPassageIndex(database)),
-
-    outlineDocuments: (...asked) => read(() => outlineDocuments(...asked)),
-
-    async findPassages(organizationId, accountId, terms, limit) {
-      const corpora = await read(() => corporaOf(organizationId, accountId));
-      const passageCount = passageCountOf(corpora);
-      const holders: PassageNumber[][] = terms.map(() => []);
-      if (passageCount === 0 || terms.length === 0) return { passageCount, holders };
-      const queries = terms.map((term) => passageQuery(corpora, term, queryDialect));
-      type Holder = { place: number; number: PassageNumber };
-      const found = await run<Holder>(findHolders, { organizationId, queries, limit });
-      for (const { place, number } of found) holders[place - 1]!.push(number);
-      return { passageCount, holders };
-    },
-
-    readPassages: (...asked) => read(() => readPassages(...asked)),
-  };
-}
-
 // Not the lock of the organization's row, because creating threads must not wait for it.
 const lockDocuments = statement('lock-documents')`
   SELECT id, pg_advisory_xact_lock(hashtextextended('skein documents ' || id, 0)) FROM organization
@@ -52,21 +29,40 @@ const deletePassages = statement('delete-passages')`DELETE FROM passage
     SELECT number FROM passage WHERE organization_id = :organizationId AND document_id = :id LIMIT ${passagesPerCommit})
   RETURNING number`;
 
-function postgresPassageIndex({ run }: Database): PassageIndex {
+export function postgresDocuments(database: Database): Documents {
+  const { run, read } = database;
   return {
-    lockDocuments,
+    ...documents(database, {
+      lockDocuments,
 
-    async writePart(organizationId, id, corpus, part) {
-      const written = await run(insertPassages, {
-        organizationId,
-        id,
-        headings: part.map(({ heading }) => heading),
-        texts: part.map(({ text }) => text),
-        terms: part.map(({ terms }) => scopedTerms(corpus, terms)),
-      });
-      return written.length === part.length;
+      async writePart(organizationId, id, corpus, part) {
+        const written = await run(insertPassages, {
+          organizationId,
+          id,
+          headings: part.map(({ heading }) => heading),
+          texts: part.map(({ text }) => text),
+          terms: part.map(({ terms }) => scopedTerms(corpus, terms)),
+        });
+        return written.length === part.length;
+      },
+
+      removePart: async (organizationId, id) => (await run(deletePassages, { organizationId, id })).length,
+    }),
+
+    outlineDocuments: method(read, outlineDocuments),
+
+    async findPassages(organizationId, accountId, terms, limit) {
+      const corpora = await read(() => corporaOf(organizationId, accountId));
+      const passageCount = passageCountOf(corpora);
+      const holders: PassageNumber[][] = terms.map(() => []);
+      if (passageCount === 0 || terms.length === 0) return { passageCount, holders };
+      const queries = terms.map((term) => passageQuery(corpora, term, queryDialect));
+      type Holder = { place: number; number: PassageNumber };
+      const found = await run<Holder>(findHolders, { organizationId, queries, limit });
+      for (const { place, number } of found) holders[place - 1]!.push(number);
+      return { passageCount, holders };
     },
 
-    removePart: async (organizationId, id) => (await run(deletePassages, { organizationId, id })).length,
+    readPassages: method(read, readPassages),
   };
 }

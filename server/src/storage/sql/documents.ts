@@ -3,7 +3,7 @@ import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
 import type { DocumentBudget, DocumentNote, Documents, NewDocument } from '../store.ts';
 import { writeNote } from './audit.ts';
-import { type Sql, type Statement, sql, statement } from './sql.ts';
+import { type Statement, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** One commit writes or removes at most this many passages: 8 ms of the event loop on SQLite, with 170 words in each. */
@@ -36,20 +36,18 @@ export function scopedTerms(corpus: number, terms: readonly string[]): string {
   return terms.map((term) => scoped(corpus, term)).join(' ');
 }
 
-interface ReadyRow {
-  /** The id of its rows. A document that replaced another is known by the other's id. */
-  id: DocumentId;
-  knownId: DocumentId;
-  accountKey: string;
-  passages: number;
-}
+/** `storedId` is the id of its rows. A document that replaced another is known by the other's id. */
+type DocumentRow = Omit<Document, 'accountId'> & { accountKey: string; storedId: DocumentId };
 
-const ready = (condition: Sql) => sql`
-  SELECT id, coalesce(kept_id, id) AS "knownId", account_key AS "accountKey", passages FROM document
-  WHERE organization_id = :organizationId AND ${condition} AND state = 'ready'`;
+const documentColumns = sql`id AS "storedId", coalesce(kept_id, id) AS id, account_key AS "accountKey", name, title, url,
+  passages AS "passageCount", bytes, added_at AS "addedAt"`;
+const selectDocuments = sql`SELECT ${documentColumns}
+  FROM document WHERE organization_id = :organizationId AND state = 'ready'`;
+const list = statement('list-documents')`${selectDocuments}
+  AND (name, account_key) > (:afterName, :afterAccountKey) ORDER BY name, account_key LIMIT :limit`;
+const find = statement('find-document')`${selectDocuments} AND coalesce(kept_id, id) = :documentId`;
 const findByName = statement('find-document-by-name')`
-  ${ready(sql`account_key = :accountKey AND name = :name`)}`;
-const findById = statement('find-document-by-id')`${ready(sql`coalesce(kept_id, id) = :documentId`)}`;
+  ${selectDocuments} AND account_key = :accountKey AND name = :name`;
 const readTaken = statement('read-document-budget')`
   SELECT count(*) AS documents, CAST(coalesce(sum(bytes), 0) AS bigint) AS bytes FROM document
   WHERE organization_id = :organizationId AND state <> 'removed' AND id <> :replacedId`;
@@ -72,14 +70,6 @@ const abandonSilent = statement('abandon-silent-documents')`UPDATE document SET 
   WHERE state <> 'ready' AND state = 'writing' AND added_at < :now - ${abandonedAfterMs}`;
 const findRemoved = statement('find-removed-documents')`
   SELECT organization_id AS "organizationId", id FROM document WHERE state <> 'ready' AND state = 'removed'`;
-const documentColumns = sql`coalesce(kept_id, id) AS id, account_key AS "accountKey", name, title, url,
-  passages AS "passageCount", bytes, added_at AS "addedAt"`;
-const selectDocuments = sql`SELECT ${documentColumns}
-  FROM document WHERE organization_id = :organizationId AND state = 'ready'`;
-const list = statement('list-documents')`${selectDocuments}
-  AND (name, account_key) > (:afterName, :afterAccountKey) ORDER BY name, account_key LIMIT :limit`;
-const find = statement('find-document')`${selectDocuments} AND coalesce(kept_id, id) = :documentId`;
-
 const passagesOf = statement('list-passages')`SELECT number, heading, text FROM passage
   WHERE organization_id = :organizationId AND number > :after AND document_id = (
     SELECT id FROM document
@@ -104,9 +94,9 @@ function* grow(organizationId: OrganizationId, accountKey: string, passages: num
   return (yield* row<{ number: number }>(growCorpus, { organizationId, accountKey, passages }))!.number;
 }
 
-function* hideReady(organizationId: OrganizationId, { id, accountKey, passages }: ReadyRow): Work<void> {
-  yield* run(hide, { organizationId, id, state: 'ready' });
-  yield* grow(organizationId, accountKey, -passages);
+function* hideReady(organizationId: OrganizationId, document: DocumentRow): Work<void> {
+  yield* run(hide, { organizationId, id: document.storedId, state: 'ready' });
+  yield* grow(organizationId, document.accountKey, -document.passageCount);
 }
 
 /** Writes and removes documents in several commits: see `putDocument` in the port. */
@@ -118,9 +108,9 @@ export function documents(
   function* start(organizationId: OrganizationId, document: NewDocument, budget: DocumentBudget) {
     if ((yield* count(lockDocuments, { organizationId })) === 0) return 'organization-missing';
     const values = { ...document, organizationId, accountKey: accountKey(document.accountId) };
-    const replaced = yield* row<ReadyRow>(findByName, values);
+    const replaced = yield* row<DocumentRow>(findByName, values);
     type Taken = Record<'documents' | 'bytes', number>;
-    const taken = (yield* row<Taken>(readTaken, { organizationId, replacedId: replaced?.id ?? '' }))!;
+    const taken = (yield* row<Taken>(readTaken, { organizationId, replacedId: replaced?.storedId ?? '' }))!;
     if (taken.documents + 1 > budget.documentsMax) return 'too-many-documents';
     if (taken.bytes + document.bytes > budget.bytesMax) return 'too-many-bytes';
     yield* run(insert, { ...values, passages: document.passages.length });
@@ -131,9 +121,9 @@ export function documents(
   function* showInstead(organizationId: OrganizationId, document: NewDocument, note: DocumentNote) {
     yield* run(lockDocuments, { organizationId });
     const values = { ...document, organizationId, accountKey: accountKey(document.accountId) };
-    const replaced = yield* row<ReadyRow>(findByName, values);
+    const replaced = yield* row<DocumentRow>(findByName, values);
     if (replaced !== undefined) yield* hideReady(organizationId, replaced);
-    const keptId = replaced?.knownId ?? null;
+    const keptId = replaced?.id ?? null;
     if ((yield* count(show, { ...values, keptId })) === 0) throw abandoned(document.id);
     yield* grow(organizationId, values.accountKey, document.passages.length);
     const { replacedAction, ...added } = note;
@@ -178,8 +168,8 @@ export function documents(
         // On SQLite, the sync of this commit also makes the earlier ones durable.
         const replaced = await write(() => showInstead(organizationId, document, note));
         if (replaced === undefined) return { outcome: 'added', id };
-        await clear(organizationId, replaced.id).catch(leaveToSweep);
-        return { outcome: 'replaced', id: replaced.knownId };
+        await clear(organizationId, replaced.storedId).catch(leaveToSweep);
+        return { outcome: 'replaced', id: replaced.id };
       } catch (error) {
         await giveUp(organizationId, id).catch(leaveToSweep);
         // If the caller's access has ended, for example by a purge that also removed the document, that is the reason.
@@ -191,14 +181,14 @@ export function documents(
     async removeDocument(organizationId, documentId, note) {
       const removed = await write(function* () {
         yield* run(lockDocuments, { organizationId });
-        const found = yield* row<ReadyRow>(findById, { organizationId, documentId });
+        const found = yield* row<DocumentRow>(find, { organizationId, documentId });
         if (found === undefined) return undefined;
         yield* hideReady(organizationId, found);
         yield* writeNote(organizationId, note);
         return found;
       });
       if (removed === undefined) return 'missing';
-      await clear(organizationId, removed.id).catch(leaveToSweep);
+      await clear(organizationId, removed.storedId).catch(leaveToSweep);
       return 'removed';
     },
 
@@ -246,9 +236,7 @@ export function documents(
   };
 }
 
-type DocumentRow = Omit<Document, 'accountId'> & { accountKey: string };
-
-function toDocument({ accountKey, ...document }: DocumentRow): Document {
+function toDocument({ accountKey, storedId: _, ...document }: DocumentRow): Document {
   return { ...document, accountId: accountOfKey(accountKey) };
 }
 
