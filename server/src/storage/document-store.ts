@@ -88,7 +88,7 @@ export interface Documents {
     [accountId: string | null, terms: readonly string[], limit: number],
     { passageCount: number; holders: PassageNumber[][] }
   >;
-  /** In the given order, without those that are gone. Title and URL are read once per document, not per passage. */
+  /** In the given order, without those that are gone. */
   readPassages: InOrganization<
     [passages: readonly PassageNumber[]],
     (FoundPassage & { readonly number: PassageNumber })[]

@@ -1,5 +1,5 @@
 import type { DocumentOutline, FoundPassage } from '../../domain/document.ts';
-import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { accountKey } from '../listings.ts';
 import type { PassageNumber } from '../store.ts';
 import { scoped } from './documents.ts';
@@ -12,20 +12,16 @@ interface Corpus {
   readonly passages: number;
 }
 
-type PassageRow = Pick<FoundPassage, 'heading' | 'text'> & { number: PassageNumber; storedId: DocumentId };
-type SourceRow = Omit<FoundPassage, 'heading' | 'text'> & { storedId: DocumentId };
 type ReadPassage = FoundPassage & { readonly number: PassageNumber };
 
 const isCovered = sql`organization_id = :organizationId AND account_key IN ('', :accountKey)`;
 
 const findCorpora = statement('find-corpora')`SELECT number, passages FROM corpus WHERE ${isCovered}`;
-const readTexts = statement('read-passages')`SELECT number, document_id AS "storedId", heading, text
-  FROM json_each(:passages) AS entry CROSS JOIN passage
-  WHERE organization_id = :organizationId AND number = CAST(entry.value ->> 'number' AS bigint)`;
-const readSources = statement('read-sources')`
-  SELECT document.id AS "storedId", coalesce(kept_id, document.id) AS "documentId", name, title, url
-  FROM json_each(:documents) AS entry CROSS JOIN document
-  WHERE organization_id = :organizationId AND document.id = (entry.value ->> 'id') AND state = 'ready'`;
+const readFound = statement('read-passages')`
+  SELECT number, coalesce(kept_id, document.id) AS "documentId", name, title, url, heading, text
+  FROM json_each(:passages) AS entry CROSS JOIN passage CROSS JOIN document
+  WHERE passage.organization_id = :organizationId AND number = CAST(entry.value ->> 'number' AS bigint)
+    AND document.organization_id = :organizationId AND document.id = document_id AND state = 'ready'`;
 const outline = statement('outline-documents')`
   SELECT title, coalesce(questions, '[]') AS questions, coalesce((SELECT text FROM passage
       WHERE organization_id = :organizationId AND document_id = document.id ORDER BY number LIMIT 1), '') AS opening
@@ -56,21 +52,13 @@ export function passageQuery(
 
 export function* readPassages(
   organizationId: OrganizationId,
-  passages: readonly PassageNumber[],
+  numbers: readonly PassageNumber[],
 ): Work<ReadPassage[]> {
-  if (passages.length === 0) return [];
-  const numbers = jsonRows(passages.map((number) => ({ number })));
-  const found = yield* rows<PassageRow>(readTexts, { organizationId, passages: numbers });
-  const documents = jsonRows([...new Set(found.map(({ storedId }) => storedId))].map((id) => ({ id })));
-  const sources = new Map<DocumentId, Omit<SourceRow, 'storedId'>>();
-  for (const { storedId, ...source } of yield* rows<SourceRow>(readSources, { organizationId, documents }))
-    sources.set(storedId, source);
-  const known = new Map<PassageNumber, ReadPassage>();
-  for (const { storedId, ...passage } of found) {
-    const source = sources.get(storedId);
-    if (source !== undefined) known.set(passage.number, { ...source, ...passage });
-  }
-  return passages.flatMap((number) => known.get(number) ?? []);
+  if (numbers.length === 0) return [];
+  const passages = jsonRows(numbers.map((number) => ({ number })));
+  const found = yield* rows<ReadPassage>(readFound, { organizationId, passages });
+  const known = new Map(found.map((passage) => [passage.number, passage]));
+  return numbers.flatMap((number) => known.get(number) ?? []);
 }
 
 export function* outlineDocuments(
