@@ -44,15 +44,14 @@ const idleMs = 30_000;
 const refusedMs = 1_000;
 
 /** Counts, times and sequences stay far below 2^53, so that bigint values are read as numbers. */
-export const types = {
-  getTypeParser: (type: number, format?: 'text' | 'binary') =>
-    type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format as 'text'),
-} as pg.CustomTypesConfig;
+export const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** disk_full, io_error, undefined_file, data_corrupted, index_corrupted. An unreachable database fails every query anyway. */
 const diskErrors = new Set(['53100', '58030', '58P01', 'XX001', 'XX002']);
 const insufficientPrivilege = '42501';
 const readOnlyTransaction = '25006';
+const deadlockDetected = '40P01';
 const readWritable = statement('read-writable')`
   SELECT current_setting('transaction_read_only') = 'off' AS writable FROM store_clock`;
 /** A small write may fit into pages that exist while larger writes fail: this one needs 128 KiB of new space. */
@@ -118,8 +117,6 @@ export const isolatedLockMs = 10_000;
 /** One runs while the next one waits for a lock. More would only take connections from other organizations. */
 const waitingForLocksMax = 2;
 
-const isDeadlock = (error: unknown) => (error as Partial<pg.DatabaseError>).code === '40P01';
-
 /** Long enough for the others to take the locks that they wait for. */
 const afterDeadlockMs = 100;
 
@@ -128,7 +125,7 @@ async function despiteDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
   try {
     return await transaction();
   } catch (error) {
-    if (!isDeadlock(error)) throw error;
+    if ((error as pg.DatabaseError).code !== deadlockDetected) throw error;
     await pause(afterDeadlockMs);
     return transaction();
   }

@@ -91,9 +91,8 @@ const get = statement('get-thread')`SELECT place, version, CASE WHEN fits THEN (
     FROM message WHERE ${isOfThread} AND version <> known_version
   ) AS size`;
 /** A condition on a thread that a join finds by its id: it is the one of the call, whose writer created it. */
-const isOwnThread = (
-  call: Sql,
-) => sql`thread.organization_id = :organizationId AND thread.id = ${call}.thread_id
+const isOwnThread = (call: Sql) => sql`
+      thread.organization_id = :organizationId AND thread.id = ${call}.thread_id
       AND ${opaque(sql`deleted_at IS NULL AND thread.user_id = ${call}.user_id`)}`;
 /** Locks the threads that writers of calls may change, after the organization's row. If there are none, it locks nothing. */
 const heldThreads = (columns: CallColumns, change: Sql, actor?: Sql) => sql`WITH asked AS (
@@ -122,9 +121,8 @@ const rename = statement('rename-thread')`${heldThreads(renameColumns, nextMoves
 const deleteColumns = { ...callColumns({ text: 'threadId userId keyHash' }), ...noteColumns };
 const noteActor = sql`asked.note_actor_user_id`;
 /** The running reply is read before the wait for the locks: it counts only if the locked thread has the version seen. */
-const softDelete = statement(
-  'delete-thread',
-)`${heldThreads(deleteColumns, invalidateListings, noteActor)}, seen AS (
+const softDelete = statement('delete-thread')`
+  ${heldThreads(deleteColumns, invalidateListings, noteActor)}, seen AS (
     SELECT id, version FROM asked JOIN thread ON organization_id = :organizationId AND id = thread_id
   ), unchanged AS (
     SELECT held_thread.* FROM held_thread JOIN seen ON seen.id = thread_id AND seen.version = held_thread.version

@@ -35,7 +35,8 @@ function toMembership({ organizationId, organizationName, apiEnabled, role }: Me
 
 // Lets foreign keys refer to the user meanwhile.
 const lock = statement('lock-user')`SELECT 1 FROM "user" WHERE id = :userId FOR NO KEY UPDATE`;
-const isUsed = sql`(proven OR EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id))`;
+/** A condition on a password: a person can sign in with it. */
+export const isUsed = sql`(proven OR EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id))`;
 const listPasswords = statement('list-passwords')`
   SELECT id, hash, proven FROM password WHERE user_id = :userId AND ${isUsed} ORDER BY id`;
 export const closeMemberships = statement('close-memberships')`

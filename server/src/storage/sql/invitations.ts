@@ -1,8 +1,9 @@
 import { invitationTerms, planAcceptance } from '../../domain/account.ts';
-import type { ClaimedMail, Invitation, Invitations, Mails } from '../store.ts';
+import type { ClaimedMail, Invitation, Invitations, Mails, Membership } from '../store.ts';
 import {
   closeMemberships,
   endSessions,
+  isUsed,
   lockUser,
   membershipsOf,
   passwordsOf,
@@ -14,8 +15,6 @@ import { writeNote, writeNotes } from './audit.ts';
 import { addUse } from './requests.ts';
 import { type Sql, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
-
-type Invited = Pick<Invitation, 'organizationId' | 'userId'>;
 
 const replace = statement('replace-invitation')`
   INSERT INTO invitation (organization_id, user_id, token_hash, by_operator, resets, requested, created_at, expires_at,
@@ -37,8 +36,6 @@ const selectInvitation = (more: Sql) => sql`
 const isBound = sql`EXISTS (SELECT 1 FROM identity WHERE identity.user_id = invitation.user_id)`;
 const find = statement('find-invitation')`
   ${selectInvitation(sql`${isBound} AS "identityBound"`)} AND expires_at > :now`;
-const findInvited = statement('find-invited')`
-  SELECT organization_id AS "organizationId", user_id AS "userId" FROM invitation WHERE token_hash = :tokenHash`;
 const use = statement('use-invitation')`DELETE FROM invitation WHERE token_hash = :tokenHash`;
 const open = statement('open-membership')`UPDATE member SET opened_at = :now, password_id = :passwordId
   WHERE organization_id = :organizationId AND user_id = :userId`;
@@ -53,8 +50,7 @@ const proveMemberships = statement('prove-memberships')`
   UPDATE member SET password_id = NULL WHERE password_id = :passwordId
   RETURNING organization_id AS "organizationId"`;
 const removeUnused = statement('remove-unused-passwords')`DELETE FROM password
-  WHERE user_id = :userId AND NOT proven
-    AND NOT EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id)`;
+  WHERE user_id = :userId AND NOT ${isUsed}`;
 
 function* read(tokenHash: string): Work<Invitation | undefined> {
   const found = yield* row<Omit<Invitation, 'terms' | 'passwords'>>(find, { tokenHash });
@@ -87,7 +83,7 @@ export const invitations = (store: Transactions): Invitations => ({
 
   // The invitation is read again once the user is locked: of two concurrent acceptances, the second sees the first.
   acceptInvitation: method(store.write, function* (tokenHash, acceptance, notes) {
-    const invited = yield* row<Invited>(findInvited, { tokenHash });
+    const invited = yield* read(tokenHash);
     if (invited === undefined) return { outcome: 'missing' };
     const { organizationId, userId } = invited;
     yield* lockUser(userId);
@@ -102,7 +98,8 @@ export const invitations = (store: Transactions): Invitations => ({
     const settleMemberships = plan.keepsMemberships ? proveMemberships : closeMemberships;
     const settled = yield* voidPasswords(userId, plan.voided, settleMemberships);
     if (plan.endsSessions) yield* endSessions(userId, { proof: 'sso' });
-    if (plan.closesOthers) settled.push(...(yield* rows<Invited>(closeOthers, { userId, organizationId })));
+    if (plan.closesOthers)
+      settled.push(...(yield* rows<Membership>(closeOthers, { userId, organizationId })));
     if (plan.nowProven !== undefined) {
       yield* run(prove, { passwordId: plan.nowProven });
       yield* run(proveMemberships, { passwordId: plan.nowProven });

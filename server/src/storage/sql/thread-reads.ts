@@ -4,7 +4,7 @@ import type { AssistantMessage } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
 import type { NewThread, Reader, ReplyDetails, ThreadReads, Threads, WholeThread, Writer } from '../store.ts';
-import { keyIsLive, mayAct } from './api-keys.ts';
+import { findKeyGrant, mayAct } from './api-keys.ts';
 import {
   inOrderOfCreation,
   isRunning,
@@ -15,12 +15,11 @@ import {
   toMessage,
 } from './replies.ts';
 import { callColumns, empty, jsonRows, opaque, type Sql, sql, statement } from './sql.ts';
-import { count, method, row, rows, type Transactions, type Work } from './work.ts';
+import { method, row, rows, type Transactions, type Work } from './work.ts';
 
 /** The columns of a listed thread: `relation` has the names of the table's columns. */
-export const listedColumns = (
-  relation: Sql,
-) => sql`${relation}.id, ${relation}.user_id AS "userId", ${relation}.title,
+export const listedColumns = (relation: Sql) => sql`
+  ${relation}.id, ${relation}.user_id AS "userId", ${relation}.title,
   ${relation}.account_id AS "accountId", ${relation}.secondary_id AS "secondaryId",
   ${relation}.created_at AS "createdAt", ${relation}.updated_at AS "updatedAt", ${relation}.published`;
 export const threadColumns = sql`thread.organization_id AS "organizationId", ${listedColumns(sql`thread`)},
@@ -93,10 +92,6 @@ const listAccounts = statement('list-accounts')`SELECT account_key AS "accountKe
 export const findThread = (organizationId: OrganizationId, threadId: ThreadId): Work<Thread | undefined> =>
   row<Thread>(find, { organizationId, threadId });
 
-const findLiveKey = statement('find-live-key')`
-  SELECT 1 FROM api_key JOIN organization ON organization.id = organization_id
-  WHERE hash = :keyHash AND organization_id = :organizationId AND user_id = :userId AND ${keyIsLive} AND api_enabled`;
-
 /** Whether the writer's key is valid or, without a key, whether the actor may act. */
 export function* mayWrite(
   organizationId: OrganizationId,
@@ -104,7 +99,8 @@ export function* mayWrite(
   actor: Actor = { kind: 'user', userId },
 ): Work<boolean> {
   if (keyHash === null) return yield* mayAct(organizationId, actor);
-  return (yield* count(findLiveKey, { keyHash, organizationId, userId })) === 1;
+  const grant = yield* findKeyGrant(keyHash);
+  return grant?.organizationId === organizationId && grant.userId === userId && grant.apiEnabled;
 }
 
 const findKey = statement('find-idempotency-key')`
