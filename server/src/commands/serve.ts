@@ -6,7 +6,7 @@ import { isLoopback } from '../domain/address.ts';
 import { explainFault } from '../domain/store-fault.ts';
 import type { Log } from '../log.ts';
 import { listOrganizations } from '../usecases/organization/organization.ts';
-import { relaySignals } from '../usecases/replies/reply-signals.ts';
+import { relaySignals } from '../usecases/replies/tend-replies.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { startBackgroundWork } from './background.ts';
 import { firstSteps, makeDemo } from './demo.ts';

@@ -6,10 +6,7 @@ import type { ReplyEvent } from './model.ts';
 
 export type ReplyWriter = ReturnType<typeof replyWriter>;
 
-/**
- * Writes one reply to the store while the model drafts it, at intervals. Calls `lost` when another worker has the reply
- * or it has ended.
- */
+/** Stores a reply at intervals while the model drafts it. Calls `lost` if it has ended or another worker has it. */
 export function replyWriter(
   { store, now, timers, threadSignals }: Context,
   reply: ClaimedReply,

@@ -5,14 +5,8 @@ import { retryDelayMs, sharePlaces } from '../domain/reply.ts';
 import type { ClaimedReply, ReplyClaim } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
 import type { ReplyTaker, ReservedPlace } from '../usecases/replies/reply-signals.ts';
-import {
-  failureForLog,
-  type ReplyLog,
-  releaseOrphanedReplies,
-  replyFailedNote,
-  replyForLog,
-} from '../usecases/replies/tend-replies.ts';
-import type { AttemptOutcome } from '../usecases/telemetry.ts';
+import { releaseOrphanedReplies, replyFailedNote, replyForLog } from '../usecases/replies/tend-replies.ts';
+import type { AttemptOutcome, Log } from '../usecases/telemetry.ts';
 import { type Model, ModelError, untilAborted } from './model.ts';
 import { type ReplyWriter, replyWriter } from './reply-writer.ts';
 import { retryStore } from './retry-store.ts';
@@ -57,7 +51,7 @@ export class ReplyWorker implements ReplyTaker {
   readonly #context: Context;
   readonly #model: Model;
   readonly #settings: WorkerSettings;
-  readonly #log: ReplyLog;
+  readonly #log: Log;
   readonly #running = new Map<ReplyClaim, Running>();
   readonly #runningOf = new Map<OrganizationId, number>();
   readonly #stopHeartbeat: () => void;
@@ -71,7 +65,7 @@ export class ReplyWorker implements ReplyTaker {
   #reserved = 0;
   #renewedMs: number;
 
-  private constructor(context: Context, model: Model, settings: WorkerSettings, log: ReplyLog) {
+  private constructor(context: Context, model: Model, settings: WorkerSettings, log: Log) {
     this.#context = context;
     this.#model = model;
     this.#settings = settings;
@@ -85,18 +79,15 @@ export class ReplyWorker implements ReplyTaker {
     context: Context,
     model: Model,
     settings: WorkerSettings,
-    log: ReplyLog,
+    log: Log,
   ): Promise<ReplyWorker> {
-    for (const reply of await releaseOrphanedReplies(context)) {
-      log.warn(failureForLog(reply), 'reply failed');
-    }
+    await releaseOrphanedReplies(context, log);
     const worker = new ReplyWorker(context, model, settings, log);
-    context.replySignals.setTaker(worker);
+    context.replySignals.taker = worker;
     worker.wake();
     return worker;
   }
 
-  /** Call this when a reply may be waiting. */
   wake(): void {
     this.#woken = true;
     if (!this.#stopping) this.#claiming ??= this.#claimAll();
@@ -104,7 +95,7 @@ export class ReplyWorker implements ReplyTaker {
 
   reserve(organization: OrganizationId): ReservedPlace | undefined {
     if (this.#stopping || this.#moreWaiting) return undefined;
-    if (this.#share(this.#free(), [organization]).length === 0) return undefined;
+    if (sharePlaces(this.#free(), [organization], this.#countOf).length === 0) return undefined;
     this.#reserved += 1;
     this.#count(organization, 1);
     const leave = () => {
@@ -126,10 +117,6 @@ export class ReplyWorker implements ReplyTaker {
         this.#release(reply, this.#settings.leaseMs).catch(() => {});
       },
     };
-  }
-
-  #share(free: number, organizations: readonly OrganizationId[]) {
-    return sharePlaces(free, organizations, (organization) => this.#runningOf.get(organization) ?? 0);
   }
 
   #free(): number {
@@ -166,7 +153,7 @@ export class ReplyWorker implements ReplyTaker {
     const waiting = await store.organizationsWaiting(this.#lastServed, listed);
     this.#moreWaiting = waiting.length > 0;
     if (this.#stopping) return;
-    const shares = this.#share(free, waiting);
+    const shares = sharePlaces(free, waiting, this.#countOf);
     if (shares.length === 0) return;
     this.#reserved += free;
     const claimed = await store.claimReplies(shares, this.#settings.leaseMs).finally(() => {
@@ -208,8 +195,10 @@ export class ReplyWorker implements ReplyTaker {
       });
   }
 
+  readonly #countOf = (organization: OrganizationId) => this.#runningOf.get(organization) ?? 0;
+
   #count(organization: OrganizationId, change: number): void {
-    const count = (this.#runningOf.get(organization) ?? 0) + change;
+    const count = this.#countOf(organization) + change;
     if (count === 0) this.#runningOf.delete(organization);
     else this.#runningOf.set(organization, count);
   }
@@ -314,10 +303,7 @@ export class ReplyWorker implements ReplyTaker {
     return [{ role: 'user', content: prompt }];
   }
 
-  /**
-   * Renews the leases if the last renewal is too long ago, because this process was paused or the store was unavailable.
-   * Otherwise the next sweep would expire the leases of a living worker.
-   */
+  /** After a pause of this process or the store, the next sweep would expire the leases of a living worker. */
   async renewIfLate(): Promise<void> {
     if (this.#context.timers.steadyMs() - this.#renewedMs > this.#settings.leaseMs / 2) await this.#renew();
   }

@@ -28,6 +28,8 @@ export interface Telemetry {
 /** How a worker leaves a reply. `stopped`: it was cancelled or taken over, or the worker stops; nothing was settled here. */
 export type AttemptOutcome = 'completed' | 'failed' | 'retried' | 'stopped';
 
+export type Log = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
+
 const ignore = () => {};
 
 export const noTelemetry: Telemetry = {

@@ -85,7 +85,8 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     withinSeeds: 10,
     mutation: {
       node({ context: { replySignals } }) {
-        replySignals.setTaker = () => {};
+        const { taker } = replySignals;
+        Object.defineProperty(replySignals, 'taker', { get: () => taker, set() {} });
       },
     },
   },

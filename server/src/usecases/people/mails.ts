@@ -6,15 +6,11 @@ import type { ClaimedMail } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
 import { countUse } from '../replies/limit-prompts.ts';
+import type { Log } from '../telemetry.ts';
 
 const atOnceMax = 4;
 /** Longer than an attempt may take. A mail of a killed process is sent after this long. */
 const leaseMs = 60_000;
-
-export interface Log {
-  info(fields: object, text: string): void;
-  warn(fields: object, text: string): void;
-}
 
 /** The token's hash is sealed with the link: a link that was replaced does not open. */
 export function sealLink({ seal }: Pick<Context, 'seal'>, tokenHash: string, link: string): string {

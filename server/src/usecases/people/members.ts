@@ -10,7 +10,8 @@ import type { LinkRequest } from '../../storage/store.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
-import { type Log, limitMails, sealLink } from './mails.ts';
+import type { Log } from '../telemetry.ts';
+import { limitMails, sealLink } from './mails.ts';
 
 export interface AddedMember {
   readonly userId: UserId;
@@ -90,14 +91,8 @@ export async function removeMember(
   const note = auditNote(change, 'member.removed', userId, { email });
   const keepAdmin = initiator.actor.kind !== 'operator';
   const result = await context.store.removeMember(organizationId, email, keepAdmin, note);
-  switch (result.outcome) {
-    case 'removed':
-      return { keysRevoked: result.keysRevoked };
-    case 'missing':
-      throw noSuchMember(change, email);
-    case 'last-admin':
-      throw lastAdmin();
-  }
+  if (result.outcome === 'removed') return { keysRevoked: result.keysRevoked };
+  throw result.outcome === 'missing' ? noSuchMember(change, email) : lastAdmin();
 }
 
 export async function findMember(change: Change, email: string): Promise<Member> {

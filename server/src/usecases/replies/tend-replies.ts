@@ -1,7 +1,8 @@
 import { failedReplyContent } from '../../domain/reply.ts';
-import type { AuditNote, FailedReply, FailureTexts, ReplyName } from '../../storage/store.ts';
+import type { AuditNote, FailedReply, FailureTexts, ReplyName, ReplyNotice } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
+import type { Log } from '../telemetry.ts';
 
 /** Above this many watched replies, each round checks a quarter of them. */
 const checkedAtOnceMax = 1000;
@@ -16,10 +17,7 @@ export const failureTexts: FailureTexts = {
   abandoned: 'The process that wrote the reply died, or lost touch with the store, in every attempt.',
 };
 
-/**
- * Handles what no signal of this process reports: deadlines, leases of dead workers, and replies that other processes
- * ended. `leases`: whether to end expired leases (see `leaseWatch`). Returns the replies that it failed.
- */
+/** Handles what no signal of this process reports. `leases`: whether to end expired ones. Returns the failed replies. */
 export async function tendReplies(context: Context, round: number, leases = true): Promise<FailedReply[]> {
   const { store, replySignals, limits } = context;
   const failed = await store.sweepReplies(failureTexts, { attemptsMax: limits.replyAttempts, leases });
@@ -30,12 +28,12 @@ export async function tendReplies(context: Context, round: number, leases = true
   return failed;
 }
 
-/** A worker calls this before its first claim. Returns the replies that it failed. */
-export async function releaseOrphanedReplies(context: Context): Promise<FailedReply[]> {
+/** A worker calls this before its first claim. */
+export async function releaseOrphanedReplies(context: Context, log: Log): Promise<void> {
   const { store, limits } = context;
   const failed = await store.releaseOrphanedReplies(failureTexts, limits.replyAttempts);
   await reportFailed(context, failed);
-  return failed;
+  logFailed(log, failed);
 }
 
 /** Writes audit notes one by one: there are rarely many. If a write fails, the caller's log still has the failure. */
@@ -107,20 +105,18 @@ function partOf(watched: readonly ReplyName[], round: number): readonly ReplyNam
 const tendEveryMs = 200;
 const clockEveryRounds = 25;
 
-export type ReplyLog = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
-
 export function replyForLog({ traceId, threadId, messageId, organizationId }: Omit<FailedReply, 'failure'>) {
   return { trace_id: traceId, thread: threadId, message: messageId, organization: organizationId };
 }
 
-export function failureForLog(reply: FailedReply) {
-  return { failure: reply.failure, ...replyForLog(reply) };
+function logFailed(log: Log, failed: readonly FailedReply[]): void {
+  for (const reply of failed) log.warn({ failure: reply.failure, ...replyForLog(reply) }, 'reply failed');
 }
 
 interface Tending {
   readonly worker: { renewIfLate(): Promise<void> } | undefined;
   readonly leaseMs: number;
-  readonly log: ReplyLog;
+  readonly log: Log;
   readonly watchClock?: () => Promise<void>;
 }
 
@@ -134,8 +130,7 @@ export function keepTending(context: Context, tending: Tending): () => Promise<v
   const tendOnce = async () => {
     try {
       await worker?.renewIfLate();
-      const failed = await tendReplies(context, round, leases.mayEndLeases());
-      for (const reply of failed) log.warn(failureForLog(reply), 'reply failed');
+      logFailed(log, await tendReplies(context, round, leases.mayEndLeases()));
       if (round % clockEveryRounds === 0) await watchClock?.();
       if (failing) log.info({}, 'the store answers again');
       failing = false;
@@ -156,5 +151,41 @@ export function keepTending(context: Context, tending: Tending): () => Promise<v
   return async () => {
     stop();
     await running;
+  };
+}
+
+/** Batches notices, so that a node under load sends fifty a second, not thousands. */
+const gatherMs = 20;
+
+/** Passes the signals of this process to the other nodes, and theirs to this one. Returns a function that stops it. */
+export function relaySignals({ store, replySignals, timers }: Context): () => Promise<void> {
+  let ended: ReplyName[] = [];
+  let waiting = false;
+  let cancelDue: (() => void) | undefined;
+  let telling: Promise<void> = Promise.resolve();
+
+  function tellNow(): void {
+    const notice: ReplyNotice = { waiting, ended };
+    ended = [];
+    waiting = false;
+    cancelDue = undefined;
+    // The next poll makes up for a lost notice.
+    telling = store.sendNotice(notice).catch(() => {});
+  }
+
+  replySignals.tell = (notice) => {
+    waiting ||= notice.waiting;
+    ended.push(...notice.ended);
+    cancelDue ??= timers.after(gatherMs, tellNow);
+  };
+  store.onNotice((notice) => replySignals.hear(notice));
+
+  return async () => {
+    replySignals.tell = () => {};
+    if (cancelDue !== undefined) {
+      cancelDue();
+      tellNow();
+    }
+    await telling;
   };
 }

@@ -63,7 +63,7 @@ async function createWithReply(
   organizationId: OrganizationId,
   thread: NewThread,
 ): ReturnType<Context['store']['createThread']> {
-  const place = replySignals.reserve(organizationId);
+  const place = replySignals.taker.reserve(organizationId);
   const { id: threadId, replyId: messageId, accountId, traceId, prompt, replyDeadlineMs } = thread;
   const claim = place && { ...place.claim, organizationId, threadId, messageId };
   try {
