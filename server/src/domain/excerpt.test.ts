@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { termOf, wordsOf } from '../generation/retrieval/terms.ts';
-import { HitFinder, plainText, type Segment, searchedWords } from './excerpt.ts';
+import { hitFinder, plainText, type Segment, searchedWords } from './excerpt.ts';
 
 const vocabulary = { wordsOf, termOf };
-const finderOf = (search: string) => new HitFinder(searchedWords(search, vocabulary)!, vocabulary);
+const finderOf = (search: string) => hitFinder(searchedWords(search, vocabulary)!, vocabulary);
 /** Hits in brackets. */
 const shown = (segments: readonly Segment[] | undefined) =>
   segments?.map(({ text, hit }) => (hit ? `[${text}]` : text)).join('');

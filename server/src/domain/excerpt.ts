@@ -51,74 +51,61 @@ interface Hit {
   readonly end: number;
 }
 
-export class HitFinder {
-  readonly #vocabulary: Vocabulary;
-  readonly #terms: ReadonlySet<string>;
-  readonly #prefix: string | undefined;
+export type HitFinder = ReturnType<typeof hitFinder>;
+
+/** Finds the words that were searched for in a text. */
+export function hitFinder({ terms, last }: SearchedWords, { wordsOf, termOf }: Vocabulary) {
+  const searched = new Set(last === undefined ? terms : [...terms, last.term]);
+  const prefix = last?.prefix;
   /** A plain text without any of these beginnings has no hit. */
-  readonly #beginnings: readonly string[];
+  const beginnings = [...searched, ...(prefix === undefined ? [] : [prefix])].map((term) =>
+    term.slice(0, latinPrefixMin),
+  );
 
-  constructor({ terms, last }: SearchedWords, vocabulary: Vocabulary) {
-    this.#vocabulary = vocabulary;
-    this.#terms = new Set(last === undefined ? terms : [...terms, last.term]);
-    this.#prefix = last?.prefix;
-    this.#beginnings = [...this.#terms, ...(last === undefined ? [] : [last.prefix])].map((term) =>
-      term.slice(0, latinPrefixMin),
-    );
+  function isSearched(word: string): boolean {
+    const term = termOf(word);
+    if (searched.has(term)) return true;
+    return prefix !== undefined && (term.startsWith(prefix) || word.startsWith(prefix));
   }
 
-  mark(text: string): Segment[] {
-    return segmentsOf(text, this.#hitsIn(text));
-  }
-
-  /** About `length` characters around the first hit; undefined if there is none. `found`: how many hits the text has. */
-  excerpt(
-    text: string,
-    length: number,
-  ): { readonly segments: Segment[]; readonly found: number } | undefined {
-    const hits = this.#hitsIn(text);
-    const [first] = hits;
-    if (first === undefined) return undefined;
-    const start = wordStartBefore(text, Math.max(0, first.start - Math.floor(length / 3)));
-    const end =
-      start + length >= text.length
-        ? text.length
-        : wordStartBefore(text, Math.max(first.end, start + length));
-    const inside = hits
-      .filter((hit) => hit.end <= end)
-      .map((hit) => ({ start: hit.start - start, end: hit.end - start }));
-    const segments = segmentsOf(text.slice(start, end).trimEnd(), inside);
-    if (start > 0) segments.unshift({ text: '…', hit: false });
-    if (end < text.length) segments.push({ text: '…', hit: false });
-    return { segments, found: hits.length };
-  }
-
-  #hitsIn(text: string): Hit[] {
+  function hitsIn(text: string): Hit[] {
     if (/^[\x20-\x7e\s]*$/.test(text)) {
       const lower = text.toLowerCase();
-      if (!this.#beginnings.some((beginning) => lower.includes(beginning))) return [];
+      if (!beginnings.some((beginning) => lower.includes(beginning))) return [];
     }
     const hits: Hit[] = [];
     for (const { 0: written, index } of text.matchAll(writtenWord)) {
-      const words = this.#vocabulary.wordsOf(written);
-      const hit = words.find((word) => this.#isSearched(word));
+      const words = wordsOf(written);
+      const hit = words.find(isSearched);
       if (hit === undefined) continue;
       // Scripts without spaces: only the word, not the whole sentence.
       const offset = words.length > 1 ? written.toLowerCase().indexOf(hit) : -1;
-      hits.push(
-        offset === -1
-          ? { start: index, end: index + written.length }
-          : { start: index + offset, end: index + offset + hit.length },
-      );
+      const [start, length] = offset === -1 ? [index, written.length] : [index + offset, hit.length];
+      hits.push({ start, end: start + length });
     }
     return hits;
   }
 
-  #isSearched(word: string): boolean {
-    const term = this.#vocabulary.termOf(word);
-    if (this.#terms.has(term)) return true;
-    return this.#prefix !== undefined && (term.startsWith(this.#prefix) || word.startsWith(this.#prefix));
-  }
+  return {
+    mark: (text: string) => segmentsOf(text, hitsIn(text)),
+
+    /** About `length` characters around the first hit; undefined if there is none. `found`: how many hits the text has. */
+    excerpt(text: string, length: number) {
+      const hits = hitsIn(text);
+      const [first] = hits;
+      if (first === undefined) return undefined;
+      const start = wordStartBefore(text, Math.max(0, first.start - Math.floor(length / 3)));
+      const isWhole = start + length >= text.length;
+      const end = isWhole ? text.length : wordStartBefore(text, Math.max(first.end, start + length));
+      const inside = hits
+        .filter((hit) => hit.end <= end)
+        .map((hit) => ({ start: hit.start - start, end: hit.end - start }));
+      const segments = segmentsOf(text.slice(start, end).trimEnd(), inside);
+      if (start > 0) segments.unshift({ text: '…', hit: false });
+      if (end < text.length) segments.push({ text: '…', hit: false });
+      return { segments, found: hits.length };
+    },
+  };
 }
 
 function segmentsOf(text: string, hits: readonly Hit[]): Segment[] {

@@ -1,4 +1,4 @@
-import { machineTimers, type Timers, Wakeup } from '../usecases/timers.ts';
+import { createWakeup, machineTimers, type Timers } from '../usecases/timers.ts';
 
 const firstPauseMs = 50;
 const pauseMsMax = 2_000;
@@ -13,14 +13,14 @@ export async function retryStore<T>(
   onFailure: (error: unknown) => void = () => {},
   timers: Timers = machineTimers,
 ): Promise<T> {
-  const pauses = new Wakeup(signal, timers);
+  const { pause } = createWakeup(signal, timers);
   for (let failures = 0; ; failures += 1) {
     try {
       return await call();
     } catch (error) {
       if (failures === 0) onFailure(error);
     }
-    await pauses.pause(Math.min(pauseMsMax, firstPauseMs * 2 ** failures) * (0.5 + timers.random() / 2));
+    await pause(Math.min(pauseMsMax, firstPauseMs * 2 ** failures) * (0.5 + timers.random() / 2));
     signal.throwIfAborted();
   }
 }

@@ -23,46 +23,36 @@ export const machineTimers: Timers = {
   random: Math.random,
 };
 
-/** Remembers that it was called until somebody waits for it. */
-export class Wakeup {
-  readonly #until: AbortSignal;
-  readonly #timers: Timers;
-  #isPending = false;
-  #resume = () => {};
+/** A wake-up that is remembered until somebody waits for it. All waits end when `until` aborts. */
+export function createWakeup(until: AbortSignal, timers: Timers) {
+  let isPending = false;
+  let resume = () => {};
 
-  constructor(until: AbortSignal, timers: Timers) {
-    this.#until = until;
-    this.#timers = timers;
-  }
-
-  readonly wake = (): void => {
-    this.#isPending = true;
-    this.#resume();
-  };
-
-  /** Resolves when `wake` was called since the last wait, after `ms`, or when `until` aborts. */
-  async wait(ms?: number): Promise<void> {
-    if (!this.#isPending) await this.#sleep(ms, true);
-    this.#isPending = false;
-  }
-
-  /** Resolves after `ms`, or when `until` aborts. */
-  pause(ms: number): Promise<void> {
-    return this.#sleep(ms, false);
-  }
-
-  #sleep(ms: number | undefined, canWake: boolean): Promise<void> {
+  function sleep(ms: number | undefined, canWake: boolean): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         cancelTimer();
-        this.#until.removeEventListener('abort', done);
-        this.#resume = () => {};
+        until.removeEventListener('abort', done);
+        resume = () => {};
         resolve();
       };
-      const cancelTimer = ms === undefined ? () => {} : this.#timers.after(ms, done);
-      this.#until.addEventListener('abort', done);
-      if (canWake) this.#resume = done;
-      if (this.#until.aborted) done();
+      const cancelTimer = ms === undefined ? () => {} : timers.after(ms, done);
+      until.addEventListener('abort', done);
+      if (canWake) resume = done;
+      if (until.aborted) done();
     });
   }
+
+  return {
+    wake(): void {
+      isPending = true;
+      resume();
+    },
+    /** Resolves when `wake` was called since the last wait, or after `ms`. */
+    async wait(ms?: number): Promise<void> {
+      if (!isPending) await sleep(ms, true);
+      isPending = false;
+    },
+    pause: (ms: number) => sleep(ms, false),
+  };
 }

@@ -1,12 +1,13 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { ThreadId } from '../../domain/id.ts';
-import type { AssistantMessage, Step } from '../../domain/message.ts';
+import { type AssistantMessage, deriveThreadStatus, type Step } from '../../domain/message.ts';
 import { canRead } from '../../domain/principal.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { ThreadHead } from '../../storage/store.ts';
 import type { PersonCall } from '../context.ts';
-import { Wakeup } from '../timers.ts';
-import type { FollowedState, MessagesView } from './followed-threads.ts';
+import { createWakeup } from '../timers.ts';
+import type { MessagesView } from './followed-threads.ts';
 import { getThreadVersion, loadCreator, type ThreadHeadView, visibleParts } from './get-thread.ts';
 
 export type ThreadEvent =
@@ -32,7 +33,7 @@ export async function* followThread(
 ): AsyncGenerator<ThreadEvent, void> {
   const { context, principal } = call;
   const version = await getThreadVersion(call, threadId);
-  const wakeup = new Wakeup(until, context.timers);
+  const wakeup = createWakeup(until, context.timers);
   const { poller, leave } = context.followedThreads.follow(
     principal.organizationId,
     threadId as ThreadId,
@@ -46,9 +47,9 @@ export async function* followThread(
     if (seen === undefined) throw threadNotFound();
     const createdBy = await loadCreator(context, seen.thread);
     const mine = seen.thread.userId === principal.userId;
-    const viewOf = (state: FollowedState): ThreadEvent => ({
+    const viewOf = (state: ThreadHead): ThreadEvent => ({
       type: 'view',
-      view: { ...state, createdBy, mine },
+      view: { ...state, status: deriveThreadStatus([state.latest]), createdBy, mine },
       parts: visibleParts(
         poller.parts(state, () => readable(poller.state) !== undefined),
         mine,
@@ -70,17 +71,13 @@ export async function* followThread(
     leave();
   }
 
-  function readable(state: FollowedState | null): FollowedState | undefined {
+  function readable(state: ThreadHead | null): ThreadHead | undefined {
     return state !== null && canRead(principal, state.thread) ? state : undefined;
   }
 }
 
 /** The parts of a thread that are compared. Messages before the latest reply never change. */
-export interface SeenThread {
-  readonly thread: Thread;
-  readonly messageCount: number;
-  readonly latest: AssistantMessage;
-}
+export type SeenThread = Pick<ThreadHead, 'thread' | 'messageCount' | 'latest'>;
 
 /** How a running reply has changed: steps and text are new from these positions on. */
 export interface ReplyChange {

@@ -1,11 +1,11 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
-import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domain/message.ts';
+import type { Message } from '../../domain/message.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { ReplyDetails, Store, ThreadHead } from '../../storage/store.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
 import type { Signals } from '../signals.ts';
-import { type Timers, Wakeup } from '../timers.ts';
+import { createWakeup, type Timers } from '../timers.ts';
 
 /** How often a thread is read. Other processes write, too, and do not always send a signal. */
 export interface FollowPace {
@@ -26,11 +26,6 @@ interface Sources {
 
 /** A stream holds no more than this, or one message, while its peer does not read. */
 const partSize = { limit: 64, bytesMax: 131_072 };
-
-/** What the poller holds of a thread. The latest reply has its text only while it is running. */
-export interface FollowedState extends ThreadHead {
-  readonly status: ThreadStatus;
-}
 
 /** Threads that somebody follows in this process. Each has one poller, however many follow it. */
 export class FollowedThreads {
@@ -70,10 +65,10 @@ class ThreadPoller {
   readonly #sources: Sources;
   readonly #name: readonly [OrganizationId, ThreadId];
   readonly #stopping = new AbortController();
-  readonly #wakeup: Wakeup;
+  readonly #wakeup: ReturnType<typeof createWakeup>;
   readonly #unfollow: () => void;
   #unwatch = () => {};
-  #state: FollowedState | null | undefined;
+  #state: ThreadHead | null | undefined;
   #loading: Promise<void> | undefined;
   /** Parts that a follower is sending. Others that need them meanwhile do not load and render them again. */
   readonly #parts = new Map<string, SharedPart>();
@@ -81,12 +76,12 @@ class ThreadPoller {
   constructor(sources: Sources, ...name: readonly [OrganizationId, ThreadId]) {
     this.#sources = sources;
     this.#name = name;
-    this.#wakeup = new Wakeup(this.#stopping.signal, sources.timers);
+    this.#wakeup = createWakeup(this.#stopping.signal, sources.timers);
     this.#unfollow = sources.threadSignals.follow(name[1], this.#wakeup.wake);
   }
 
-  /** Null once the thread was deleted. */
-  get state(): FollowedState | null {
+  /** Null once the thread was deleted. The latest reply has its text only while it is running. */
+  get state(): ThreadHead | null {
     return this.#state ?? null;
   }
 
@@ -102,7 +97,7 @@ class ThreadPoller {
   }
 
   /** Only the latest reply ever changes, so parts are loaded at different times. Throws once `mayRead` is false. */
-  async *parts(state: FollowedState, mayRead: () => boolean): AsyncGenerator<MessagesView, void> {
+  async *parts(state: ThreadHead, mayRead: () => boolean): AsyncGenerator<MessagesView, void> {
     const { version, messageCount, latest } = state;
     const ended = isRunning(latest.status) ? messageCount - 1 : messageCount;
     for (let skip = 0; skip < messageCount; ) {
@@ -150,10 +145,9 @@ class ThreadPoller {
   async #load(): Promise<void> {
     const found = await this.#sources.store.getThreadHead(...this.#name);
     if (found === undefined || found.thread.deletedAt !== null) return this.#change(null);
-    const status = deriveThreadStatus([found.latest]);
     const withoutText = { content: '', steps: [], sources: null };
     const latest = { ...found.latest, ...(!isRunning(found.latest.status) && withoutText) };
-    this.#change({ ...found, latest, status });
+    this.#change({ ...found, latest });
   }
 
   #share(key: string, load: () => Promise<MessagesView>) {
@@ -177,7 +171,7 @@ class ThreadPoller {
     return { messages, details: await loadReplyDetails(this.#sources.store, ...this.#name, replies) };
   }
 
-  #change(state: FollowedState | null): void {
+  #change(state: ThreadHead | null): void {
     if (this.#stopping.signal.aborted) return;
     // The poller may be in the long wait of an idle thread.
     if (runs(state) && !runs(this.#state)) this.#wakeup.wake();
@@ -188,15 +182,15 @@ class ThreadPoller {
   }
 
   /** The end of a reply is signaled at once, also when another node wrote it. */
-  #watchReply(state: FollowedState | null): () => void {
-    const messageId = state?.status.activeMessageId;
-    if (!messageId) return () => {};
+  #watchReply(state: ThreadHead | null): () => void {
+    if (!runs(state)) return () => {};
     const [organizationId, threadId] = this.#name;
-    return this.#sources.replySignals.watch({ organizationId, threadId, messageId }, this.#wakeup.wake);
+    const reply = { organizationId, threadId, messageId: state.latest.id };
+    return this.#sources.replySignals.watch(reply, this.#wakeup.wake);
   }
 }
 
-function runs(state: FollowedState | null | undefined): boolean {
+function runs(state: ThreadHead | null | undefined): state is ThreadHead {
   return state ? isRunning(state.latest.status) : false;
 }
 

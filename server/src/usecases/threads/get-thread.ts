@@ -38,17 +38,16 @@ async function getLargeThread(call: PrincipalCall, threadId: ThreadId): Promise<
   const { organizationId } = principal;
   const head = await context.store.getThreadHead(organizationId, threadId);
   if (head === undefined || !canRead(principal, head.thread)) throw threadNotFound();
-  const state = { ...head, status: deriveThreadStatus([head.latest]) };
-  async function* parts() {
+  const parts = async function* () {
     const { poller, leave } = context.followedThreads.follow(organizationId, threadId, () => {});
     try {
-      await poller.reach(state.version);
-      yield* poller.parts(state, () => poller.state !== null && canRead(principal, poller.state.thread));
+      await poller.reach(head.version);
+      yield* poller.parts(head, () => poller.state !== null && canRead(principal, poller.state.thread));
     } finally {
       leave();
     }
-  }
-  return { ...state, parts: parts() };
+  };
+  return { ...head, status: deriveThreadStatus([head.latest]), parts: parts() };
 }
 
 /** The thread without its messages, if the principal may read it. */
@@ -104,7 +103,6 @@ export async function findHome(
   { context: { store }, session }: Pick<SignedInCall, 'context' | 'session'>,
   id: string,
 ): Promise<OrganizationId> {
-  if (!/^\w+$/.test(id)) throw notFound('No such thread or document.');
   const { userId, access } = session.session;
   const { entered } = await store.listMemberships(userId, access);
   for (const { organizationId } of entered) {
@@ -117,8 +115,7 @@ export async function findHome(
 }
 
 /** A thread as the console shows it to one person, without its messages. */
-export interface ThreadHeadView extends Omit<WholeThread, 'messages'> {
-  readonly status: ThreadStatus;
+export interface ThreadHeadView extends Omit<LargeThread, 'parts'> {
   readonly mine: boolean;
   /** The creator's address; null once they have left. */
   readonly createdBy: string | null;

@@ -1,5 +1,5 @@
 import { invalid } from '../../domain/errors.ts';
-import { HitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
+import { type HitFinder, hitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
 import { SearchQueue } from '../../domain/fair-queue.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadQuery, ThreadSummary } from '../../storage/store.ts';
@@ -59,7 +59,7 @@ export async function searchThreads(
         context,
         // The summary has the current state; the index may be a moment behind.
         rows.filter(({ summary }) => input.state === undefined || summary.state === input.state),
-        words && new HitFinder(words, vocabulary),
+        words && hitFinder(words, vocabulary),
       ),
       nextCursor: found.length > limit ? seal.seal(listing, page.at(-1)!.place) : null,
     };
