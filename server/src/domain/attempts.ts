@@ -40,11 +40,8 @@ export class AttemptLimit {
 
   count(key: string): void {
     const attempts = this.#current(key);
-    if (attempts !== undefined) {
-      attempts.count += 1;
-      return;
-    }
-    setBounded(this.#attempts, key, { count: 1, since: this.#now() }, rememberedMax);
+    if (attempts !== undefined) attempts.count += 1;
+    else setBounded(this.#attempts, key, { count: 1, since: this.#now() }, rememberedMax);
   }
 
   /** Removes an attempt that was counted in advance, so that concurrent attempts cannot exceed the limit. */
@@ -76,10 +73,7 @@ const noteEveryMs = 15 * 60_000;
 const peopleMax = 10_000;
 const placesMax = 100;
 
-/**
- * Counts failed sign-ins in memory, by the address that was tried, for the audit log: the first at once, later ones
- * combined. They are written outside of requests, so that timing does not reveal which addresses exist.
- */
+/** For the audit log. Written outside of requests, so that timing does not reveal which addresses exist. */
 export class FailedSignIns {
   readonly #now: () => number;
   readonly #failures = new Map<string, FailedSignIn>();
@@ -99,10 +93,7 @@ export class FailedSignIns {
     if (failures.places.size < placesMax) failures.places.add(place);
   }
 
-  /**
-   * Returns the counts that are due, or all of them, and treats them as noted. Pass those that could not be written to
-   * `giveBack`.
-   */
+  /** The counts that are due, or all. They count as noted: pass those that could not be written to `giveBack`. */
   take(all = false): { email: string; count: number; places: number; traceId: string }[] {
     const now = this.#now();
     const due = [];

@@ -52,11 +52,13 @@ export function sealCursor(seal: Seal, listing: Listing, next: Walk | LogPositio
   return seal.seal(JSON.stringify([version, ...listing]), JSON.stringify(next));
 }
 
+/** Undefined without a cursor. */
 export function openCursor<Next extends Walk | LogPosition>(
   seal: Seal,
   listing: Listing,
-  cursor: string,
-): Next {
+  cursor: string | undefined,
+): Next | undefined {
+  if (cursor === undefined) return undefined;
   const text = seal.open(JSON.stringify([version, ...listing]), cursor);
   if (text === undefined) throw invalid('cursor: was not returned by this listing.');
   return JSON.parse(text) as Next;

@@ -163,10 +163,7 @@ export const limitEntries: readonly (readonly [string, Limit])[] = [
   ...Object.entries(fixed),
 ];
 
-/**
- * Every limit, with its default, its variable and its sentence. HTTP, use cases, stores, console and commands read the
- * values from here: through `Context.limits`, and in the console through the session's `limits`. Lengths are in code points.
- */
+/** Lengths are in code points. Values are read through `Context.limits`, and in the console through the session. */
 export const limits = Object.fromEntries(limitEntries) as Readonly<Record<LimitName, Limit>>;
 
 export type Limits = Readonly<Record<LimitName, number>>;

@@ -28,10 +28,7 @@ export function canBeReadBy(thread: Thread, userId: UserId | null): boolean {
   return thread.deletedAt === null && (thread.published || thread.userId === userId);
 }
 
-/**
- * The error for a change by a caller who did not create the thread (§7): an unreadable thread is not found, a readable one
- * is forbidden. `action` completes "Only the creator of a thread can …".
- */
+/** §7: an unreadable thread is not found, a readable one forbidden. `action` is as in "Only the creator can …". */
 export function changeRefused(
   principal: Principal,
   thread: Thread | undefined,

@@ -11,10 +11,8 @@ export function cutText(text: string, lengthMax: number): string {
   // Read only the beginning, because the text can be megabytes long.
   const letters = [...text.slice(0, 2 * (lengthMax + 1))];
   if (letters.length <= lengthMax) return text;
-  return `${letters
-    .slice(0, lengthMax - 1)
-    .join('')
-    .trimEnd()}…`;
+  const kept = letters.slice(0, lengthMax - 1).join('');
+  return `${kept.trimEnd()}…`;
 }
 
 /** Created on first use: the first use of `Intl` takes 19 ms, which would delay the start. */

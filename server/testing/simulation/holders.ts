@@ -1,5 +1,5 @@
 import type { Context } from '../../src/usecases/context.ts';
-import { findRunningReply, waitForReply } from '../../src/usecases/replies/wait-for-reply.ts';
+import { findRunningReply, waitForReply } from '../../src/usecases/replies/replies.ts';
 import { followThread } from '../../src/usecases/threads/follow-thread.ts';
 import { checkRead, inConsole, readThread } from './callers.ts';
 import type { SimulatedNode } from './node.ts';

@@ -1,4 +1,4 @@
-import { findRunningReply, waitForReply } from '../../usecases/replies/wait-for-reply.ts';
+import { findRunningReply, waitForReply } from '../../usecases/replies/replies.ts';
 import { getThread, getThreadVersion, type LargeThread } from '../../usecases/threads/get-thread.ts';
 import type { Piece } from '../long-responses.ts';
 import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../request.ts';

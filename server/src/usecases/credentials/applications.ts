@@ -20,11 +20,8 @@ export async function createApplication(
   const outcome = await store.createApplication(organizationId, { id, name, secretHash }, note);
   if (outcome === 'created') return { id, clientSecret };
   const { organizationApplicationsMax: max } = context.limits;
-  throw notIssued(
-    change,
-    outcome,
-    `The organization has ${max} applications: delete those that nobody uses.`,
-  );
+  const tooMany = `The organization has ${max} applications: delete those that nobody uses.`;
+  throw notIssued(change, outcome, tooMany);
 }
 
 /** Returns the new secret. The old one and every token issued under it are void once this resolves (§5.8). */

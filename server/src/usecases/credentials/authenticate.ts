@@ -24,10 +24,7 @@ export async function readCredential(context: Context, text: string | undefined)
   return { kind: 'application', ...claims };
 }
 
-/**
- * Unknown and revoked credentials are `UNAUTHORIZED`; a valid one without the public API is `NOT_FOUND` (§7). Reads the
- * store on every call, so that revocation takes effect at once.
- */
+/** Asks the store on every call, so that a revocation takes effect at once. Without the public API: `NOT_FOUND` (§7). */
 export async function authenticate({ store }: Context, credential: Credential): Promise<Principal> {
   if (credential.kind === 'key') {
     const grant = await store.findKeyGrant(credential.hash);

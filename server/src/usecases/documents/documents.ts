@@ -123,10 +123,7 @@ export async function removeDocument(change: Change, documentId: string): Promis
 /** A call ends with the document that reaches this number: as many as the largest document may have by default. */
 const removedPassagesMax = fixed.documentPassagesMax.default;
 
-/**
- * Removes documents one by one, each with its audit entry, until it has removed enough passages for one call. `handled`
- * is the number of ids that it has processed. `confirm` rejects if the caller may no longer remove documents.
- */
+/** One by one, each with its audit entry, until enough passages for one call are gone. `handled`: how many ids it tried. */
 export async function removeDocuments(
   change: Change,
   documentIds: readonly string[],

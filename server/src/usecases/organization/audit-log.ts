@@ -19,8 +19,7 @@ export async function listAudit(
 ): Promise<{ events: AuditEvent[]; nextCursor: string | null }> {
   const { traceId, actor, action, from = 0, to = Number.MAX_SAFE_INTEGER - 1 } = search;
   const listing = ['audit', organizationId, traceId, actor, action, from, to];
-  const before =
-    cursor === undefined ? { at: to + 1, id: '' } : openCursor<LogPosition>(seal, listing, cursor);
+  const before = openCursor<LogPosition>(seal, listing, cursor) ?? { at: to + 1, id: '' };
   // One extra entry shows whether there is another page.
   const page = { before, since: from, limit: limit + 1 };
   const { events, searched } = await store.listAudit(organizationId, { ...page, actor, action, traceId });
@@ -37,14 +36,8 @@ export function targetName({ subject, subjectEmail, detail }: AuditEvent): strin
 }
 
 export function actorName({ actor, actorEmail }: AuditEvent): string {
-  switch (actor.kind) {
-    case 'user':
-      return actorEmail ?? actor.userId;
-    case 'operator':
-      return 'Operator';
-    case 'skein':
-      return 'Skein';
-  }
+  if (actor.kind === 'user') return actorEmail ?? actor.userId;
+  return actor.kind === 'operator' ? 'Operator' : 'Skein';
 }
 
 export interface Change extends OrganizationCall {

@@ -39,10 +39,7 @@ export function purgeOrganization(
   return purge(store, proceed, (_rows, keepName) => store.purgeOrganization(organizationId, keepName));
 }
 
-/**
- * Membership and keys end first, so that no new data is created, and again if the person joins again meanwhile. Run it
- * again after an interruption to finish.
- */
+/** Membership and keys end first, and again if the person rejoins meanwhile. Run it again after an interruption. */
 export function purgePerson(change: Change, person: PurgedPerson, proceed: Proceed): Promise<Purged> {
   const { store } = change.context;
   let isActive: boolean | undefined = true;

@@ -7,6 +7,7 @@ import type { RequestFilter, TrafficCount } from '../../storage/store.ts';
 import type { OrganizationCall } from '../context.ts';
 import type { KeyOwners } from '../credentials/api-keys.ts';
 import { nextTurn } from '../turns.ts';
+import type { AuditSearch } from './audit-log.ts';
 import { organizationNotFound } from './organization.ts';
 
 interface NamedCredential {
@@ -104,11 +105,7 @@ function percentilesOf(counts: readonly TrafficCount[]) {
   return { p50: percentile(buckets, 0.5), p95: percentile(buckets, 0.95), p99: percentile(buckets, 0.99) };
 }
 
-interface RequestSearch extends RequestFilter {
-  readonly traceId?: string | undefined;
-  /** In milliseconds, both included. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
+interface RequestSearch extends RequestFilter, Pick<AuditSearch, 'from' | 'to' | 'traceId'> {
   readonly cursor?: string | undefined;
   readonly limit: number;
 }
@@ -119,8 +116,7 @@ export async function listRequests(call: OrganizationCall, search: RequestSearch
   const { store, seal } = context;
   const { from = 0, to = Number.MAX_SAFE_INTEGER - 1, cursor, limit, traceId, ...filter } = search;
   const listing = ['requests', organizationId, filter, from, to];
-  const before =
-    cursor === undefined ? { at: to + 1, id: '' } : openCursor<LogPosition>(seal, listing, cursor);
+  const before = openCursor<LogPosition>(seal, listing, cursor) ?? { at: to + 1, id: '' };
   // One extra entry shows whether there is another page.
   const query = { ...filter, before, since: from, limit: limit + 1 };
   const { requests, searched } =

@@ -4,8 +4,8 @@ import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
 import { changeRefused } from '../../domain/principal.ts';
 import { countedForPeople } from '../../domain/text.ts';
-import type { NewRating, NewReply, Rating } from '../../storage/store.ts';
-import type { PersonCall } from '../context.ts';
+import type { NewRating, NewReply, Rating, ReplyName } from '../../storage/store.ts';
+import type { PersonCall, PrincipalCall } from '../context.ts';
 import type { UserChange } from '../organization/audit-log.ts';
 import { findOwnThread } from '../threads/get-thread.ts';
 import { reportEnded } from './tend-replies.ts';
@@ -95,7 +95,37 @@ export async function listUnanswered(
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },
 ) {
   const listing = ['unanswered', organizationId, userId];
-  const before = cursor === undefined ? undefined : openCursor<LogPosition>(seal, listing, cursor);
+  const before = openCursor<LogPosition>(seal, listing, cursor);
   const { rows, next } = await store.listUnanswered(organizationId, userId, { limit, before });
   return { replies: rows, nextCursor: next && sealCursor(seal, listing, next) };
+}
+
+/** The running reply of a thread that the principal may read; undefined if none is running. */
+export async function findRunningReply(
+  { context: { store }, principal }: PrincipalCall,
+  threadId: string,
+): Promise<ReplyName | undefined> {
+  if (!isThreadId(threadId)) throw threadNotFound();
+  const { organizationId } = principal;
+  const messageId = await store.findRunningReply(organizationId, threadId, principal);
+  if (messageId === undefined) throw threadNotFound();
+  return messageId === null ? undefined : { organizationId, threadId, messageId };
+}
+
+/** Waits until the reply has ended, or `until` aborts. Waiting costs only an entry in memory. */
+export async function waitForReply(call: PrincipalCall, reply: ReplyName, until: AbortSignal): Promise<void> {
+  if (until.aborted) return;
+  const { replySignals, telemetry } = call.context;
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const unwatch = replySignals.watch(reply, end);
+  until.addEventListener('abort', () => end(), { once: true });
+  telemetry.readsWaiting(1);
+  // It may have ended after it was read and before it was watched.
+  const checked = findRunningReply(call, reply.threadId).then((running) =>
+    running?.messageId === reply.messageId ? ended : undefined,
+  );
+  await Promise.race([ended, checked]).finally(() => {
+    unwatch();
+    telemetry.readsWaiting(-1);
+  });
 }

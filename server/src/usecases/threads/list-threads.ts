@@ -35,7 +35,7 @@ export async function listThreads(
   const listing = listingOf(principal, selection);
   // The cursor of another principal or selection is rejected, too.
   const walkOf = ['threads', organizationId, listing, selection.scope];
-  const done = cursor === undefined ? undefined : openCursor<Walk>(seal, walkOf, cursor);
+  const done = openCursor<Walk>(seal, walkOf, cursor);
   const walkedBefore = done?.walked ?? 0;
   const count = Math.min(limit, Math.max(0, paginationWindow - walkedBefore));
   const { page, start, isLonger } = await readPage(context, organizationId, listing, count, done);
