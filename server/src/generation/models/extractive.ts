@@ -7,13 +7,7 @@ import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { type Question, questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
 import { type Quote, quotedText, render, shownHeading, shownUnits, withHeader } from './extractive/quote.ts';
-import {
-  asksAboutItself,
-  asksNothing,
-  noDocuments,
-  selfDescription,
-  smallTalkReply,
-} from './extractive/small-talk.ts';
+import { asksNothing, noDocuments, smallTalkReply } from './extractive/small-talk.ts';
 
 const outlinesMax = 20;
 const documentsNamedMax = 3;
@@ -29,9 +23,9 @@ export function extractiveModel(store: PassageStore): Model {
       const { organizationId, accountId, conversation, signal } = request;
       const outlines = () => store.outlineDocuments(organizationId, accountId, outlinesMax);
       const prompt = conversation.at(-1)?.content ?? '';
-      const reply = asksAboutItself(prompt) ? selfDescription(await outlines()) : smallTalkReply(prompt);
+      const reply = smallTalkReply(prompt);
       if (reply !== undefined) {
-        yield { type: 'text', text: reply };
+        yield { type: 'text', text: typeof reply === 'string' ? reply : reply(await outlines()) };
         return;
       }
       const questions = questionsOf(conversation);

@@ -10,6 +10,10 @@ test('a prompt without a topic asks something if a question mark follows a lette
   for (const prompt of ['Tell me more', '?', '?? and', '', 'Hello']) isNoQuestion(prompt);
 });
 
+test('a question about the model itself asks nothing about the documents', () => {
+  for (const prompt of ['Who are you?', 'What can you do for me?']) isNoQuestion(prompt);
+});
+
 test('a long prompt is read once', () => {
   // Reading the rest again for every letter would take hours.
   const prompt = 'the '.repeat(1_000_000);

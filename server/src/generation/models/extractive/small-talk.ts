@@ -3,7 +3,9 @@ import { conceptsOf } from '../../retrieval/question.ts';
 
 const about = 'I answer questions by quoting your organization’s documents.';
 
-const replies: readonly (readonly [RegExp, string])[] = [
+type Reply = string | ((outlines: readonly DocumentOutline[]) => string);
+
+const replies: readonly (readonly [RegExp, Reply])[] = [
   [
     /^(?:(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))(?: there| all| everyone| skein)?[\s!.,]*)+(?:how are you(?: doing| today)?[\s?!.]*)?$/i,
     `Hello! ${about} What would you like to know?`,
@@ -14,15 +16,16 @@ const replies: readonly (readonly [RegExp, string])[] = [
   ],
   [/^how are you(?: doing| today)?[\s?!.]*$/i, `I’m fine, thanks. ${about} What would you like to know?`],
   [/^(?:good ?bye|bye|see you|ciao)[\s!.]*$/i, 'Goodbye!'],
+  [
+    /^(?:so[\s,]+)?(?:who|what) are you[\s?!.]*$|^what (?:can|do|could) you (?:do|help|answer)\b.{0,30}$|^(?:how )?can you help(?: me)?[\s?!.]*$|^help(?: me)?[\s?!.]*$|^what (?:can|could|should|may) i ask(?: you)?(?: about)?[\s?!.]*$|^what (?:do you know|are you for|documents do you (?:have|know))(?: about)?[\s?!.]*$|^what (?:is|are) (?:in )?(?:the|your|these) documents(?: about)?[\s?!.]*$/i,
+    selfDescription,
+  ],
 ];
-
-const aboutItself =
-  /^(?:so[\s,]+)?(?:who|what) are you[\s?!.]*$|^what (?:can|do|could) you (?:do|help|answer)\b.{0,30}$|^(?:how )?can you help(?: me)?[\s?!.]*$|^help(?: me)?[\s?!.]*$|^what (?:can|could|should|may) i ask(?: you)?(?: about)?[\s?!.]*$|^what (?:do you know|are you for|documents do you (?:have|know))(?: about)?[\s?!.]*$|^what (?:is|are) (?:in )?(?:the|your|these) documents(?: about)?[\s?!.]*$/i;
 
 const readLengthMax = 100;
 
 /** The reply to a prompt that asks nothing about the documents. */
-export function smallTalkReply(prompt: string): string | undefined {
+export function smallTalkReply(prompt: string): Reply | undefined {
   const text = prompt.trim();
   return text.length > readLengthMax ? undefined : replies.find(([pattern]) => pattern.test(text))?.[1];
 }
@@ -35,18 +38,13 @@ export function asksNothing(prompt: string): boolean {
   return conceptsOf(prompt).length === 0 && !/\p{L}/u.test(asked);
 }
 
-export function asksAboutItself(prompt: string): boolean {
-  const text = prompt.trim();
-  return text.length <= readLengthMax && aboutItself.test(text);
-}
-
 const titlesMax = 5;
 const examplesMax = 3;
 
 export const noDocuments =
   'There are no documents to answer from yet. Add some on the Documents page or with `skein doc add`, then ask again.';
 
-export function selfDescription(outlines: readonly DocumentOutline[]): string {
+function selfDescription(outlines: readonly DocumentOutline[]): string {
   if (outlines.length === 0) return noDocuments;
   const titles = outlines.slice(0, titlesMax).map(({ title }) => `“${title}”`);
   const more = outlines.length > titlesMax ? ' and others' : '';
