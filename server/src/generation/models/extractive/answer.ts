@@ -1,10 +1,9 @@
 import { priceAsked } from '../../retrieval/question.ts';
-import { contextWeights } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
 import { compareUnits, type Quote, quoteAround, shownWordsMin } from './quote.ts';
-import { comparerOf, confidenceWeights, type Features, scoreOf } from './score.ts';
+import { comparerOf, confidenceWeights, scoreOf } from './score.ts';
 
 /** What the documents say about one question. */
 export interface Answer {
@@ -17,12 +16,7 @@ export interface Answer {
 }
 
 /** The best quote from one passage. */
-export interface Candidate {
-  readonly quote: Quote;
-  readonly features: Features;
-  /** The estimated probability that this quote is the best one. Those of all candidates add up to 1. */
-  readonly share: number;
-}
+export type Candidate = ReturnType<typeof candidatesFor>[number];
 
 /** How many passages are compared for each question. */
 export const passagesMax = 10;
@@ -73,23 +67,22 @@ function requoted(candidates: readonly Candidate[], wordsMax: readonly number[])
 const repetitionCost = 2;
 
 /** One candidate per passage, best first. */
-export function candidatesFor(question: Question, findings: SearchFindings, wordsMax: number): Candidate[] {
+export function candidatesFor(question: Question, findings: SearchFindings, wordsMax: number) {
   const featuresOf = comparerOf(question, findings);
   const scored = findings.ranked.flatMap(({ passage, score: rank }) => {
-    const context = contextWeights(findings.concepts, passage);
-    const units = compareUnits(findings, passage, context, wordsMax, question.earlierReplies);
+    const units = compareUnits(findings, passage, wordsMax, question.earlierReplies);
     if (units.length === 0) return [];
     const scores = units.map(({ score }) => score);
     const key = scores.indexOf(Math.max(...scores));
     const quote = quoteAround(passage, key, wordsMax);
-    const features = featuresOf(quote, units, context, rank);
+    const features = featuresOf(quote, units, rank);
     const isRepeated = units.slice(quote.from, quote.to + 1).every((unit) => unit.isRepeated);
     return [{ quote, features, score: scoreOf(features) - (isRepeated ? repetitionCost : 0) }];
   });
   const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);
-  return scored
-    .sort((a, b) => b.score - a.score)
-    .map(({ score, ...one }) => ({ ...one, share: Math.exp(score) / total }));
+  /** `share`: the estimated probability that this quote is the best one. */
+  const candidates = scored.map((one) => ({ ...one, share: Math.exp(one.score) / total }));
+  return candidates.sort((a, b) => b.score - a.score);
 }
 
 /** The best candidate, and the next one if it is nearly as good. */

@@ -29,7 +29,7 @@ it('a long sentence counts as repeated if an earlier reply quoted its beginning'
   ] as const) {
     const earlier = render(quoteAround(passage, 0, wordsBefore), 1);
     assert.match(earlier, /^\*\*Felting is an old craft.* …\*\* \[1\]$/);
-    const isRepeated = compareUnits(findings, passage, [], wordsNow, earlier).map((unit) => unit.isRepeated);
+    const isRepeated = compareUnits(findings, passage, wordsNow, earlier).map((unit) => unit.isRepeated);
     assert.deepEqual(isRepeated, [true, false], `${wordsBefore} words before, ${wordsNow} now`);
   }
 });

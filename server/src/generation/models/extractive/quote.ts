@@ -9,61 +9,42 @@ import {
   type Unit,
   withoutTable,
 } from '../../reading/passage-parts.ts';
-import { coverageOf, largerWeights, matchedWeights } from '../../retrieval/ranking.ts';
+import { contextWeights, coverageOf, largerWeights, matchedWeights } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { remembered, termCounts } from '../../retrieval/terms.ts';
-
-/** A part of a passage: the units from `from` to `to`, and the one that answers best. */
-export interface Quote {
-  readonly passage: FoundPassage;
-  readonly units: readonly Unit[];
-  readonly from: number;
-  readonly to: number;
-  readonly key: number;
-}
 
 /** Score adjustments for a unit that has words of the question, has what it asks for, is code, or was quoted before. */
 const weights = { own: 0.3, sought: 0.4, code: -0.3, repeated: -0.4 };
 
-/** A unit of a passage, compared with a question. */
-export interface ComparedUnit {
-  /** Per concept of the question, the weight that the unit itself matches. */
-  readonly matched: readonly number[];
-  /** How many things it has of what the question asks for. */
-  readonly sought: number;
-  /** Whether an earlier reply quotes it, and it has neither what the question asks for nor all of its own words. */
-  readonly isRepeated: boolean;
-  /** How well it answers the question: the unit with the highest score is the key of a quote. */
-  readonly score: number;
-}
+export type ComparedUnit = ReturnType<typeof compareUnits>[number];
 
 /** An answer shows at least this many words of a unit that is too long. */
 export const shownWordsMin = 28;
 
-/**
- * A unit that is too long counts as its beginning, which is what a quote shows of it. `context` is what the passage's
- * heading and title match.
- */
+/** Compares the units of a passage with a question. One that is too long counts as its beginning, which a quote shows. */
 export function compareUnits(
   { concepts, sought }: SearchFindings,
-  { text }: FoundPassage,
-  context: readonly number[],
+  passage: FoundPassage,
   wordsMax: number,
   earlierReplies = '',
-): ComparedUnit[] {
+) {
   const quoted = withoutBold(earlierReplies);
+  const context = contextWeights(concepts, passage);
   const hasOwnWords = concepts.some(({ isContext }) => !isContext);
-  return unitsOf(text).map((whole) => {
+  return unitsOf(passage.text).map((whole) => {
     const unit = cutUnit(whole, wordsMax);
     const counts = unit === whole ? whole.counts : termCounts(withHeader(unit));
-    const matched = matchedWeights(concepts, counts);
+    const own = matchedWeights(concepts, counts);
+    // Together with the heading and the title of the passage.
+    const matched = largerWeights(context, own);
     const has = sought?.test(unit.text) ? sought.count : 0;
-    const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || matched[at]! > 0);
+    const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || own[at]! > 0);
     const beginning = () => withoutBold(withoutFootnotes(firstWords(unit, shownWordsMin)));
+    // What the question asks for, or all of its own words, may be quoted again.
     const isRepeated = quoted !== '' && has === 0 && !isAsked && quoted.includes(beginning());
     const score =
-      coverageOf(concepts, largerWeights(context, matched)) +
-      weights.own * coverageOf(concepts, matched) +
+      coverageOf(concepts, matched) +
+      weights.own * coverageOf(concepts, own) +
       weights.sought * has +
       (unit.kind === 'code' ? weights.code : 0) +
       (isRepeated ? weights.repeated : 0);
@@ -81,8 +62,11 @@ function withoutBold(text: string): string {
 
 export const innermostHeading = memoized(({ heading }: FoundPassage) => heading.split(' › ').at(-1)!);
 
+/** A part of a passage: the units from `from` to `to`, and the key unit, which answers best. */
+export type Quote = ReturnType<typeof quoteAround>;
+
 /** The units around the key unit, as many as fit; of a key unit that is too long, its beginning. */
-export function quoteAround(passage: FoundPassage, key: number, wordsMax: number): Quote {
+export function quoteAround(passage: FoundPassage, key: number, wordsMax: number) {
   const all: readonly Unit[] = unitsOf(passage.text);
   const units = all.with(key, cutUnit(all[key]!, wordsMax));
   return { passage, units, key, ...extentOf(units, key, wordsMax) };

@@ -45,15 +45,10 @@ export function comparerOf({ text }: Question, { concepts }: SearchFindings) {
   const terms = new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term)));
   const words = tokensOf(text).filter((token) => !stopWords.has(token));
   const pairs = words.slice(1).map((word, at) => ` ${words[at]} ${word} `);
-  return (
-    { passage, from, to, key }: Quote,
-    units: readonly ComparedUnit[],
-    context: readonly number[],
-    rank: number,
-  ): Features => {
+  return ({ passage, from, to, key }: Quote, units: readonly ComparedUnit[], rank: number): Features => {
     const shown = units.slice(from, to + 1).map((unit) => unit.matched);
-    const matched = shown.reduce(largerWeights, context);
-    const all = largerWeights(context, matchedWeights(concepts, termsOfParts(passage).text));
+    const matched = shown.reduce(largerWeights);
+    const all = largerWeights(matched, matchedWeights(concepts, termsOfParts(passage).text));
     const { lines, heading, title, name, length } = wordsOfParts(passage);
     const isPair = (pair: string) => lines.some((line) => line.includes(pair));
     return {
