@@ -11,11 +11,7 @@ import {
   type PassageSearch,
   type ReplyRequest,
 } from '../src/generation/model.ts';
-import {
-  type LanguageModelOptions,
-  languageModel,
-  type ProviderOptions,
-} from '../src/generation/models/language.ts';
+import { type LanguageModelOptions, languageModel } from '../src/generation/models/language.ts';
 import { type ProviderStandIn, startProvider } from './provider-stand-in.ts';
 
 export const apiKey = 'sk-stand-in-Zq81-Zq81-secret';
@@ -60,7 +56,7 @@ export interface Outcome {
 }
 
 interface Trial {
-  readonly provider: ProviderOptions['provider'];
+  readonly provider: LanguageModelOptions['provider'];
   readonly standIn: ProviderStandIn;
   modelWith(options?: Partial<LanguageModelOptions>): Drafter;
   /** Drafts until it ends or fails. Creates a model if none is given. */

@@ -7,44 +7,32 @@ import {
   type ReplyRequest,
   untilAborted,
 } from '../model.ts';
-import { boundedFetch } from './language/bounded-fetch.ts';
+import { boundedFetch, type FetchBounds } from './language/bounded-fetch.ts';
 import { draftEvents } from './language/draft.ts';
 import { ProviderRefusal } from './language/errors.ts';
-import { PassageSearches } from './language/passage-searches.ts';
+import { passageSearches } from './language/passage-searches.ts';
 
-export interface ProviderOptions {
+export interface LanguageModelOptions extends Pick<FetchBounds, 'silenceMs' | 'traceHeaders'> {
   readonly provider: 'openai-compatible' | 'anthropic';
   /** The provider's name for it. */
   readonly model: string;
   /** The address of an OpenAI-compatible provider, with its version: `http://127.0.0.1:11434/v1`. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
-}
-
-export interface LanguageModelOptions extends ProviderOptions {
   /** Shown as the message's `model`. */
   readonly name: string;
   readonly library: PassageSearch;
-  /** How long the provider may send nothing. */
-  readonly silenceMs: number;
   readonly replyLengthMax: number;
-  readonly now?: () => number;
-  /** Headers that continue the trace of a reply at the provider. */
-  readonly traceHeaders?: (() => Record<string, string>) | undefined;
 }
 
 const anthropicBaseUrl = 'https://api.anthropic.com/v1';
-const answerBytesMax = 32 * 1024 * 1024;
-const lineBytesMax = 1024 * 1024;
 
 /**
  * A language model behind a provider's API. It is given passages for the prompt, and may search for more. It does not
  * retry: the worker does, and its retries survive a restart.
  */
 export function languageModel(options: LanguageModelOptions): Drafter {
-  const { apiKey, silenceMs, traceHeaders, now = Date.now } = options;
-  const bounded = boundedFetch({ silenceMs, answerBytesMax, lineBytesMax, now, traceHeaders });
-  const load = loadOnce(() => loadModel(options, bounded));
+  const load = loadOnce(() => loadModel(options));
   /** False once the provider answered without tools a request that it refused with them. */
   let supportsTools = true;
 
@@ -52,7 +40,7 @@ export function languageModel(options: LanguageModelOptions): Drafter {
     const ended = new AbortController();
     const signal = AbortSignal.any([request.signal, ended.signal]);
     try {
-      const searches = new PassageSearches(options.library, request, apiKey);
+      const searches = passageSearches(options.library, request, options.apiKey);
       const hasDocuments = yield* searches.first();
       const draft = { ...options, request, signal, searches, model: await load() };
       const withTools = hasDocuments && supportsTools;
@@ -78,20 +66,15 @@ export function languageModel(options: LanguageModelOptions): Drafter {
 }
 
 /** Loads the provider's package with the first draft. */
-async function loadModel(
-  { provider, model, baseUrl, apiKey }: ProviderOptions,
-  fetch: typeof globalThis.fetch,
-): Promise<LanguageModelV4> {
+async function loadModel(options: LanguageModelOptions): Promise<LanguageModelV4> {
+  const { provider, model, baseUrl, apiKey } = options;
+  const fetch = boundedFetch(options);
   // Every setting is given, because the SDK takes missing ones from the environment.
   if (provider === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ baseURL: baseUrl ?? anthropicBaseUrl, apiKey: apiKey ?? '', fetch })(model);
   }
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-  return createOpenAICompatible({
-    name: 'provider',
-    baseURL: baseUrl ?? '',
-    fetch,
-    ...(apiKey !== undefined && { apiKey }),
-  })(model);
+  const optional = apiKey === undefined ? {} : { apiKey };
+  return createOpenAICompatible({ name: 'provider', baseURL: baseUrl ?? '', fetch, ...optional })(model);
 }

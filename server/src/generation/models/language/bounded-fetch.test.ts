@@ -21,7 +21,6 @@ describe('a bounded fetch', () => {
       silenceMs: 20_000,
       answerBytesMax: 1_000_000,
       lineBytesMax: 100_000,
-      now: Date.now,
       ...bounds,
     });
     const body = JSON.stringify({ messages: [{ role: 'user', content: command }] });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { apiKey, library, requestOf } from '../../../../testing/describe-drafts.ts';
 import { draftEvents } from './draft.ts';
-import { PassageSearches } from './passage-searches.ts';
+import { passageSearches } from './passage-searches.ts';
 
 const pieces = 100_000;
 
@@ -25,7 +25,7 @@ function draftOf(type: 'text' | 'reasoning', delta: string) {
       model: { doStream } as Partial<LanguageModelV4> as LanguageModelV4,
       request,
       signal: request.signal,
-      searches: new PassageSearches(library, request, apiKey),
+      searches: passageSearches(library, request, apiKey),
       apiKey,
       replyLengthMax: Number.MAX_SAFE_INTEGER,
     },

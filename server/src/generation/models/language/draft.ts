@@ -70,8 +70,9 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
     const mayCall = requests < requestsMax;
     const toolChoice = { type: mayCall ? 'auto' : 'none' } as const;
     const tools = withTools ? { tools: [searchTool], toolChoice } : {};
-    const answer = new Answer(text);
-    yield* answer.read(() => model.doStream({ prompt, abortSignal, ...tools }));
+    const answer = new Answer();
+    const read = answer.read(() => model.doStream({ prompt, abortSignal, ...tools }));
+    for await (const part of read) yield* text.take(part);
     if (answer.calls.length === 0) return yield* text.finish(answer.finishReason);
     if (!withTools || !mayCall) {
       throw new ModelError('The model searched although it had to answer.', { transient: true });
@@ -101,20 +102,15 @@ class Answer {
   finishReason = '';
   #callsStarted = 0;
   #callsLength = 0;
-  readonly #text: DraftText;
   readonly #tagged = new TaggedReasoning();
   readonly #blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
 
-  constructor(text: DraftText) {
-    this.#text = text;
-  }
-
-  async *read(request: () => ReturnType<LanguageModelV4['doStream']>): AsyncGenerator<DraftEvent> {
+  async *read(request: () => ReturnType<LanguageModelV4['doStream']>): AsyncGenerator<ModelText> {
     let turnedAt = performance.now();
     try {
       const { stream } = await request();
       for await (const part of stream) {
-        for (const text of this.#take(part)) yield* this.#text.take(text);
+        yield* this.#take(part);
         // The answer is complete: what happens to the connection after it does not matter.
         if (this.finishReason !== '') return;
         // Buffered parts arrive without a turn of the event loop.
@@ -161,11 +157,9 @@ class Answer {
         return yield endOfReasoning;
       // The calls themselves may follow only at the end of the answer, after the SDK has kept all of them.
       case 'tool-input-start':
-        this.#callsStarted += 1;
-        return this.#boundCalls();
+        return this.#countCalls(1, 0);
       case 'tool-input-delta':
-        this.#callsLength += part.delta.length;
-        return this.#boundCalls();
+        return this.#countCalls(0, part.delta.length);
       case 'tool-call':
         this.calls.push(part);
         return;
@@ -179,7 +173,9 @@ class Answer {
     }
   }
 
-  #boundCalls(): void {
+  #countCalls(started: number, length: number): void {
+    this.#callsStarted += started;
+    this.#callsLength += length;
     if (this.#callsStarted <= callsMax && this.#callsLength <= callsLengthMax) return;
     throw new ModelError('The model searched too much at once.', { transient: true });
   }

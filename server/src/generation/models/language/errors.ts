@@ -20,9 +20,7 @@ export function cutOff(): ModelError {
   return new ModelError('The stream of the model was cut off.', { transient: true });
 }
 
-function malformed(): ModelError {
-  return new ModelError('The provider answered with a malformed stream.', { transient: false });
-}
+const permanentErrors = /invalid_request|authentication|permission|not_found|too_large|quota|billing|credit/;
 
 /**
  * Describes an error in our own words: messages of the SDK, the runtime and the provider may contain the prompt, the
@@ -33,7 +31,11 @@ export function modelErrorOf(error: unknown): ModelError {
   const ours = chain.find((each) => each instanceof ModelError);
   const known = ours ?? chain.map(knownError).find((each) => each !== undefined);
   if (known !== undefined) return known;
-  if (isObject(error) && !(error instanceof Error)) return errorInStream(error);
+  if (isObject(error) && !(error instanceof Error)) {
+    // An event of the stream. The request was accepted, so the error is transient unless its type says otherwise.
+    const transient = !permanentErrors.test(`${error.type} ${error.code}`);
+    return new ModelError('The provider reported an error in its stream.', { transient });
+  }
   const name = error instanceof Error && /^\w{1,60}$/.test(error.name) ? error.name : 'Error';
   return new ModelError(`The model failed (${name}).`, { transient: false });
 }
@@ -67,16 +69,18 @@ const unreachable = new Set(
 
 const untrusted = /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|HOSTNAME_MISMATCH/;
 
-const malformedStream = /^AI_(?:JSONParse|TypeValidation|EmptyResponseBody)Error |^\w* HPE_/;
+const malformed = /^AI_(?:InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody)Error |^\w* HPE_/;
 
-/** Errors of the SDK have a name, those of the network and the HTTP parser a code. */
+/** Errors of the SDK have a name, those of the network and the HTTP parser a code, events of a stream may have a status. */
 function knownError({ name, code, statusCode, data }: Record<string, unknown>): ModelError | undefined {
-  // Anthropic reports overload in the first event of a stream with status 200.
-  if (name === 'AI_APICallError' && Number(statusCode) >= 400) return new ProviderRefusal(Number(statusCode));
+  const status = [statusCode, code].map(Number).find((each) => each >= 400 && each < 600);
+  if (status !== undefined) return new ProviderRefusal(status);
   // With data, a tool call is invalid. Without, the stream ended too soon.
-  if (name === 'AI_InvalidResponseDataError') return data === undefined ? cutOff() : malformed();
+  if (name === 'AI_InvalidResponseDataError' && data === undefined) return cutOff();
   const reason = String(code);
-  if (malformedStream.test(`${name} ${reason}`)) return malformed();
+  if (malformed.test(`${name} ${reason}`)) {
+    return new ModelError('The provider answered with a malformed stream.', { transient: false });
+  }
   if (unreachable.has(reason)) {
     return new ModelError(`The provider could not be reached (${reason}).`, { transient: true });
   }
@@ -84,16 +88,6 @@ function knownError({ name, code, statusCode, data }: Record<string, unknown>): 
     return new ModelError('The provider’s certificate is not trusted.', { transient: false });
   }
   return undefined;
-}
-
-const permanentErrors = /invalid_request|authentication|permission|not_found|too_large|quota|billing|credit/;
-
-/** An error event of a stream. The request was accepted, so the error is transient unless its type says otherwise. */
-function errorInStream(error: Record<string, unknown>): ModelError {
-  const status = [error.statusCode, error.code].map(Number).find((each) => each >= 400 && each < 600);
-  if (status !== undefined) return new ProviderRefusal(status);
-  const transient = !permanentErrors.test(`${error.type} ${error.code}`);
-  return new ModelError('The provider reported an error in its stream.', { transient });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
