@@ -1,16 +1,5 @@
 import { words } from '../reading/passage-parts.ts';
 
-/** A citation in a draft, or several in a row: `[1]`, `[2][3]`, `[1] and [2]`. */
-export interface Citation {
-  /** Includes the spaces before it, unless the sentence needs the citation. */
-  readonly from: number;
-  readonly to: number;
-  /** Numbers of passages, from 1, in order. */
-  readonly passages: readonly number[];
-  /** Whether the sentence is incomplete without it: `As [1] says, …` */
-  readonly isWord: boolean;
-}
-
 /** Not a link: `[2](…)`. */
 const bracket = String.raw`\[\^?(?!0+\])\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*\](?!\()`;
 const joint = ' {0,2}(?:[,;&]|,? (?:and|or))? {0,2}';
@@ -18,13 +7,18 @@ const joint = ' {0,2}(?:[,;&]|,? (?:and|or))? {0,2}';
 const indexed = String.raw`(?<![\w.])(?:[A-Za-z]|[A-Za-z\d]+_\w+|\w+\([^\s()]*\))|\]`;
 const citation = new RegExp(`(?<!${indexed})${bracket}(?:${joint}${bracket})*`, 'g');
 
+/** A citation in a draft, or several in a row: `[1]`, `[2][3]`, `[1] and [2]`. */
+export type Citation = ReturnType<typeof citationsIn>[number];
+
 /** The citations in a text, in order, except within inline code. Takes time linear in the text. */
-export function citationsIn(text: string): Citation[] {
+export function citationsIn(text: string) {
   return Array.from(withoutCode(text).matchAll(citation), ({ 0: group, index: from }) => {
     const to = from + group.length;
     const isWord = isPartOfSentence(text, from, to);
     const extent = isWord ? { from, to } : removalOf(text, from, to);
-    return { ...extent, isWord, passages: group.match(/\d+/g)!.map(Number) };
+    /** Numbers of passages, from 1, in order. */
+    const passages = group.match(/\d+/g)!.map(Number);
+    return { ...extent, isWord, passages };
   });
 }
 
@@ -94,6 +88,7 @@ const says =
   /^\s+(?:say|state|explain|mention|note|describe|confirm|specif(?:y|ie)|add|write|define|list|show|suggest)e?s?\b/;
 const readBefore = 40;
 
+/** Whether the sentence is incomplete without the citation: `As [1] says, …` */
 function isPartOfSentence(line: string, from: number, to: number): boolean {
   const before = line.slice(0, from).trimEnd().slice(-readBefore);
   const after = line.slice(to, to + readBefore);

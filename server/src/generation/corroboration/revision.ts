@@ -20,10 +20,13 @@ export function revise(
   const documentOf = (passage: number) => passages[passage]?.documentId;
   const supports = pieces.flatMap((piece) => piece.cited);
   const supportsOf = Map.groupBy(supports, ({ passage }) => documentOf(passage));
-  const cited = new Set(pieces.flatMap(passagesCitedIn).map(documentOf));
-  const documents = [...cited].filter((id) => supportsOf.has(id));
+  const documents = new Set<ReturnType<typeof documentOf>>();
   /** 0 if the document is not a source. */
-  const numberOf = (passage: number) => documents.indexOf(documentOf(passage)) + 1;
+  const numberOf = (passage: number) => {
+    const document = documentOf(passage);
+    if (supportsOf.has(document)) documents.add(document);
+    return [...documents].indexOf(document) + 1;
+  };
   const statements: CheckedStatement[] = [];
   let text = '';
   for (const piece of pieces) {
@@ -38,18 +41,12 @@ export function revise(
     text += (piece.isRow ? withMarksInRow : withMarks)(wording, following);
     if (piece.isStatement) statements.push({ start, end: text.length, sources: inOrder });
   }
-  const sources = documents.map((document): Source => {
+  const sources = Array.from(documents, (document): Source => {
     const own = supportsOf.get(document)!;
     const { documentId: id, title, url } = passages[own[0]!.passage]!;
     return { id, title, url, snippet: snippetOf(own, evidence) };
   });
   return { text, sources, statements };
-}
-
-/** The passages that a sentence names, and those that support it, counted from 0. */
-function passagesCitedIn({ citations, cited }: CheckedPiece): number[] {
-  const named = citations.filter(({ isWord }) => isWord).flatMap(({ passages }) => passages);
-  return [...named.map((number) => number - 1), ...cited.map(({ passage }) => passage)];
 }
 
 const titleLengthMax = 120;

@@ -3,46 +3,35 @@ import { sentencesOf } from '../reading/passage-parts.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
 import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
 
-/** A sentence of a draft or of a passage, read once and compared with many others. */
-export interface Sentence {
-  readonly text: string;
-  /** Its words in order, to compare it word for word. */
-  readonly wording: string;
-  readonly tokens: ReadonlySet<string>;
-  /** Its content words, without figures and their units. */
-  readonly terms: ReadonlySet<string>;
-  /** Its words with a capital letter, except the first. */
-  readonly names: readonly string[];
-  readonly figures: readonly Figure[];
-  /** The terms that it denies. */
-  readonly negated: ReadonlySet<string>;
-}
+export type Evidence = ReturnType<typeof readEvidence>;
 
-/** A passage. The terms of its heading and title apply to every sentence. */
-export interface Evidence {
-  readonly sentences: readonly Sentence[];
-  readonly context: ReadonlySet<string>;
-}
-
-export function readEvidence({ title, heading, text }: FoundPassage): Evidence {
+export function readEvidence({ title, heading, text }: FoundPassage) {
   return {
     sentences: sentencesOf(text).map(readSentence),
+    /** They apply to every sentence. */
     context: new Set(tokensOf(`${title}. ${heading}`)),
   };
 }
 
-export function readSentence(text: string): Sentence {
+export type Sentence = ReturnType<typeof readSentence>;
+
+/** Reads a sentence of a draft or of a passage once, to compare it with many others. */
+export function readSentence(text: string) {
   const words = wordsOf(text);
   const figures = figuresOf(text);
   const units = new Set(figures.map(({ unit }) => termOf(unit ?? '')));
   const content = words.filter((word) => !stopWords.has(word) && !/^\d/.test(word)).map(termOf);
   return {
     text,
+    /** Its words in order, to compare it word for word. */
     wording: words.join(' '),
     tokens: new Set(words.map(termOf)),
+    /** Its content words, without figures and their units. */
     terms: new Set(content.filter((term) => !units.has(term))),
+    /** Its words with a capital letter, except the first. */
     names: namesOf(text),
     figures,
+    /** The terms that it denies. */
     negated: negatedTerms(text),
   };
 }

@@ -15,14 +15,18 @@ export interface Piece {
   readonly cites: readonly number[];
 }
 
+type Kind = 'text' | 'row' | 'heading';
+
 const markdown = new MarkdownIt();
 /** The blocks with sentences. All others, such as code, are text between statements. The header of a table is a heading. */
-const kinds = new Map<string, 'text' | 'row' | 'heading'>([
+const kinds = new Map<string, Kind>([
   ['paragraph_open', 'text'],
   ['tr_open', 'row'],
   ['heading_open', 'heading'],
   ['thead_open', 'heading'],
 ]);
+
+const lineStart = /^\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?/;
 
 /** Splits a Markdown draft into statements and the text between them. */
 export function* piecesOf(draft: string): Generator<Piece> {
@@ -35,22 +39,14 @@ export function* piecesOf(draft: string): Generator<Piece> {
     const kind = kinds.get(type);
     // The row of a header has been read with the header.
     if (kind === undefined || map === null || map[0] < next) continue;
+    const block = textOf(...map);
+    const text = block.trimEnd();
     yield* between(textOf(next, map[0]));
-    yield* piecesOfBlock(textOf(...map), kind === 'heading', kind === 'row');
+    yield* cut(text, kind === 'row' ? [text.length] : statementEnds(text), lineStart, kind);
+    yield* between(block.slice(text.length));
     next = map[1];
   }
   yield* between(textOf(next));
-}
-
-const lineStart = /^\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?/;
-
-function* piecesOfBlock(block: string, isHeading: boolean, isRow: boolean): Generator<Piece> {
-  const text = block.trimEnd();
-  for (const [gap, own] of cut(text, isRow ? [text.length] : statementEnds(text), lineStart)) {
-    yield* between(gap);
-    yield pieceOf(own, !isHeading, isRow);
-  }
-  yield* between(block.slice(text.length));
 }
 
 /** The ends of sentences with their citations, and of lines unless the next one starts with a lowercase letter. */
@@ -66,28 +62,26 @@ function statementEnds(text: string): number[] {
   return [...new Set(ends)].sort((a, b) => a - b);
 }
 
-/** The parts of a text up to each end, with the gap before each. The last end is the end of the text. */
-function cut(text: string, ends: readonly number[], gap: RegExp): [gap: string, text: string][] {
-  return ends.map((end, at) => {
+/** The pieces of a text up to each end, and the gaps between them. The last end is the end of the text. */
+function* cut(text: string, ends: readonly number[], gap: RegExp, kind: Kind): Generator<Piece> {
+  for (const [at, end] of ends.entries()) {
     const part = text.slice(ends[at - 1] ?? 0, end);
     const before = gap.exec(part)![0];
-    return [before, part.slice(before.length)];
-  });
+    const own = part.slice(before.length);
+    const citations = citationsIn(own);
+    yield* between(before);
+    yield {
+      text: own,
+      citations,
+      isStatement: kind !== 'heading' && isStatement(blankCitations(own, citations)),
+      isRow: kind === 'row',
+      cites: [...new Set(citations.flatMap(({ passages }) => passages))],
+    };
+  }
 }
 
 function* between(text: string): Generator<Piece> {
   if (text !== '') yield { text, citations: [], isStatement: false, isRow: false, cites: [] };
-}
-
-function pieceOf(text: string, canState: boolean, isRow: boolean): Piece {
-  const citations = citationsIn(text);
-  return {
-    text,
-    citations,
-    isStatement: canState && isStatement(blankCitations(text, citations)),
-    isRow,
-    cites: [...new Set(citations.flatMap(({ passages }) => passages))],
-  };
 }
 
 const clauseEnd = /; |, (?=(?:and|but|while|whereas|although|though|so|yet)\s)| [–—] /g;
@@ -109,12 +103,10 @@ export function clausesOf({ text, citations }: Piece): Piece[] {
     if (isStatement(prose.slice(ends.at(-1) ?? 0, end)) && isStatement(prose.slice(end))) ends.push(end);
   }
   if (ends.length === 0) return [];
-  const clauses = cut(text, [...ends, text.length], /^[\s,;–—]*/).map(
-    ([gap, own]) => [gap, pieceOf(own, true, false)] as const,
-  );
-  return clauses.flatMap(([gap, piece], at) => {
-    const cites = clauses.slice(at).find(([, one]) => one.cites.length > 0)?.[1].cites ?? [];
-    return [...between(gap), { ...piece, cites }];
+  const clauses = [...cut(text, [...ends, text.length], /^[\s,;–—]*/, 'text')];
+  return clauses.map((clause, at) => {
+    const cites = clauses.slice(at).find((one) => one.cites.length > 0)?.cites ?? [];
+    return { ...clause, cites };
   });
 }
 

@@ -57,23 +57,21 @@ function closestMatch(
   sentences: readonly Sentence[],
   passage: number,
 ): Support {
-  let single: Support = { passage, coverage: 0, from: 0, to: 0 };
-  let pair = single;
+  let closest: Support = { passage, coverage: 0, from: 0, to: 0 };
   let best = 0;
   const held = sentences.map(({ tokens }) => wordings.map((words) => words.some((word) => tokens.has(word))));
-  for (const [at, { figures: own }] of sentences.entries()) {
-    const coverage = shareOf(held[at]!);
-    const score = coverage + thresholds.figure * figures.filter((figure) => agrees(figure, own)).length;
-    if (score > best) [best, single] = [score, { passage, coverage, from: at, to: at }];
-    const before = held[at - 1] ?? [];
-    const both = at === 0 ? 0 : shareOf(held[at]!.map((isHeld, term) => isHeld || before[term]!));
-    if (both > pair.coverage) pair = { passage, coverage: both, from: at - 1, to: at };
+  for (const to of sentences.keys()) {
+    for (const from of to === 0 ? [to] : [to, to - 1]) {
+      const found = wordings.filter((_, term) => held[from]![term] || held[to]![term]);
+      const coverage = found.length / Math.max(1, wordings.length);
+      const own = sentences.slice(from, to + 1);
+      const agreeing = figures.filter((figure) => own.some((sentence) => agrees(figure, sentence.figures)));
+      const cost = from === to ? 0 : thresholds.pairGain;
+      const score = coverage + thresholds.figure * agreeing.length - cost;
+      if (score > best) [best, closest] = [score, { passage, coverage, from, to }];
+    }
   }
-  return pair.coverage >= single.coverage + thresholds.pairGain ? pair : single;
-}
-
-function shareOf(held: readonly boolean[]): number {
-  return held.filter(Boolean).length / Math.max(1, held.length);
+  return closest;
 }
 
 /** Whether the found sentences contradict the statement: another figure, another name, or the opposite. */
@@ -121,13 +119,7 @@ adult|child,domestic|international,online|offline,automatic|manual,automatically
 enable|disable,encrypted|unencrypted,gross|net,credit|debit,refundable|nonrefundable,possible|impossible,
 written|oral verbal,email|telephone|post,rise|fall,higher|lower,larger|smaller,longer|shorter`;
 
-interface Contrast {
-  /** The term itself, and those that agree with it. */
-  readonly same: readonly string[];
-  readonly opposite: readonly string[];
-}
-
-const contrasts = new Map<string, Contrast>();
+const contrasts = new Map<string, ReturnType<typeof contrastOf>>();
 for (const group of contrastGroups.split(/,\n?/)) {
   const sides = group.split('|').map(tokensOf);
   for (const same of sides) {
@@ -136,7 +128,8 @@ for (const group of contrastGroups.split(/,\n?/)) {
   }
 }
 
-function contrastOf(term: string): Contrast {
+/** The term itself with those that agree with it, and those that contradict it. */
+function contrastOf(term: string): { same: readonly string[]; opposite: readonly string[] } {
   return contrasts.get(term) ?? { same: [term], opposite: [] };
 }
 
