@@ -2,10 +2,11 @@ import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { type KeptObjects, memoryOf } from '../kept-objects.ts';
 import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
-import { endCancelled, isRunning, messageBytes, messageColumns } from '../sql/replies.ts';
+import { endCancelled, isRunning, messageBytes } from '../sql/replies.ts';
 import { type CallColumns, callColumns, opaque, type Sql, sql, statement } from '../sql/sql.ts';
 import {
   mayWrite,
+  messageColumns,
   nextVersion,
   outcomeOfNoWrite,
   readWhole,

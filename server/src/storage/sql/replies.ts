@@ -1,5 +1,4 @@
-import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
-import type { Message, MessageStatus } from '../../domain/message.ts';
+import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import { runningStatuses } from '../../domain/reply.ts';
 import type { NewReply, Replies, ReplyBacklog, ReplyProgress } from '../store.ts';
 import { jsonRows, opaque, type Sql, sql, statement, type Values } from './sql.ts';
@@ -37,44 +36,11 @@ export function roomValues({ prompt, budget: { messagesMax, bytesMax } }: NewRep
   return { messagesRoom: messagesMax - 2, bytesRoom: bytesMax - Buffer.byteLength(prompt.content) };
 }
 
-/** Ids alone do not give the order: each is made by the clock of its node. */
-export const inOrderOfCreation = sql`message.created_at, message.id`;
-
 /** A column of the latest message of a thread with this role. */
 export const ofLatest = (role: 'user' | 'assistant', column: Sql, threadId: Sql) => sql`(
       SELECT latest.${column} FROM message AS latest WHERE latest.organization_id = :organizationId
         AND latest.thread_id = ${threadId} AND latest.role = '${role as Sql}'
       ORDER BY latest.created_at DESC, latest.id DESC LIMIT 1)`;
-
-export interface MessageRow {
-  messageId: MessageId;
-  content: string;
-  messageCreatedAt: number;
-  status: MessageStatus | null;
-  completedAt: number | null;
-  steps: string | null;
-  sources: string | null;
-  model: string | null;
-  replaces: MessageId | null;
-}
-
-export const messageColumns = sql`message.id AS "messageId", content, message.created_at AS "messageCreatedAt", status,
-  completed_at AS "completedAt", steps, sources, model, replaces`;
-
-export function toMessage(threadId: ThreadId, row: MessageRow): Message {
-  const { content, status, completedAt, steps, sources, model, replaces } = row;
-  const common = { id: row.messageId, threadId, content, createdAt: row.messageCreatedAt };
-  if (status === null) return { ...common, role: 'user', ...(replaces !== null && { replaces }) };
-  return {
-    ...common,
-    role: 'assistant',
-    status,
-    completedAt,
-    steps: steps === null ? [] : JSON.parse(steps),
-    sources: sources === null ? null : JSON.parse(sources),
-    model,
-  };
-}
 
 /** Conditions on a running reply: nobody has claimed it, or a worker has. */
 export const isWaiting = sql`NOT held AND ${isRunning}`;

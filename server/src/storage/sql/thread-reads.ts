@@ -1,20 +1,12 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import type { AssistantMessage } from '../../domain/message.ts';
+import type { AssistantMessage, Message, MessageStatus } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
 import type { NewThread, Reader, ReplyDetails, ThreadReads, Threads, WholeThread, Writer } from '../store.ts';
 import { findKeyGrant, mayAct } from './api-keys.ts';
-import {
-  inOrderOfCreation,
-  isRunning,
-  type MessageRow,
-  messageBytes,
-  messageColumns,
-  ofLatest,
-  toMessage,
-} from './replies.ts';
-import { callColumns, empty, jsonRows, opaque, type Sql, sql, statement } from './sql.ts';
+import { isRunning, messageBytes, ofLatest } from './replies.ts';
+import { callColumns, jsonRows, opaque, type Sql, sql, statement } from './sql.ts';
 import { method, row, rows, type Transactions, type Work } from './work.ts';
 
 /** The columns of a listed thread: `relation` has the names of the table's columns. */
@@ -24,6 +16,24 @@ export const listedColumns = (relation: Sql) => sql`
   ${relation}.created_at AS "createdAt", ${relation}.updated_at AS "updatedAt", ${relation}.published`;
 export const threadColumns = sql`thread.organization_id AS "organizationId", ${listedColumns(sql`thread`)},
   thread.deleted_at AS "deletedAt"`;
+
+interface MessageRow {
+  messageId: MessageId;
+  content: string;
+  messageCreatedAt: number;
+  status: MessageStatus | null;
+  completedAt: number | null;
+  steps: string | null;
+  sources: string | null;
+  model: string | null;
+  replaces: MessageId | null;
+}
+
+export const messageColumns = sql`message.id AS "messageId", content, message.created_at AS "messageCreatedAt", status,
+  completed_at AS "completedAt", steps, sources, model, replaces`;
+
+/** Ids alone do not give the order: each is made by the clock of its node. */
+const inOrderOfCreation = sql`message.created_at, message.id`;
 
 /** A condition on the row of a thread: the reader may read it. */
 export const isReadable = sql`deleted_at IS NULL AND (published OR user_id = :userId)`;
@@ -75,7 +85,7 @@ const selectDetails = (filter: Sql) => sql`
   SELECT id AS "messageId", trace_id AS "traceId", failure, verdict FROM message
   WHERE organization_id = :organizationId AND thread_id = :threadId AND role = 'assistant' ${filter}
   ORDER BY ${inOrderOfCreation}`;
-const listDetails = statement('list-reply-details')`${selectDetails(empty)}`;
+const listDetails = statement('list-reply-details')`${selectDetails(sql``)}`;
 const findDetails = statement('find-reply-details')`
   ${selectDetails(sql`AND id IN (SELECT entry.value ->> 'id' FROM json_each(:replies) AS entry)`)}`;
 
@@ -153,6 +163,21 @@ export function threadOf(row: Thread): Thread {
     updatedAt,
     published,
     deletedAt,
+  };
+}
+
+function toMessage(threadId: ThreadId, row: MessageRow): Message {
+  const { content, status, completedAt, steps, sources, model, replaces } = row;
+  const common = { id: row.messageId, threadId, content, createdAt: row.messageCreatedAt };
+  if (status === null) return { ...common, role: 'user', ...(replaces !== null && { replaces }) };
+  return {
+    ...common,
+    role: 'assistant',
+    status,
+    completedAt,
+    steps: JSON.parse(steps!),
+    sources: sources === null ? null : JSON.parse(sources),
+    model,
   };
 }
 
