@@ -102,18 +102,23 @@ export function askedLocking(columns: CallColumns): Sql {
   return sql`(SELECT asked.*, (SELECT ${setLockTimeout}) FROM ${askedWith(columns)} OFFSET 0) AS asked`;
 }
 
-/** The values of `askedWith`. */
-export function askedValues(statement: Statement, columns: CallColumns, calls: readonly object[]) {
-  const lists: Record<string, unknown> = {};
-  for (const name in columns) lists[name] = calls.map((call) => boundValue(statement, name, call as Values));
-  return lists;
-}
-
 export const setLockTimeout = sql`set_config('lock_timeout', :lockMs::text, true)`;
 /** How long a statement for several organizations waits for a lock. Our own transactions take a few milliseconds. */
-export const sharedLockMs = 300;
+const sharedLockMs = 300;
 /** How long the calls of one organization then wait for it. */
 export const isolatedLockMs = 10_000;
+/** The values of `askedWith` and `askedLocking`. */
+export function askedValues(
+  statement: Statement,
+  columns: CallColumns,
+  calls: readonly object[],
+  lockMs = sharedLockMs,
+) {
+  const values: Record<string, unknown> = { lockMs };
+  for (const name in columns) values[name] = calls.map((call) => boundValue(statement, name, call as Values));
+  return values;
+}
+
 /** One runs while the next one waits for a lock. More would only take connections from other organizations. */
 const waitingForLocksMax = 2;
 
@@ -220,8 +225,7 @@ export class Database implements Transactions {
     const shared = names.filter((name) => !(name in columns) && !/^(?:clock|lockMs$)/.test(name));
     const send = async (calls: readonly Values[], isIsolated: boolean) => {
       for (const call of calls) beforeSend(call);
-      const lockMs = isIsolated ? isolatedLockMs : sharedLockMs;
-      const values: Record<string, unknown> = { ...askedValues(statement, columns, calls), lockMs };
+      const values = askedValues(statement, columns, calls, isIsolated ? isolatedLockMs : sharedLockMs);
       for (const name of shared) values[name] = calls[0]![name];
       const outcomes = calls.map((): Row[] => []);
       for (const row of await this.run<Row & { place: number }>(statement, values))

@@ -4,7 +4,7 @@ import { purges } from '../sql/purge.ts';
 import { isRunning } from '../sql/replies.ts';
 import { type Removal, retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
-import { empty, identifier, sql, statement } from '../sql/sql.ts';
+import { identifier, sql, statement } from '../sql/sql.ts';
 import type { Diagnosis, Store } from '../store.ts';
 import { postgresAdmissions } from './admissions.ts';
 import { Database, type PoolSettings } from './database.ts';
@@ -24,7 +24,7 @@ const readTime = statement('read-time')`SELECT greatest(latest_at, :now) AS at,
 const removal: Removal = {
   // By ctid, which the same statement has looked up, so that no plan can turn into a scan of the table.
   deleteFirst(table, condition, { skipLocked = false } = {}) {
-    const lock = skipLocked ? sql`FOR UPDATE SKIP LOCKED` : empty;
+    const lock = skipLocked ? sql`FOR UPDATE SKIP LOCKED` : sql``;
     return sql`DELETE FROM ${identifier(table)} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${identifier(table)} WHERE ${condition} LIMIT :limit ${lock}))`;
   },

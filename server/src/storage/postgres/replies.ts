@@ -12,27 +12,11 @@ import {
   replyReads,
   resultValues,
 } from '../sql/replies.ts';
-import {
-  type CallColumns,
-  callColumns,
-  empty,
-  opaque,
-  type Sql,
-  sql,
-  statement,
-  withColumns,
-} from '../sql/sql.ts';
+import { type CallColumns, callColumns, opaque, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
 import { replySweep } from '../sql/sweeps.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
 import type { ClaimedReply, Replies } from '../store.ts';
-import {
-  askedLocking,
-  askedValues,
-  askedWith,
-  type Database,
-  isLockTimeout,
-  sharedLockMs,
-} from './database.ts';
+import { askedLocking, askedValues, askedWith, type Database, isLockTimeout } from './database.ts';
 import { isStillAllowed } from './thread-changes.ts';
 
 const threadColumns = callColumns({ text: 'organizationId threadId' });
@@ -109,7 +93,7 @@ const renewWith = (lock: Sql) => sql`WITH asked AS (
     WHERE message.organization_id = claim.organization_id AND message.thread_id = claim.thread_id
       AND message.id = claim.id
   )`;
-const renew = statement('renew-replies')`${renewWith(empty)} SELECT id, ${unsynced} FROM claim`;
+const renew = statement('renew-replies')`${renewWith(sql``)} SELECT id, ${unsynced} FROM claim`;
 const renewUnlocked = statement('renew-unlocked-replies')`
   ${renewWith(sql`SKIP LOCKED`)} SELECT message.id, ${unsynced} FROM ${heldReplies}`;
 const progressColumns = { ...claimColumns, ...callColumns({ text: 'status content steps' }) };
@@ -172,7 +156,7 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
     },
 
     async renewReplies(claims, leaseMs) {
-      const values = { ...askedValues(renew, claimColumns, claims), leaseMs, lockMs: sharedLockMs };
+      const values = { ...askedValues(renew, claimColumns, claims), leaseMs };
       const rows = await run<{ id: MessageId }>(renew, values).catch((error) => {
         if (!isLockTimeout(error)) throw error;
         return run<{ id: MessageId }>(renewUnlocked, values);

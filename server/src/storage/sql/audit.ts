@@ -2,7 +2,7 @@ import type { Actor, AuditEvent } from '../../domain/audit.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { AuditNote, Audits } from '../store.ts';
-import { callColumns, empty, type Sql, sql, statement, type Values } from './sql.ts';
+import { callColumns, type Sql, sql, statement, type Values } from './sql.ts';
 import { method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 export type AuditRow = Omit<AuditEvent, 'actor' | 'detail'> & {
@@ -58,7 +58,7 @@ const findSearchEnd = statement('find-end-of-audit-search')`
 // `at >= :endAt` bounds the scan of the index; SQLite uses only one lower bound, and not the one of a pair.
 export const listAudit = statement('list-audit')`
   ${selectEvents(
-    empty,
+    sql``,
     sql`AND at >= :endAt AND (at, audit_event.id) >= (:endAt, :endId) AND (:action = '' OR action = :action)
     AND (:actor = '' OR actor_user_id = :actor OR (actor_user_id IS NULL AND actor_kind = :actor))`,
   )}`;

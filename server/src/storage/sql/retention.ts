@@ -4,7 +4,7 @@ import { dayMs, hourMs } from '../../domain/time.ts';
 import type { TableName } from '../archive.ts';
 import type { Retention } from '../store.ts';
 import { blocksPerRemoval } from './requests.ts';
-import { empty, identifier, jsonRows, type Sql, type Statement, sql, statement } from './sql.ts';
+import { identifier, jsonRows, type Sql, type Statement, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 interface RetentionRule {
@@ -70,7 +70,7 @@ export function retentionStatements(removal: Removal) {
   /** Rows of the organization `owner`, or of everyone for sessions. */
   function isOwned(kind: RetentionKind, owner: Sql): Sql {
     if (kind === 'sessions') return sql`true`;
-    return sql`organization_id = ${owner} ${retentionRules[kind].only ?? empty}`;
+    return sql`organization_id = ${owner} ${retentionRules[kind].only ?? sql``}`;
   }
 
   function isDue(kind: RetentionKind, owner: Sql): Sql {

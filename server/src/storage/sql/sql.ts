@@ -10,8 +10,6 @@ export function sql(strings: TemplateStringsArray, ...pieces: readonly (Sql | nu
   return String.raw(strings, ...pieces) as Sql;
 }
 
-export const empty = sql``;
-
 /** A table or a column whose name is data, quoted. */
 export function identifier(name: string): Sql {
   if (!/^\w+$/.test(name)) throw new Error(`${name} cannot be the name of a table or a column.`);

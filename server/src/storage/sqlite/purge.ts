@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { archiveTable } from '../archive.ts';
 import { purges } from '../sql/purge.ts';
 import type { Removal } from '../sql/retention.ts';
-import { empty, identifier, join, sql } from '../sql/sql.ts';
+import { identifier, join, sql } from '../sql/sql.ts';
 import type { Transactions, Work } from '../sql/work.ts';
 import type { Purges } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -13,7 +13,7 @@ const emptyEveryMs = 50;
 
 export const sqliteRemoval: Removal = {
   // `+ 0` as in walks.ts: with a bare parameter the statement would be compiled again at every call.
-  deleteFirst(table, condition, { hint = empty } = {}) {
+  deleteFirst(table, condition, { hint = sql`` } = {}) {
     const { columns, keyLength } = archiveTable(table);
     const keys = join(Object.keys(columns).slice(0, keyLength).map(identifier), sql`, `);
     return sql`DELETE FROM ${identifier(table)} WHERE (${keys}) IN (
