@@ -31,17 +31,11 @@ const mailTest: BareCommand = {
   examples: ['mail test you@example.com'],
   async runAlone({ positionals: [to = ''] }, { mail }) {
     if (mail === undefined) throw invalid('No email is sent: set SKEIN_SMTP_URL and SKEIN_MAIL_FROM.');
+    const subject = 'Test email from Skein';
     const text = 'Skein can send email from this address.';
     const { createMailer } = await import('../compose.ts');
     try {
-      const message = {
-        to,
-        id: randomUUID(),
-        subject: 'Test email from Skein',
-        text,
-        html: `<p>${text}</p>`,
-      };
-      await createMailer(mail).send(message);
+      await createMailer(mail).send({ to, id: randomUUID(), subject, text, html: `<p>${text}</p>` });
       return { json: { ok: true }, text: `ok    ${mail.host} accepted an email to ${to}` };
     } catch (error) {
       const { message } = error as Error;

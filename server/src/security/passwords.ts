@@ -11,15 +11,15 @@ const unknownPersonHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost
 /** Leaves some of Node's four pool threads free for files and DNS, however many people sign in. */
 const atOnceMax = 2;
 
-/** Loads the library with the first password, because most processes never hash one. */
-async function hash(password: string, options: Options): Promise<string> {
-  const argon2 = await import('@node-rs/argon2');
-  return argon2.hash(password, options);
-}
-
 export function createPasswords(): Passwords {
   const queue = new FairQueue<'password'>(atOnceMax);
-  const inTurn = (work: () => Promise<string>) => queue.run('password', work);
+  const hash = (password: string, options: Options) =>
+    queue.run('password', async () => {
+      // Loaded with the first password, because most processes never hash one.
+      const argon2 = await import('@node-rs/argon2');
+      // Keyboards enter composed characters differently (NIST SP 800-63B).
+      return argon2.hash(password.normalize('NFKC'), options);
+    });
 
   /** The hash of the password with the parameters and the salt of `like`. */
   const hashLike = (like: string, password: string) => {
@@ -28,12 +28,11 @@ export function createPasswords(): Passwords {
     if (!like.startsWith('$argon2id$v=19$') || !salt || !p) throw new Error('not a hash of a password');
     const [memoryCost, timeCost, parallelism] = [Number(m), Number(t), Number(p)];
     const options = { algorithm, memoryCost, timeCost, parallelism, salt: Buffer.from(salt, 'base64') };
-    return inTurn(() => hash(spelled(password), options));
+    return hash(password, options);
   };
 
   return {
-    hash: (password, sibling) =>
-      sibling === undefined ? inTurn(() => hash(spelled(password), cost)) : hashLike(sibling, password),
+    hash: (password, sibling) => (sibling === undefined ? hash(password, cost) : hashLike(sibling, password)),
     async find(known, password) {
       const salted = Map.groupBy(known.length === 0 ? [unknownPersonHash] : known, saltOf);
       for (const hashes of salted.values()) {
@@ -53,9 +52,4 @@ function saltOf(known: string): string {
 
 function isEqual(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
-}
-
-/** Normalizes composed characters, which keyboards enter differently (NIST SP 800-63B). */
-function spelled(password: string): string {
-  return password.normalize('NFKC');
 }

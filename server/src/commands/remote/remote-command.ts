@@ -2,7 +2,6 @@ import type { RateLimitedError, Skein, SkeinError } from '../../../../client/src
 import { ConfigError, type RemoteConfig } from '../../config/config.ts';
 import type { Arguments, CommandLine, Result } from '../command.ts';
 import { printable } from '../output.ts';
-import type { Terminal } from './terminal.ts';
 
 /** A command that uses a remote service through its public API. It opens no store. */
 export interface RemoteCommand extends CommandLine {
@@ -14,7 +13,6 @@ export interface Remote {
   readonly client: Skein;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  readonly terminal: Terminal;
 }
 
 /** Fewer than the client's default, so that a mistyped address fails within 3.5 s. */
@@ -31,7 +29,7 @@ export async function runRemoteCommand(
   const stop = () => stopping.abort();
   process.once('SIGINT', stop);
   try {
-    return await command.runRemotely(args, { client, signal: stopping.signal, terminal: process });
+    return await command.runRemotely(args, { client, signal: stopping.signal });
   } catch (error) {
     throw presentFailure(error, stopping.signal.aborted);
   } finally {

@@ -26,7 +26,7 @@ function bold(text: string): string {
 }
 
 function terminalOf(stdout: WriteStream, stderr: WriteStream, env = {}): Terminal {
-  return { stdin: process.stdin, stdout, stderr, env };
+  return { stdout, stderr, env };
 }
 
 describe('The status line', () => {

@@ -1,10 +1,9 @@
-import type { ReadStream, WriteStream } from 'node:tty';
+import type { WriteStream } from 'node:tty';
 import type { Source, Thread, ThreadMessage, ThreadWithMessages } from '../../../../client/src/index.ts';
 import { clearStatus, paint, printable, printableLines, showStatus, widthOf } from '../output.ts';
 
-/** The input and output of a command, a terminal or a pipe. `process` implements it. */
+/** The output of a command, a terminal or a pipe. `process` implements it. */
 export interface Terminal {
-  readonly stdin: ReadStream;
   readonly stdout: WriteStream;
   readonly stderr: WriteStream;
   readonly env: NodeJS.ProcessEnv;
@@ -119,7 +118,6 @@ export function replyText(reply: ThreadMessage, thread: Thread, stream: WriteStr
   return `${withBold(printableLines(reply.content), stream)}\n\n${replyNotes(reply, thread)}`;
 }
 
-/** What follows the text of a reply. */
 export function replyNotes({ sources }: ThreadMessage, { id, threadUrl }: Thread): string {
   const thread = printable(threadUrl === null ? id : `${id}  ${threadUrl}`);
   return [sourceLines(sources), thread].filter((part) => part !== '').join('\n\n');

@@ -7,7 +7,7 @@ import type { Thread, ThreadList } from '../../../../client/src/index.ts';
 import { type Arguments, UsageError, whole } from '../command.ts';
 import { jsonLine, listing, printable } from '../output.ts';
 import type { RemoteCommand } from './remote-command.ts';
-import { replyNotes, replyText, type Terminal, threadText, viewReply } from './terminal.ts';
+import { replyNotes, replyText, threadText, viewReply } from './terminal.ts';
 
 const defaultLimit = 25;
 const pageMax = 100;
@@ -25,13 +25,13 @@ const threadsCommands: readonly RemoteCommand[] = [
     ],
     summary: 'List the threads that the credential can read; most recently active first',
     examples: ['threads list --limit 5', 'threads list --account acct_42 --all --json'],
-    async runRemotely({ options }: Arguments<ListOptions>, { client, signal, terminal }) {
+    async runRemotely({ options }: Arguments<ListOptions>, { client, signal }) {
       const { account: accountId, limit, all } = options;
       if (all && limit !== undefined) throw new UsageError('Use either --limit N or --all.');
       const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
       const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
       const { threads, hint } = await firstOf(list, wanted);
-      if (hint !== '') terminal.stderr.write(`${hint}\n`);
+      if (hint !== '') process.stderr.write(`${hint}\n`);
       return listing(threads, threads.map(row), "No threads yet: 'skein ask' creates one.");
     },
   },
@@ -41,11 +41,11 @@ const threadsCommands: readonly RemoteCommand[] = [
     options: [new Option('--wait', 'Wait until the reply has ended')],
     summary: 'Show a thread with its messages; with --wait, after its reply has ended',
     examples: ['threads get thr_01… --wait'],
-    async runRemotely({ positionals: [id = ''], options }: Arguments<{ wait?: boolean }>, remote) {
-      const { client, signal, terminal } = remote;
+    async runRemotely({ positionals, options }: Arguments<{ wait?: boolean }>, { client, signal }) {
+      const [id = ''] = positionals;
       const { wait = false } = options;
       if (wait) {
-        const view = viewReply(terminal);
+        const view = viewReply(process);
         await client.threads
           .wait(id, { onStep: view.onStep, signal })
           // A failed reply has ended and is shown.
@@ -84,7 +84,7 @@ const threadsCommands: readonly RemoteCommand[] = [
     options: [accountOption],
     summary: 'Print every thread with its messages, one JSON object per line',
     examples: ['threads export > threads.jsonl'],
-    async runRemotely({ options }: Arguments<{ account?: string }>, { client, signal, terminal }) {
+    async runRemotely({ options }: Arguments<{ account?: string }>, { client, signal }) {
       for await (const { id } of client.threads.list({ accountId: options.account, signal })) {
         const found = await client.threads.get(id, { signal }).catch((error) => {
           // The thread was deleted after it was listed.
@@ -93,8 +93,8 @@ const threadsCommands: readonly RemoteCommand[] = [
         });
         if (found === undefined) continue;
         const { thread, messages, status } = found;
-        const taken = terminal.stdout.write(jsonLine({ thread, messages, status }));
-        if (!taken) await once(terminal.stdout, 'drain', { signal });
+        const taken = process.stdout.write(jsonLine({ thread, messages, status }));
+        if (!taken) await once(process.stdout, 'drain', { signal });
       }
       return undefined;
     },
@@ -140,10 +140,10 @@ const ask: RemoteCommand = {
   ],
   summary: 'Ask a question and show the reply; without PROMPT, or with -, reads standard input',
   examples: ['ask "How long do refunds take?"', 'ask --account acct_42 < question.txt > answer.txt'],
-  async runRemotely({ positionals: [given], options }: Arguments<AskOptions>, { client, signal, terminal }) {
-    const prompt = given === undefined || given === '-' ? await readPrompt(terminal, signal) : given;
+  async runRemotely({ positionals: [given], options }: Arguments<AskOptions>, { client, signal }) {
+    const prompt = given === undefined || given === '-' ? await readPrompt(signal) : given;
     const { account: accountId, title, json, open, verbose } = options;
-    const view = viewReply(terminal, { verbose, text: !json });
+    const view = viewReply(process, { verbose, text: !json });
     try {
       const { thread, reply } = await client.threads.ask(prompt, {
         accountId,
@@ -153,10 +153,10 @@ const ask: RemoteCommand = {
         signal,
       });
       view.end();
-      if (open) await openInBrowser(thread, terminal);
+      if (open) await openInBrowser(thread);
       if (view.onText !== undefined) return { json: null, text: `\n${replyNotes(reply, thread)}` };
       // A pipe gets only the final text of the reply, because the text may be corrected or start again until then.
-      const text = terminal.stdout.isTTY ? replyText(reply, thread, terminal.stdout) : reply.content;
+      const text = process.stdout.isTTY ? replyText(reply, thread, process.stdout) : reply.content;
       return { json: { thread, reply }, text };
     } finally {
       view.end();
@@ -166,10 +166,9 @@ const ask: RemoteCommand = {
 
 export const commands = [ask, ...threadsCommands];
 
-async function readPrompt(terminal: Terminal, signal: AbortSignal): Promise<string> {
-  if (terminal.stdin.isTTY)
-    terminal.stderr.write('Enter your question, then press Ctrl-D on an empty line.\n');
-  const bytes = await buffer(addAbortSignal(signal, terminal.stdin));
+async function readPrompt(signal: AbortSignal): Promise<string> {
+  if (process.stdin.isTTY) process.stderr.write('Enter your question, then press Ctrl-D on an empty line.\n');
+  const bytes = await buffer(addAbortSignal(signal, process.stdin));
   const prompt = decode(bytes).replace(/\r?\n$/, '');
   if (prompt === '') {
     throw new UsageError('No question: use \'skein ask "…"\', or pass it on standard input.');
@@ -189,17 +188,17 @@ function decode(bytes: Buffer): string {
 const openedMs = 3_000;
 
 /** Prints the address if no browser can be started. The address comes from the service, so only web addresses are opened. */
-async function openInBrowser({ id, threadUrl }: Thread, { stderr, env }: Terminal): Promise<void> {
+async function openInBrowser({ id, threadUrl }: Thread): Promise<void> {
   if (threadUrl === null || !/^https?:\/\/[^\s]+$/.test(threadUrl)) {
-    stderr.write(`The service returned no URL for ${printable(id)}.\n`);
+    process.stderr.write(`The service returned no URL for ${printable(id)}.\n`);
     return;
   }
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  const child = spawn(opener, [threadUrl], { stdio: 'ignore', detached: true, env });
+  const child = spawn(opener, [threadUrl], { stdio: 'ignore', detached: true });
   const exitCode = await once(child, 'exit', { signal: AbortSignal.timeout(openedMs) }).then(
     ([code]) => code,
     (error: Error) => (error.name === 'AbortError' ? 0 : 1),
   );
   child.unref();
-  if (exitCode !== 0) stderr.write(`No browser could be started. Open ${printable(threadUrl)}\n`);
+  if (exitCode !== 0) process.stderr.write(`No browser could be started. Open ${printable(threadUrl)}\n`);
 }
