@@ -1,16 +1,8 @@
 import { Option } from 'commander';
-import { type Config, ConfigError, readConfig, readRemoteConfig } from '../config/config.ts';
+import { type Config, readConfig, readRemoteConfig } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
-import { ServiceError } from '../domain/errors.ts';
 import { explainFault } from '../domain/store-fault.ts';
-import {
-  type Arguments,
-  type BareCommand,
-  type ProcessCommand,
-  type Result,
-  type StoreCommand,
-  UsageError,
-} from './command.ts';
+import type { Arguments, BareCommand, ProcessCommand, Result, StoreCommand } from './command.ts';
 import { runCommandLine, type Sections } from './command-line.ts';
 import { jsonLine, paint, printableLines, render } from './output.ts';
 import { type RemoteCommand, RemoteFailure, runRemoteCommand } from './remote/remote-command.ts';
@@ -18,14 +10,12 @@ import type { Role } from './serve.ts';
 
 type AnyCommand = ProcessCommand | StoreCommand | BareCommand | RemoteCommand;
 
+const roles: readonly Role[] = ['all', 'api', 'worker'];
+
 const serveCommand: ProcessCommand = {
   name: 'serve',
   options: [
-    new Option('--role <ROLE>', 'Serve requests, write replies, or both; all by default').choices([
-      'all',
-      'api',
-      'worker',
-    ]),
+    new Option('--role <ROLE>', 'Serve requests, write replies, or both; all by default').choices(roles),
   ],
   summary: 'Run the service',
   examples: ['serve', 'serve --role worker'],
@@ -50,7 +40,6 @@ export async function runWords(words: readonly string[], environment: NodeJS.Pro
 }
 
 interface Section {
-  readonly title: string;
   /** The first words of its commands. */
   readonly words: readonly string[];
   readonly load: () => readonly (CommandModule | Promise<CommandModule>)[];
@@ -60,43 +49,37 @@ interface CommandModule {
   readonly commands: readonly AnyCommand[];
 }
 
-const sections: readonly Section[] = [
-  { title: 'Service:', words: ['serve'], load: () => [{ commands: [serveCommand] }] },
-  {
-    title: 'Organizations and members:',
-    words: ['org', 'member'],
-    load: () => [import('./organizations.ts')],
-  },
-  { title: 'Credentials:', words: ['key', 'app', 'signing-key'], load: () => [import('./credentials.ts')] },
-  { title: 'Threads and documents:', words: ['thread', 'doc'], load: () => [import('./content.ts')] },
-  { title: 'Records:', words: ['usage', 'audit', 'purge'], load: () => [import('./records.ts')] },
-  {
-    title: 'Maintenance:',
+/** By the heading under which the help lists their commands. */
+const sections: Readonly<Record<string, Section>> = {
+  'Service:': { words: ['serve'], load: () => [{ commands: [serveCommand] }] },
+  'Organizations and members:': { words: ['org', 'member'], load: () => [import('./organizations.ts')] },
+  'Credentials:': { words: ['key', 'app', 'signing-key'], load: () => [import('./credentials.ts')] },
+  'Threads and documents:': { words: ['thread', 'doc'], load: () => [import('./content.ts')] },
+  'Records:': { words: ['usage', 'audit', 'purge'], load: () => [import('./records.ts')] },
+  'Maintenance:': {
     words: ['copy', 'backup', 'doctor', 'model', 'mail'],
     load: () => [import('./copies.ts'), import('./doctor.ts'), import('./trials.ts')],
   },
-  {
-    title: 'Commands for a running service, with an API key:',
+  'Commands for a running service, with an API key:': {
     words: ['ask', 'threads', 'mcp'],
     load: () => [import('./remote/threads.ts'), import('./remote/mcp.ts')],
   },
-  {
-    title: 'Shell completion:',
+  'Shell completion:': {
     words: ['completion'],
     load: () => [import('./completion.ts').then((module) => module.completionCommands(loadSections))],
   },
-];
+};
 
 /**
  * Loads only the section with commands that start with `word`, because loading all of them takes 50 ms. The help and
  * unknown commands need all sections.
  */
 export async function loadSections(word = ''): Promise<Sections<AnyCommand>> {
-  const named = sections.filter(({ words }) => words.includes(word));
-  const chosen = named.length > 0 ? named : sections;
-  const loaded = chosen.map(async ({ title, load }) => {
+  const all = Object.entries(sections);
+  const named = all.filter(([, { words }]) => words.includes(word));
+  const loaded = (named.length > 0 ? named : all).map(async ([heading, { load }]) => {
     const modules = await Promise.all(load());
-    return [title, modules.flatMap(({ commands }) => commands)] as const;
+    return [heading, modules.flatMap(({ commands }) => commands)] as const;
   });
   return Object.fromEntries(await Promise.all(loaded));
 }
@@ -153,12 +136,7 @@ async function namingStore<T>({ store }: Config, work: Promise<T>): Promise<T> {
 
 /** Prints one sentence to standard error that says what to do. Returns the exit code. */
 export function complain(error: unknown): number {
-  const expected = [ServiceError, ConfigError, UsageError, RemoteFailure].some(
-    (kind) => error instanceof kind,
-  );
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${paint('red', 'skein:', process.stderr)} ${printableLines(message)}\n`);
-  if (!expected && process.env.SKEIN_LOG_LEVEL === 'debug')
-    process.stderr.write(`${(error as Error).stack}\n`);
   return error instanceof RemoteFailure ? error.exitCode : 1;
 }
