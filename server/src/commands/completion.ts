@@ -51,32 +51,35 @@ function candidatesOf(program: Command): Candidates {
   return candidates;
 }
 
-/** One `case` of a shell for each key, which prints one candidate per line. */
-function cases(candidates: Candidates, line: (candidate: Candidate) => string): string {
+/** For bash and zsh: `_skein_offer CURRENT PREVIOUS WORD…` prints one candidate per line. */
+function offer(candidates: Candidates, line: (candidate: Candidate) => string): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  return [...candidates]
-    .map(
-      ([key, list]) =>
-        `    ${quote(key)}) printf '%s\\n' ${list.map((one) => quote(line(one))).join(' ')} ;;`,
-    )
-    .join('\n');
-}
-
-function bash(candidates: Candidates): string {
+  const cases = [...candidates].map(([key, list]) => {
+    return `    ${quote(key)}) printf '%s\\n' ${list.map((one) => quote(line(one))).join(' ')} ;;`;
+  });
   return `_skein_candidates() {
   case "$1" in
-${cases(candidates, ({ word }) => word)}
+${cases.join('\n')}
     *) return 1 ;;
   esac
 }
-_skein() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" key='' word candidates
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+_skein_offer() {
+  local current="$1" previous="$2" key='' word
+  shift 2
+  for word in "$@"; do
     if [[ $word != -* ]] && _skein_candidates "\${key:+$key }$word" >/dev/null; then key="\${key:+$key }$word"; fi
   done
-  if [[ $previous == -* ]] && candidates=$(_skein_candidates "$key $previous"); then :
-  elif [[ $current == -* ]]; then candidates=$(_skein_candidates "$key -")
-  else candidates=$(_skein_candidates "$key"); fi
+  if [[ $previous == -* ]] && _skein_candidates "$key $previous"; then :
+  elif [[ $current == -* ]]; then _skein_candidates "$key -"
+  else _skein_candidates "$key"; fi
+}`;
+}
+
+function bash(candidates: Candidates): string {
+  return `${offer(candidates, ({ word }) => word)}
+_skein() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" candidates
+  candidates=$(_skein_offer "$current" "\${COMP_WORDS[COMP_CWORD-1]}" "\${COMP_WORDS[@]:1:COMP_CWORD-1}")
   COMPREPLY=($(compgen -W "$candidates" -- "$current"))
 }
 complete -o default -F _skein skein
@@ -85,20 +88,10 @@ complete -o default -F _skein skein
 
 function zsh(candidates: Candidates): string {
   return `#compdef skein
-_skein_candidates() {
-  case "$1" in
-${cases(candidates, ({ word, description }) => `${word}:${description}`)}
-    *) return 1 ;;
-  esac
-}
+${offer(candidates, ({ word, description }) => `${word}:${description}`)}
 _skein() {
-  local current="\${words[CURRENT]}" previous="\${words[CURRENT-1]}" key='' word found
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    if [[ $word != -* ]] && _skein_candidates "\${key:+$key }$word" >/dev/null; then key="\${key:+$key }$word"; fi
-  done
-  if [[ $previous == -* ]] && found=$(_skein_candidates "$key $previous"); then :
-  elif [[ $current == -* ]]; then found=$(_skein_candidates "$key -")
-  else found=$(_skein_candidates "$key"); fi
+  local found
+  found=$(_skein_offer "\${words[CURRENT]}" "\${words[CURRENT-1]}" "\${(@)words[2,CURRENT-1]}")
   local -a candidates=("\${(@f)found}")
   if [[ -n $found ]]; then _describe skein candidates; else _files; fi
 }
