@@ -1,5 +1,5 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
-import type { CryptoKey, JWK } from 'jose';
+import type { JWK } from 'jose';
 import {
   type AccessClaims,
   type AccessTokens,
@@ -45,19 +45,15 @@ export function createAccessTokens(
   randomId: () => string,
   rememberedMax = rememberedMaxDefault,
 ): AccessTokens {
-  const imported = new Map<string, Promise<CryptoKey>>();
+  /** By key id. jose imports the same object once. */
+  const jwks = new Map<string, { readonly sign: JWK; readonly verify: JWK }>();
   /** Tokens whose signature was verified. Verifying one takes 0.2 ms, a lookup here a microsecond. */
   const verified = new Map<string, Remembered>();
 
-  function keyOf({ id, privateJwk }: SigningKey, part: 'sign' | 'verify'): Promise<CryptoKey> {
-    const name = `${part} ${id}`;
-    const known = imported.get(name);
-    if (known !== undefined) return known;
-    const { d, ...publicJwk } = JSON.parse(privateJwk) as JWK;
-    const jwk = part === 'sign' ? { ...publicJwk, d: d! } : publicJwk;
-    const key = jose().then(({ importJWK }) => importJWK(jwk, algorithm) as Promise<CryptoKey>);
-    imported.set(name, key);
-    return key;
+  function jwksOf(key: SigningKey) {
+    const known = jwks.get(key.id) ?? { sign: JSON.parse(key.privateJwk) as JWK, verify: toPublicJwk(key) };
+    jwks.set(key.id, known);
+    return known;
   }
 
   async function activeKey(): Promise<SigningKey> {
@@ -73,7 +69,7 @@ export function createAccessTokens(
     if (key === undefined || !isCanonical(payload) || !isExact(signature)) return undefined;
     try {
       const { jwtVerify } = await jose();
-      const { payload: claims } = await jwtVerify(token, await keyOf(key, 'verify'), {
+      const { payload: claims } = await jwtVerify(token, jwksOf(key).verify, {
         algorithms: [algorithm],
         typ: type,
         ...(addresses.named.issuer && { issuer: addresses.issuer() }),
@@ -107,7 +103,7 @@ export function createAccessTokens(
         epoch,
       })
         .setProtectedHeader({ alg: algorithm, typ: type, kid: key.id })
-        .sign(await keyOf(key, 'sign'));
+        .sign(jwksOf(key).sign);
     },
 
     async read(token) {
@@ -143,9 +139,9 @@ function newSigningKey(): NewSigningKey {
   return { id, privateJwk: JSON.stringify({ kty, crv, x, y, d }) };
 }
 
-function toPublicJwk({ id, privateJwk }: SigningKey): object {
+function toPublicJwk({ id, privateJwk }: SigningKey) {
   const { kty, crv, x, y } = JSON.parse(privateJwk) as JWK;
-  return { kty, crv, x, y, kid: id, alg: algorithm, use: 'sig' };
+  return { kty, crv, x, y, kid: id, alg: algorithm, use: 'sig' } as JWK;
 }
 
 /** Our tokens have exactly this header: no `jwk`, no `jku`, no other spelling. */
