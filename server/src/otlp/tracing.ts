@@ -1,11 +1,12 @@
 import {
   type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
   SpanKind,
   SpanStatusCode,
-  type TextMapGetter,
   trace,
 } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
@@ -26,11 +27,6 @@ import type { SpanAttributes, Tracing } from '../usecases/telemetry.ts';
 
 /** How many requests are remembered, so that a reply joins the trace that its caller started. */
 const requestsMax = 10_000;
-
-const headerGetter: TextMapGetter<NodeJS.Dict<string | string[]>> = {
-  keys: (headers) => Object.keys(headers),
-  get: (headers, name) => headers[name],
-};
 
 export interface TracingOptions {
   /** As in the standard variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`. */
@@ -76,7 +72,7 @@ export function openOtlpTracing(
 
   return {
     request(traceId, method, headers) {
-      const parent = propagator.extract(ROOT_CONTEXT, headers, headerGetter);
+      const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
       const options = {
         kind: SpanKind.SERVER,
         attributes: { 'http.request.method': method, 'skein.trace_id': traceId },
@@ -112,9 +108,7 @@ export function openOtlpTracing(
 
     headers() {
       const headers: Record<string, string> = {};
-      propagator.inject(contexts.active(), headers, {
-        set: (carrier, name, value) => (carrier[name] = value),
-      });
+      propagator.inject(contexts.active(), headers, defaultTextMapSetter);
       return headers;
     },
 
