@@ -28,7 +28,31 @@ import * as schemas from './setting-schemas.ts';
 import { uploadReceiver } from './uploads.ts';
 
 export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [...memberRoutes(), ...documentRoutes(options), ...newcomerRoutes(options), ...modelRoutes(options)];
+  const { limits, model } = options;
+  const testModel = modelTests(model);
+  return [
+    ...memberRoutes(),
+    ...documentRoutes(options),
+    defineConsoleRoute('GET /examples', 'member', {
+      query: Type.Object({ accountId: Type.Optional(text(1, limits.linkLengthMax)) }),
+      response: schemas.examplesSchema,
+      handle: async (call) => ({
+        questions: await listExampleQuestions(call, call.query.accountId ?? null),
+      }),
+    }),
+    defineConsoleRoute('GET /first-steps', 'admin', {
+      response: schemas.firstStepsSchema,
+      handle: readFirstSteps,
+    }),
+    defineConsoleRoute('GET /model', 'admin', {
+      response: schemas.modelSchema,
+      handle: async () => model,
+    }),
+    defineConsoleRoute('POST /model/test', 'admin', {
+      response: schemas.modelTestSchema,
+      handle: async (call) => ({ result: await testModel(call) }),
+    }),
+  ];
 }
 
 function memberRoutes(): readonly ConsoleRoute[] {
@@ -134,23 +158,6 @@ function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   ];
 }
 
-/** What the new-thread page offers in the first minutes. */
-function newcomerRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
-  return [
-    defineConsoleRoute('GET /examples', 'member', {
-      query: Type.Object({ accountId: Type.Optional(text(1, limits.linkLengthMax)) }),
-      response: schemas.examplesSchema,
-      handle: async (call) => ({
-        questions: await listExampleQuestions(call, call.query.accountId ?? null),
-      }),
-    }),
-    defineConsoleRoute('GET /first-steps', 'admin', {
-      response: schemas.firstStepsSchema,
-      handle: readFirstSteps,
-    }),
-  ];
-}
-
 /** More than a source's snippet. */
 const citedLengthMax = 1_000;
 
@@ -170,18 +177,4 @@ async function* documentPieces(call: MemberCall): AsyncGenerator<Piece> {
 
 function documentJson(document: Document): string {
   return JSON.stringify(present(schemas.documentSchema, { ...document, passages: document.passageCount }));
-}
-
-function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {
-  const testModel = modelTests(model);
-  return [
-    defineConsoleRoute('GET /model', 'admin', {
-      response: schemas.modelSchema,
-      handle: async () => ({ name: model.name, provider: model.provider }),
-    }),
-    defineConsoleRoute('POST /model/test', 'admin', {
-      response: schemas.modelTestSchema,
-      handle: async (call) => ({ result: await testModel(call) }),
-    }),
-  ];
 }
