@@ -269,7 +269,10 @@ describe('The remote commands', { concurrency: 3 }, () => {
       await run(['threads', 'list'], { ...credentials, SKEIN_CLIENT_SECRET: 'wrong' }),
       /SKEIN_CLIENT_SECRET/,
     );
-    assertRefused(await run(['threads', 'list'], { ...credentials, SKEIN_CLIENT_SECRET: '' }), /must be set/);
+    for (const missing of ['SKEIN_CLIENT_ID', 'SKEIN_CLIENT_SECRET']) {
+      const refused = await run(['threads', 'list'], { ...credentials, [missing]: '' });
+      assertRefused(refused, new RegExp(`${missing} must be set together with`));
+    }
   });
 
   it('say how to get a missing key, and what is wrong with an invalid one', async () => {

@@ -103,11 +103,6 @@ function warnOfRisks(config: Config, role: Role, log: Log): void {
   if (config.mail !== undefined && baseUrl === undefined) {
     log.warn('SKEIN_BASE_URL is not set: links in emails contain the listening address');
   }
-  if (config.otlp?.unsupportedProtocol !== undefined) {
-    log.warn(
-      `OTEL_EXPORTER_OTLP_PROTOCOL is ${config.otlp.unsupportedProtocol}, but traces and metrics are sent as http/json`,
-    );
-  }
   const endsTlsElsewhere = baseUrl?.startsWith('https:') && tls === undefined;
   if (role !== 'worker' && endsTlsElsewhere && trustedProxies.length === 0) {
     log.warn(

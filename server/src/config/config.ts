@@ -11,7 +11,6 @@ export { ConfigError };
 
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
-/** What the remote commands need. */
 export type RemoteConfig = Readonly<ReturnType<typeof readRemoteConfig>>;
 
 export type SsoChoice = NonNullable<Config['sso']>;
@@ -59,11 +58,6 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
 /** Reads only these variables, so that the settings of a service on the same machine do not matter to its clients. */
 export function readRemoteConfig(environment: NodeJS.ProcessEnv) {
   const read = readFrom(environment);
-  const clientId = read('SKEIN_CLIENT_ID');
-  const clientSecret = read('SKEIN_CLIENT_SECRET');
-  if (clientSecret === undefined && clientId !== undefined) {
-    throw new ConfigError('SKEIN_CLIENT_SECRET', 'must be set together with SKEIN_CLIENT_ID');
-  }
   // A remote service may have a path in front of it.
   const readUrl = (name: 'SKEIN_BASE_URL' | 'SKEIN_AUTH_URL') =>
     parseAs(name, environment[name] ?? '', optional(httpUrl));
@@ -73,8 +67,7 @@ export function readRemoteConfig(environment: NodeJS.ProcessEnv) {
     authUrl: readUrl('SKEIN_AUTH_URL'),
     /** Preferred over the application if both are set: it can do more. */
     apiKey: read('SKEIN_API_KEY'),
-    application:
-      clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret },
+    application: readTogether(read, { clientId: 'SKEIN_CLIENT_ID', clientSecret: 'SKEIN_CLIENT_SECRET' }),
   };
 }
 
@@ -149,8 +142,6 @@ function readTls(read: Read) {
   return pair;
 }
 
-const protocol = 'http/json';
-
 /**
  * What to send over OTLP, from the variables that OpenTelemetry defines. The exporters read their addresses themselves.
  * Undefined if no receiver is configured, or if OpenTelemetry is turned off.
@@ -163,7 +154,6 @@ function readOtlp(environment: NodeJS.ProcessEnv) {
     ) && environment[`OTEL_${signal}_EXPORTER`] !== 'none';
   const [traces, metrics] = [isSent('TRACES'), isSent('METRICS')];
   if (!traces && !metrics) return undefined;
-  const asked = environment.OTEL_EXPORTER_OTLP_PROTOCOL || protocol;
   return {
     traces,
     metrics,
@@ -171,8 +161,6 @@ function readOtlp(environment: NodeJS.ProcessEnv) {
     samplerArgument: environment.OTEL_TRACES_SAMPLER_ARG || '1',
     spanDelayMs: msOf(environment.OTEL_BSP_SCHEDULE_DELAY, 5000),
     metricsEveryMs: msOf(environment.OTEL_METRIC_EXPORT_INTERVAL, 60_000),
-    /** A configured protocol that is not supported. */
-    unsupportedProtocol: asked === protocol ? undefined : asked,
   };
 }
 
