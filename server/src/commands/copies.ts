@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Option } from 'commander';
-import { type StoreChoice, storeUrl } from '../config/parsers.ts';
+import { type InvalidValue, type StoreChoice, storeUrl } from '../config/parsers.ts';
 import { invalid, ServiceError } from '../domain/errors.ts';
 import { explainFault } from '../domain/store-fault.ts';
 import { counted } from '../domain/text.ts';
@@ -62,11 +62,8 @@ async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTa
 function storeIn(option: string, url: string): StoreChoice {
   try {
     return storeUrl(url);
-  } catch {
-    // The address is not repeated because it may hold a password.
-    throw new UsageError(
-      `${option} must be sqlite: and a file, as in sqlite:./data/skein.db, or postgres://USER:PASSWORD@HOST/DATABASE.`,
-    );
+  } catch (error) {
+    throw new UsageError(`${option} ${(error as InvalidValue).message}.`);
   }
 }
 
