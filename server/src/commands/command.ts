@@ -85,7 +85,6 @@ export interface ProcessCommand extends CommandLine {
 
 const largest = 999_999_999_999_999;
 
-/** Parses the value of an option as a whole number. */
 export function whole(min = 0, max = largest): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -18,7 +18,6 @@ type Report = (name: string, reason: string) => void;
 
 const accountOption = (meaning: string) => new Option('--account <ID>', meaning);
 
-/** Threads and documents. */
 export const commands: readonly StoreCommand[] = [
   publishing('publish', true, 'Show a thread to its whole organization'),
   publishing('unpublish', false, 'Show a thread to its creator only'),

@@ -91,7 +91,6 @@ export function showStatus(stream: WriteStream, text: string): void {
   stream.write(`\r${noWrap}${text}${eraseRest}${wrap}`);
 }
 
-/** Clears the line of `showStatus`. */
 export function clearStatus(stream: WriteStream = process.stderr): void {
   if (stream.isTTY) stream.write(`\r${eraseRest}`);
 }

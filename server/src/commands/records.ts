@@ -20,7 +20,6 @@ const journalInUse = `
 The journal of the store (its file ends in -wal) still holds removed data, because another process is reading it, for
 example a backup. It is emptied by the next purge, or when the last process that uses the store stops.`;
 
-/** What an organization did, and its removal. */
 export const commands: readonly StoreCommand[] = [
   onOrganization({
     name: 'usage',

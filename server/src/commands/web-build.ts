@@ -10,7 +10,6 @@ import { isProcessRunning } from '../usecases/processes.ts';
 
 const lookEveryMs = 100;
 
-/** A build in a child process. */
 interface Build {
   readonly ended: Promise<void>;
   /** Lets requests come first. */
