@@ -2,7 +2,7 @@ import type { Initiator } from '../../src/domain/audit.ts';
 import type { Message } from '../../src/domain/message.ts';
 import type { UserPrincipal } from '../../src/domain/principal.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { addPrompt, cancelReply, retryReply } from '../../src/usecases/replies/replies.ts';
+import { addReply, cancelReply } from '../../src/usecases/replies/replies.ts';
 import {
   deleteThread,
   publishOwnThread,
@@ -142,8 +142,8 @@ export function converse(world: World, random: Random): void {
   const principal = inConsole(person);
   const published = random.chance(0.6);
   const verbs = {
-    prompt: (context) => addPrompt({ context, principal, initiator }, thread.id, `p${number}`),
-    retry: (context) => retryReply({ context, principal, initiator }, thread.id),
+    prompt: (context) => addReply({ context, principal, initiator }, thread.id, `p${number}`),
+    retry: (context) => addReply({ context, principal, initiator }, thread.id),
     stop: (context) => cancelReply({ context, principal }, thread.id),
     publish: (context) => publishOwnThread({ context, principal, initiator }, thread.id, published),
   } satisfies Record<string, (context: Context) => Promise<unknown>>;

@@ -6,12 +6,11 @@ import { formerMember } from '../../domain/organization.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
 import {
-  addPrompt,
+  addReply,
   cancelReply,
   listRatings,
   listUnanswered,
   rateReply,
-  retryReply,
 } from '../../usecases/replies/replies.ts';
 import {
   deleteThread,
@@ -115,7 +114,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       response: schemas.threadViewSchema,
       async handle(call) {
         await limitPrompts(call);
-        await addPrompt(call, call.path.id, call.body.prompt, call.body.replaces);
+        await addReply(call, call.path.id, call.body.prompt, call.body.replaces);
         return viewFor(call, call.path.id);
       },
     }),
@@ -139,7 +138,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       response: schemas.threadViewSchema,
       async handle(call) {
         await limitPrompts(call);
-        await retryReply(call, call.path.id);
+        await addReply(call, call.path.id);
         return viewFor(call, call.path.id);
       },
     }),

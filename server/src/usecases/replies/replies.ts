@@ -4,37 +4,26 @@ import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
 import { changeRefused } from '../../domain/principal.ts';
 import { countedForPeople } from '../../domain/text.ts';
-import type { NewRating, NewReply, Rating, ReplyName } from '../../storage/store.ts';
+import type { NewRating, Rating, ReplyName } from '../../storage/store.ts';
 import type { PersonCall, PrincipalCall } from '../context.ts';
 import type { UserChange } from '../organization/audit-log.ts';
 import { findOwnThread } from '../threads/get-thread.ts';
 import { reportEnded } from './tend-replies.ts';
 
-/** With `replaces`, the id of the last prompt, it is an edited version of that one, which models no longer see. */
-export function addPrompt(
-  change: UserChange,
-  threadId: string,
-  content: string,
-  replaces?: string,
-): Promise<void> {
-  const prompt = { messageId: change.context.ids.message(), content };
-  const isEdit = replaces !== undefined;
-  return addReply(change, threadId, isEdit ? { ...prompt, replaces: replaces as MessageId } : prompt);
-}
-
-/** Answers the last prompt again. The earlier reply stays in the thread. */
-export function retryReply(change: UserChange, threadId: string): Promise<void> {
-  return addReply(change, threadId, null);
-}
-
-/** Only the thread's creator may add a reply, and only one reply may run at a time. */
-async function addReply(
+/**
+ * Adds a prompt and its reply, or without a prompt another reply to the last one. With `replaces`, the id of the last
+ * prompt, models no longer see that one. Only the thread's creator may do this, and only one reply may run at a time.
+ */
+export async function addReply(
   { context, principal, initiator: { traceId } }: UserChange,
   threadId: string,
-  prompt: NewReply['prompt'],
+  content?: string,
+  replaces?: string,
 ): Promise<void> {
   const { store, ids, limits, replySignals, threadSignals } = context;
   if (!isThreadId(threadId)) throw threadNotFound();
+  const edited = replaces === undefined ? {} : { replaces: replaces as MessageId };
+  const prompt = content === undefined ? null : { messageId: ids.message(), content, ...edited };
   const result = await store.addReply(principal.organizationId, threadId, principal.userId, {
     prompt,
     replyId: ids.message(),
