@@ -38,7 +38,7 @@ import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import { Signals } from './usecases/signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
 import { noTelemetry, noTracing, type Telemetry, type Tracing } from './usecases/telemetry.ts';
-import { FollowedThreads } from './usecases/threads/followed-threads.ts';
+import { createFollowedThreads } from './usecases/threads/followed-threads.ts';
 import { machineTimers } from './usecases/timers.ts';
 
 const accountFailuresWindowMs = 15 * 60_000;
@@ -107,7 +107,7 @@ export async function openContext(
     retentionMs: retentionMs(config.retention),
     replySignals,
     threadSignals,
-    followedThreads: new FollowedThreads({ store, replySignals, threadSignals, timers: machineTimers }),
+    followedThreads: createFollowedThreads({ store, replySignals, threadSignals, timers: machineTimers }),
     telemetry: recordReplies(telemetry, recorder, Date.now),
     tracing,
     usage: new UsageCounter(),

@@ -10,7 +10,7 @@ import { ReplySignals } from '../../src/usecases/replies/reply-signals.ts';
 import { keepTending, relaySignals } from '../../src/usecases/replies/tend-replies.ts';
 import { Signals } from '../../src/usecases/signals.ts';
 import { noTelemetry, noTracing } from '../../src/usecases/telemetry.ts';
-import { FollowedThreads } from '../../src/usecases/threads/followed-threads.ts';
+import { createFollowedThreads } from '../../src/usecases/threads/followed-threads.ts';
 import type { Timers } from '../../src/usecases/timers.ts';
 import type { SimulatedProcess } from './event-loop.ts';
 import { StoreUnavailable } from './network.ts';
@@ -90,7 +90,7 @@ function contextOf({ store, timers, random, wall }: NodeParts): Context {
     sha256: (text) => hash('sha256', text),
     knownKeys: new Map(),
     limits: { ...defaultLimits, replyAttempts, replyDeadlineMs },
-    followedThreads: new FollowedThreads({ store, replySignals, threadSignals, timers }),
+    followedThreads: createFollowedThreads({ store, replySignals, threadSignals, timers }),
     telemetry: noTelemetry,
     tracing: noTracing,
   };

@@ -19,7 +19,7 @@ import { noTelemetry, noTracing } from '../telemetry.ts';
 import { machineTimers } from '../timers.ts';
 import { deleteThread, publishOwnThread, renameThread } from './change-thread.ts';
 import { followThread, type ThreadEvent } from './follow-thread.ts';
-import { FollowedThreads, type FollowPace, type MessagesView } from './followed-threads.ts';
+import { createFollowedThreads, type FollowPace, type MessagesView } from './followed-threads.ts';
 
 /** Signals only: the regular poll would come after the test. */
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
@@ -81,7 +81,7 @@ describe('Following a thread', () => {
     return personIn(organizationId, await world.member(organizationId, email));
   }
   function pollAt(pace: FollowPace): void {
-    Object.assign(context, { followedThreads: new FollowedThreads(context, pace) });
+    Object.assign(context, { followedThreads: createFollowedThreads(context, pace) });
   }
   function follow(principal = ada): AsyncGenerator<ThreadEvent, void> {
     return followThread({ context, principal }, thread.id, ending.signal);

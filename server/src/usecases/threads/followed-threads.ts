@@ -27,31 +27,27 @@ interface Sources {
 /** A stream holds no more than this, or one message, while its peer does not read. */
 const partSize = { limit: 64, bytesMax: 131_072 };
 
+export type FollowedThreads = ReturnType<typeof createFollowedThreads>;
+
 /** Threads that somebody follows in this process. Each has one poller, however many follow it. */
-export class FollowedThreads {
-  readonly #sources: Sources;
-  readonly #pace: FollowPace;
-  readonly #pollers = new Map<string, ThreadPoller>();
-
-  constructor(sources: Sources, pace: FollowPace = usualPace) {
-    this.#sources = sources;
-    this.#pace = pace;
-  }
-
-  /** Calls `changed` whenever the poller has a new state, until `leave` is called. */
-  follow(organizationId: OrganizationId, threadId: ThreadId, changed: () => void) {
-    const key = `${organizationId} ${threadId}`;
-    const poller = this.#pollers.get(key) ?? new ThreadPoller(this.#sources, organizationId, threadId);
-    if (!this.#pollers.has(key)) void poller.poll(this.#pace);
-    this.#pollers.set(key, poller);
-    poller.followers.add(changed);
-    const leave = () => {
-      if (!poller.followers.delete(changed) || poller.followers.size > 0) return;
-      this.#pollers.delete(key);
-      poller.stop();
-    };
-    return { poller, leave };
-  }
+export function createFollowedThreads(sources: Sources, pace: FollowPace = usualPace) {
+  const pollers = new Map<string, ThreadPoller>();
+  return {
+    /** Calls `changed` whenever the poller has a new state, until `leave` is called. */
+    follow(organizationId: OrganizationId, threadId: ThreadId, changed: () => void) {
+      const key = `${organizationId} ${threadId}`;
+      const poller = pollers.get(key) ?? new ThreadPoller(sources, organizationId, threadId);
+      if (!pollers.has(key)) void poller.poll(pace);
+      pollers.set(key, poller);
+      poller.followers.add(changed);
+      const leave = () => {
+        if (!poller.followers.delete(changed) || poller.followers.size > 0) return;
+        pollers.delete(key);
+        poller.stop();
+      };
+      return { poller, leave };
+    },
+  };
 }
 
 interface SharedPart {

@@ -50,17 +50,14 @@ export async function searchThreads(
     // One more, to know whether another page follows.
     const found = await store.searchThreads(organizationId, query, limit + 1, after);
     const page = found.slice(0, limit);
-    const rows = await summarizeThreads(
-      context,
-      page.map(({ thread }) => thread),
+    const threads = page.map(({ thread }) => thread);
+    const summarized = await summarizeThreads(context, threads);
+    // The summary has the current state; the index may be a moment behind.
+    const rows = summarized.filter(
+      ({ summary }) => input.state === undefined || summary.state === input.state,
     );
     return {
-      rows: await withExcerpts(
-        context,
-        // The summary has the current state; the index may be a moment behind.
-        rows.filter(({ summary }) => input.state === undefined || summary.state === input.state),
-        words && hitFinder(words, vocabulary),
-      ),
+      rows: words ? await withExcerpts(context, rows, hitFinder(words, vocabulary)) : rows,
       nextCursor: found.length > limit ? seal.seal(listing, page.at(-1)!.place) : null,
     };
   };
@@ -70,10 +67,8 @@ export async function searchThreads(
 export async function summarizeThreads({ store }: Context, threads: readonly Thread[]): Promise<ThreadRow[]> {
   const [first] = threads;
   if (first === undefined) return [];
-  const summaries = await store.summarizeThreads(
-    first.organizationId,
-    threads.map(({ id }) => id),
-  );
+  const ids = threads.map(({ id }) => id);
+  const summaries = await store.summarizeThreads(first.organizationId, ids);
   const byId = new Map(summaries.map((summary) => [summary.id, summary]));
   return threads.flatMap((thread) => {
     const summary = byId.get(thread.id);
@@ -84,9 +79,8 @@ export async function summarizeThreads({ store }: Context, threads: readonly Thr
 async function withExcerpts(
   context: Context,
   rows: readonly ThreadRow[],
-  finder: HitFinder | undefined,
+  finder: HitFinder,
 ): Promise<ThreadRow[]> {
-  if (finder === undefined) return [...rows];
   const budget = { left: readLengthMax, inTurn: 0 };
   // Concurrently, because on PostgreSQL each waits for its messages.
   return Promise.all(
