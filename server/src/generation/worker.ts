@@ -250,11 +250,8 @@ export class ReplyWorker implements ReplyTaker {
 
   /** Retries until the reply is aborted: at its deadline, when it is lost or when the worker stops. */
   #persist<T>({ reply, abort }: Running, call: () => Promise<T>): Promise<T> {
-    const onFailure = (error: unknown) =>
-      this.#log.warn(
-        { err: error, ...replyForLog(reply) },
-        'the store is unavailable; the reply will be stored when it is back',
-      );
+    const text = 'the store is unavailable; the reply will be stored when it is back';
+    const onFailure = (error: unknown) => this.#log.warn({ err: error, ...replyForLog(reply) }, text);
     return retryStore(call, abort.signal, onFailure, this.#context.timers);
   }
 

@@ -68,6 +68,7 @@ async function exchange(context: SurfaceContext, request: FastifyRequest): Promi
     throw new OAuthError('unsupported_grant_type', 'grant_type must be client_credentials.');
   }
   const result = await issueAccessToken(context, { ...client, address: request.ip });
+  context.telemetry.tokenRequested(result.outcome);
   switch (result.outcome) {
     case 'issued':
       request.credentialId = result.applicationId;

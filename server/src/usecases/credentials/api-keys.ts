@@ -31,11 +31,9 @@ export async function createApiKey(
   const { key, secret } = newKey(context);
   const { id, hint } = secret;
   const detail = { name, hint, scope: owner ? 'personal' : 'org-wide', owner: owner?.email ?? null };
-  const outcome = await context.store.createApiKey(
-    organizationId,
-    { ...secret, name, userId: owner?.userId ?? null, createdBy: creatorOf(initiator) },
-    auditNote(change, 'key.created', id, detail),
-  );
+  const note = auditNote(change, 'key.created', id, detail);
+  const created = { ...secret, name, userId: owner?.userId ?? null, createdBy: creatorOf(initiator) };
+  const outcome = await context.store.createApiKey(organizationId, created, note);
   if (outcome === 'created') return { id, key };
   if (outcome === 'not-a-member') {
     throw notFound('The owner of a personal key must be a member of the organization.');
@@ -97,15 +95,13 @@ export async function listAddressedApiKeys(
     listApiKeys(call, owners),
     call.context.store.listMembers(call.organizationId),
   ]);
-  const addresses = new Map(members.map(({ userId, email }) => [userId, email]));
-  const addressOf = (userId: UserId | null) =>
-    userId === null ? null : (addresses.get(userId) ?? formerMember);
-  const services = new Set(members.flatMap(({ userId, service }) => (service ? [userId] : [])));
+  const byId = new Map<UserId | null, Member>(members.map((member) => [member.userId, member]));
+  const addressOf = (userId: UserId | null) => userId && (byId.get(userId)?.email ?? formerMember);
   return keys.map((key) => ({
     ...key,
     owner: addressOf(key.userId),
     creator: addressOf(key.createdBy),
-    ownedByService: key.userId !== null && services.has(key.userId),
+    ownedByService: byId.get(key.userId)?.service === true,
   }));
 }
 
@@ -163,11 +159,9 @@ export async function requestApiKey(change: UserChange, name: string): Promise<K
   checkName('name:', name, 1);
   const id = context.ids.keyRequest();
   const waitingMax = context.limits.keyRequestsMax;
-  const outcome = await context.store.createKeyRequest(
-    organizationId,
-    { id, userId, name, keepMs, waitingMax },
-    auditNote(change, 'key.requested', id, { name }),
-  );
+  const note = auditNote(change, 'key.requested', id, { name });
+  const request = { id, userId, name, keepMs, waitingMax };
+  const outcome = await context.store.createKeyRequest(organizationId, request, note);
   if (outcome === 'created') return id;
   if (outcome === 'not-a-member') throw requestNotFound();
   const tooMany = `You have ${waitingMax} open requests: reveal an approved key, or wait for an admin to decide.`;

@@ -80,15 +80,6 @@ type TokenOutcome =
  */
 export async function issueAccessToken(
   context: Context,
-  credentials: ClientCredentials,
-): Promise<TokenOutcome> {
-  const result = await exchange(context, credentials);
-  context.telemetry.tokenRequested(result.outcome);
-  return result;
-}
-
-async function exchange(
-  context: Context,
   { clientId, clientSecret, address }: ClientCredentials,
 ): Promise<TokenOutcome> {
   const { store, sha256, equalHashes, failedAttempts, accessTokens } = context;

@@ -10,13 +10,6 @@ import { nextTurn } from '../turns.ts';
 import type { AuditSearch } from './audit-log.ts';
 import { organizationNotFound } from './organization.ts';
 
-interface NamedCredential {
-  readonly id: string;
-  readonly kind: 'key' | 'application';
-  /** Its name, or its id if it was deleted. */
-  readonly name: string;
-}
-
 /** More counts than this would take too long to load: a count is of a day, a credential, an operation and an outcome. */
 const countsMax = 5_000;
 
@@ -43,15 +36,18 @@ export async function readUsage(call: OrganizationCall, owners: KeyOwners, days:
   };
 }
 
-/** Names the credentials of these requests or counts, also revoked keys. */
-export async function nameCredentials(
+/** Names the credentials of these requests or counts, also revoked keys. A deleted one is named by its id. */
+async function nameCredentials(
   { context: { store }, organizationId }: OrganizationCall,
   used: readonly { readonly credentialId: string }[],
-): Promise<(credentialId: string) => NamedCredential> {
+) {
   const ids = new Set(used.map(({ credentialId }) => credentialId));
   const found = await store.nameCredentials(organizationId, [...ids]);
   const names = new Map(found.map(({ id, name }) => [id, name]));
-  return (id) => ({ id, kind: isApplicationId(id) ? 'application' : 'key', name: names.get(id) ?? id });
+  return (id: string) => {
+    const kind = isApplicationId(id) ? ('application' as const) : ('key' as const);
+    return { id, kind, name: names.get(id) ?? id };
+  };
 }
 
 /** The last `length` hours or days, with the current one. Durations, in ms, are estimated from buckets. */
@@ -65,6 +61,7 @@ export async function readTraffic(
   const all = await store.listTraffic(organizationId, unit, first, last);
   const requests = all.filter(({ operation }) => operation !== replyOperation);
   const replies = all.filter(({ operation }) => operation === replyOperation);
+  const failed = requests.filter(({ outcome }) => outcome !== 'OK');
   const ended = (state: string) => total(replies.filter(({ outcome }) => outcome === state));
   return {
     /** Hours or days since 1970. */
@@ -77,10 +74,9 @@ export async function readTraffic(
       errors: total(counts.filter(({ outcome }) => outcome !== 'OK')),
       ...percentilesOf(counts),
     })),
-    errors: grouped(
-      requests.filter(({ outcome }) => outcome !== 'OK'),
-      ({ outcome }) => outcome,
-    ).map(([code, counts]) => ({ code, requests: total(counts) })),
+    errors: grouped(failed, ({ outcome }) => outcome).map(([code, counts]) => {
+      return { code, requests: total(counts) };
+    }),
     replies: {
       completed: ended('completed'),
       failed: ended('failed'),

@@ -26,11 +26,9 @@ export async function acceptInvitation(
   const { userId, email, resets } = invitation;
   const acceptance = await acceptanceOf(call, invitation, password, device);
   const change = { ...call, initiator: { actor: { kind: 'user', userId }, traceId: call.traceId } } as const;
+  const detail = { email, password: acceptance.kind };
   const notes = {
-    accepted: auditNote(change, resets ? 'password.changed' : 'member.joined', userId, {
-      email,
-      password: acceptance.kind,
-    }),
+    accepted: auditNote(change, resets ? 'password.changed' : 'member.joined', userId, detail),
     closed: auditNote(change, 'password.voided', userId),
   };
   const accepted = await store.acceptInvitation(sha256(token), acceptance, notes);

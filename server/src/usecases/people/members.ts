@@ -252,11 +252,9 @@ async function issueInvitation(
   const mailed = mailer !== undefined;
   const sealedLink = mailed ? sealLink(context, tokenHash, link) : null;
   const expiresAt = now() + keepMs;
-  const outcome = await store.createInvitation(
-    organizationId,
-    { tokenHash, userId, keepMs, byOperator, resets, sealedLink, ...request },
-    auditNote(change, action, userId, { resets, ...(mailed && { mailed }) }),
-  );
+  const note = auditNote(change, action, userId, { resets, ...(mailed && { mailed }) });
+  const invitation = { tokenHash, userId, keepMs, byOperator, resets, sealedLink, ...request };
+  const outcome = await store.createInvitation(organizationId, invitation, note);
   switch (outcome) {
     case 'created':
       return { link: mailed && !byOperator ? null : link, mailed, expiresAt };

@@ -59,11 +59,9 @@ export async function changePassword(
       throw invalid('Choose a password that you do not use for another organization here.');
     }
   }
-  const outcome = await store.changePassword(
-    userId,
-    { current: own.hash, next: await passwords.hash(next, siblings[0]), keptTokenHash: tokenHash },
-    auditNote(call, 'password.changed', userId),
-  );
+  const nextHash = await passwords.hash(next, siblings[0]);
+  const change = { current: own.hash, next: nextHash, keptTokenHash: tokenHash };
+  const outcome = await store.changePassword(userId, change, auditNote(call, 'password.changed', userId));
   if (outcome === 'refused')
     throw invalid('Your password was changed in the meantime: enter the latest one as the current password.');
 }
@@ -95,15 +93,11 @@ export async function attempt<T>(
   const { ofPlace, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
   const place = placeOf(address);
   // Hashed to bound memory: an attacker chooses the input.
-  const shared = [
-    { attempts: ofPlace, key: place },
-    ...(person === undefined
-      ? []
-      : [
-          { attempts: ofPerson, key: context.sha256(`${person} ${place}`) },
-          { attempts: ofAccount, key: context.sha256(person) },
-        ]),
-  ];
+  const shared = [{ attempts: ofPlace, key: place }];
+  if (person !== undefined) {
+    shared.push({ attempts: ofPerson, key: context.sha256(`${person} ${place}`) });
+    shared.push({ attempts: ofAccount, key: context.sha256(person) });
+  }
   const isClosed = waitSeconds(shared) > 0;
   const own = isClosed && device !== undefined ? [{ attempts: ofDevice, key: device.id }] : undefined;
   const counted = own ?? shared;
@@ -145,11 +139,8 @@ export async function noteFailedSignIns(
       if (person === undefined) continue;
       const { userId } = person;
       const initiator = { actor: { kind: 'skein' }, traceId } as const;
-      const note = auditNote({ context, initiator }, 'session.refused', userId, {
-        email,
-        failures: count,
-        places,
-      });
+      const detail = { email, failures: count, places };
+      const note = auditNote({ context, initiator }, 'session.refused', userId, detail);
       const { entered } = await store.listMemberships(userId, { proof: 'sso' });
       for (const { organizationId } of entered) await store.writeAudit(organizationId, note);
     } catch (error) {

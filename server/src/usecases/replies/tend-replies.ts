@@ -97,7 +97,7 @@ export function leaseWatch(leaseMs: number, clock: () => number) {
 function partOf(watched: readonly ReplyName[], round: number): readonly ReplyName[] {
   if (watched.length <= checkedAtOnceMax) return watched;
   return watched.filter(
-    ({ messageId }) => (messageId.codePointAt(messageId.length - 1) ?? 0) % parts === round % parts,
+    ({ messageId }) => messageId.charCodeAt(messageId.length - 1) % parts === round % parts,
   );
 }
 
