@@ -197,6 +197,7 @@ export async function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTar
 
 export { createSmtpMailer as createMailer } from './mail/smtp.ts';
 export { copyStore } from './storage/copy-store.ts';
+export { lockFile, workerFile } from './storage/sqlite/locks.ts';
 export { StoreInUse };
 
 export const copyTools = { sha256: (text: string) => hash('sha256', text), termsOf };

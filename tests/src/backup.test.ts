@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
@@ -14,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
-import { runSkein, Service, temporaryFolder } from './service.ts';
+import { cleanEnvironment, launcher, runSkein, Service, temporaryFolder } from './service.ts';
 import { startWithoutDemo } from './shared-service.ts';
 import { makeMember, makeOrganization } from './tenants.ts';
 
@@ -129,6 +130,39 @@ describe('skein backup', () => {
     });
     assert.equal(exitCode, 0, stderr);
     assert.equal(readFileSync(left, 'utf8'), 'unfinished');
+  });
+
+  it('removes what a killed backup left in the folder, and nothing of one that still runs', async () => {
+    const folder = temporaryFolder();
+    // Stays before the last step, which gives the copy its name.
+    const script = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+      fs.renameSync = () => {
+        console.log('renaming');
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      };
+      syncBuiltinESMExports();`;
+    const running = spawn(launcher, ['backup', join(folder, 'monday.db')], {
+      cwd: service.folder,
+      env: cleanEnvironment({
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
+      }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const partials = () => readdirSync(folder).filter((name) => name.startsWith('monday.db.partial-'));
+    try {
+      await once(running.stdout, 'data');
+      const held = partials();
+      assert.notEqual(held.length, 0);
+      await service.skein('backup', join(folder, 'tuesday.db'));
+      assert.deepEqual(partials(), held);
+    } finally {
+      running.kill('SIGKILL');
+      await once(running, 'exit');
+    }
+    assert.notEqual(partials().length, 0, 'nobody has removed them');
+    await service.skein('backup', join(folder, 'wednesday.db'));
+    // `reserve` has created the file that the killed backup was about to replace.
+    assert.deepEqual(readdirSync(folder).sort(), ['monday.db', 'tuesday.db', 'wednesday.db']);
   });
 
   it('never overwrites a file of the store, under any of its names', async () => {

@@ -301,6 +301,15 @@ describe('The demo', () => {
     await stopsCleanly(again);
   });
 
+  it('is created once by services that start on the same store at the same time', async () => {
+    const folder = newFolder();
+    const services = await Promise.all(Array.from({ length: 3 }, () => start(folder)));
+    assert.equal(services.filter(({ output }) => curlLine(output) !== undefined).length, 1);
+    assert.equal((await operate(folder, ['org', 'list'])).length, 1);
+    assert.equal((await operate(folder, ['key', 'list', 'Demo'])).length, 1);
+    for (const service of services) await stopsCleanly(service);
+  });
+
   it('is also created if the base URL is on this machine', async () => {
     const service = await start(newFolder(), { SKEIN_BASE_URL: 'http://localhost:8080' });
     assert.ok(curlLine(service.output));

@@ -4,6 +4,7 @@ import {
   existsSync,
   fsyncSync,
   openSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -148,17 +149,19 @@ async function writeWhole(
   force: boolean,
   write: (partial: string) => Promise<void>,
 ): Promise<number> {
+  const { lockFile } = await import('../compose.ts');
   // Not the process id: in a container it is often the same, and a killed backup leaves its file.
   const partial = `${file}.partial-${randomUUID()}`;
-  const remove = () => {
-    for (const ending of databaseEndings) rmSync(`${partial}${ending}`, { force: true });
-  };
+  let unlock: (() => void) | undefined;
+  const remove = () => removePartial(partial);
   const interrupted = (signal: NodeJS.Signals) => {
     remove();
     process.kill(process.pid, signal);
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
+    removeAbandoned(dirname(file), lockFile);
+    unlock = lockFile(`${partial}${lockEnding}`);
     // Created here to set its mode: it will contain every prompt and reply.
     closeSync(openSync(partial, 'wx', 0o600));
     await write(partial);
@@ -172,7 +175,28 @@ async function writeWhole(
     throw invalid(`${file} could not be written (${explainFault(error as Error)}): nothing was changed.`);
   } finally {
     remove();
+    unlock?.();
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+  }
+}
+
+/** A backup locks the file with this ending as long as it runs. */
+const lockEnding = '-lock';
+
+function removePartial(partial: string): void {
+  for (const ending of [...databaseEndings, lockEnding]) rmSync(`${partial}${ending}`, { force: true });
+}
+
+/** Removes what killed backups left in the folder: they no longer hold their locks. */
+function removeAbandoned(folder: string, lockFile: (file: string) => (() => void) | undefined): void {
+  for (const name of readdirSync(folder).filter((each) => /\.partial-[\da-f-]{36}-lock$/.test(each))) {
+    try {
+      const unlock = lockFile(join(folder, name));
+      if (unlock !== undefined) removePartial(join(folder, name.slice(0, -lockEnding.length)));
+      unlock?.();
+    } catch {
+      // Another user's, for example.
+    }
   }
 }
 

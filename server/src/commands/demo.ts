@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreadableDocument } from '../domain/document.ts';
-import type { Organization } from '../domain/organization.ts';
+import type { OrganizationId, UserId } from '../domain/id.ts';
 import { createApiKey, listApiKeys } from '../usecases/credentials/api-keys.ts';
 import { addDocument } from '../usecases/documents/documents.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
@@ -16,19 +16,51 @@ const adminEmail = 'admin@demo.example';
 
 /**
  * Fills an empty store with a demo organization, or finishes one whose process ended before it had made the key. Returns
- * what to tell its admin; undefined for any other store.
+ * what to tell its admin; undefined for any other store, and while another process has the `lock` to do the same.
  */
-export async function makeDemo(context: SurfaceContext, baseUrl: string): Promise<string | undefined> {
+export async function makeDemo(
+  context: SurfaceContext,
+  baseUrl: string,
+  lock: () => (() => void) | undefined,
+): Promise<string | undefined> {
+  if ((await findStart(context)) === undefined) return undefined;
+  const unlock = lock();
+  if (unlock === undefined) return undefined;
+  try {
+    const start = await findStart(context);
+    return start && (await completeDemo(context, start, baseUrl));
+  } finally {
+    unlock();
+  }
+}
+
+/** An empty store, or a demo in which nothing has happened yet: its admin was invited last, and nobody has a key. */
+type DemoStart = 'empty' | { readonly organizationId: OrganizationId; readonly userId: UserId };
+
+async function findStart(context: SurfaceContext): Promise<DemoStart | undefined> {
+  const [first, ...others] = await listOrganizations(context);
+  if (first === undefined) return 'empty';
+  if (first.name !== organizationName || others.length > 0) return undefined;
+  const [admin, ...colleagues] = await listMembers({ context, organizationId: first.id });
+  const isUntouched =
+    admin?.email === adminEmail &&
+    admin.state !== 'active' &&
+    colleagues.length === 0 &&
+    (await listApiKeys({ context, organizationId: first.id }, 'all')).length === 0;
+  return isUntouched ? { organizationId: first.id, userId: admin.userId } : undefined;
+}
+
+async function completeDemo(context: SurfaceContext, start: DemoStart, baseUrl: string): Promise<string> {
   const initiator = operatorInitiator(context);
-  const organizations = await listOrganizations(context);
-  const unfinished = await findUnfinished(context, organizations);
-  if (organizations.length > 0 && unfinished === undefined) return undefined;
   const organizationId =
-    unfinished?.organizationId ?? (await createOrganization(context, initiator, { name: organizationName }));
+    start === 'empty'
+      ? await createOrganization(context, initiator, { name: organizationName })
+      : start.organizationId;
   const change = { context, organizationId, initiator };
-  const { userId, invitation } = unfinished
-    ? { ...unfinished, invitation: await inviteMember(change, unfinished.userId) }
-    : await addMember(change, { email: adminEmail, role: 'admin' });
+  const { userId, invitation } =
+    start === 'empty'
+      ? await addMember(change, { email: adminEmail, role: 'admin' })
+      : { ...start, invitation: await inviteMember(change, start.userId) };
   for (const name of readdirSync(demoFolder).sort()) {
     const source = { path: join(demoFolder, name) };
     await addDocument(change, { name, source, accountId: null }).catch((error) => {
@@ -38,19 +70,6 @@ export async function makeDemo(context: SurfaceContext, baseUrl: string): Promis
   }
   const { key } = await createApiKey(change, { userId, name: 'Demo' });
   return greeting(invitation?.link ?? '', key, baseUrl);
-}
-
-/** The demo in which nothing has happened yet: its admin was invited last, and nobody has a key. */
-async function findUnfinished(context: SurfaceContext, organizations: readonly Organization[]) {
-  const [first, ...others] = organizations;
-  if (first?.name !== organizationName || others.length > 0) return undefined;
-  const [admin, ...colleagues] = await listMembers({ context, organizationId: first.id });
-  const isUntouched =
-    admin?.email === adminEmail &&
-    admin.state !== 'active' &&
-    colleagues.length === 0 &&
-    (await listApiKeys({ context, organizationId: first.id }, 'all')).length === 0;
-  return isUntouched ? { organizationId: first.id, userId: admin.userId } : undefined;
 }
 
 /** For an empty store that others can reach: it creates no credentials. */

@@ -1,5 +1,14 @@
 import type { AddressInfo } from 'node:net';
-import { composeApp, openContext, openLog, openMetrics, openOtlp, startWorker } from '../compose.ts';
+import {
+  composeApp,
+  lockFile,
+  openContext,
+  openLog,
+  openMetrics,
+  openOtlp,
+  startWorker,
+  workerFile,
+} from '../compose.ts';
 import { type Config, ConfigError, listeningUrl, storeRisk } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
 import { isLoopback } from '../domain/address.ts';
@@ -113,21 +122,19 @@ function warnOfRisks(config: Config, role: Role, log: Log): void {
 
 /** Runs only after the service listens: a failed start must not use up the demo. */
 async function greetNewcomer(context: SurfaceContext, config: Config, baseUrl: string): Promise<void> {
+  const { store } = config;
   const isEmpty = async () => (await listOrganizations(context)).length === 0;
-  const greeting = isPrivate(config) ? await makeDemo(context, baseUrl) : (await isEmpty()) && firstSteps;
+  const greeting =
+    store.engine === 'sqlite' && isPrivate(config)
+      ? await makeDemo(context, baseUrl, () => lockFile(workerFile(store.file)))
+      : (await isEmpty()) && firstSteps;
   if (greeting) process.stdout.write(`${greeting}\n`);
 }
 
-/**
- * Whether only this machine can reach the service. Otherwise, and if several nodes share the store or mail is configured,
- * no demo credentials are created.
- */
-function isPrivate({ store, host, baseUrl, mail }: Config): boolean {
+/** Whether only this machine can reach the service, and it sends no mail. Otherwise no demo credentials are created. */
+function isPrivate({ host, baseUrl, mail }: Config): boolean {
   return (
-    store.engine === 'sqlite' &&
-    mail === undefined &&
-    isLoopback(host) &&
-    (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname))
+    mail === undefined && isLoopback(host) && (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname))
   );
 }
 

@@ -49,6 +49,17 @@ export class WriteLock {
   }
 }
 
+/** Longer than a starting process holds a lock only to see whether it is alone. */
+const lockWaitMs = 100;
+
+/** Locks a file, which it creates, until the returned function is called or the process ends. Undefined if another has it. */
+export function lockFile(file: string): (() => void) | undefined {
+  const holder = openLock(file, lockWaitMs);
+  if (granted(holder, 'BEGIN IMMEDIATE')) return () => holder.close();
+  holder.close();
+  return undefined;
+}
+
 const retryMs = 20;
 
 export type WorkerLock = ReturnType<typeof createWorkerLock>;
@@ -70,9 +81,7 @@ export function createWorkerLock(storeFile: string) {
     /** Counts this process among the running workers until `release`. If it is the only one, `alone` runs first. */
     async join(alone: () => Promise<void>): Promise<void> {
       if (holder !== undefined) return;
-      const file = `${storeFile}-worker`;
-      closeSync(openSync(file, 'a', 0o600));
-      holder = new Sqlite(file, { timeout: 0 });
+      holder = openLock(workerFile(storeFile), 0);
       if (granted(holder, 'BEGIN EXCLUSIVE')) {
         // Release on failure; otherwise other workers wait forever.
         await alone().catch((error) => {
@@ -86,6 +95,14 @@ export function createWorkerLock(storeFile: string) {
       while (!granted(holder, 'SELECT 1 FROM sqlite_schema')) await pause(retryMs);
     },
   };
+}
+
+/** Contains no data. */
+export const workerFile = (storeFile: string) => `${storeFile}-worker`;
+
+function openLock(file: string, timeout: number): Database {
+  closeSync(openSync(file, 'a', 0o600));
+  return new Sqlite(file, { timeout });
 }
 
 function granted(database: Database, sql: string): boolean {
