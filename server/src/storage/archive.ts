@@ -3,8 +3,8 @@ export interface Archive {
   /** Whether a thread's `sequence` is unique in the whole store or only in its organization. */
   readonly threadNumbers: 'store' | 'organization';
   count(table: ArchiveTable): Promise<number>;
-  /** The next rows in key order; a passage is followed by its document's name and title and its corpus. One snapshot. */
-  read(table: ArchiveTable, after: Key, limit: number): Promise<Row[]>;
+  /** The next rows in key order; a passage with the `name` and `title` of its document and its `corpus`. One snapshot. */
+  read(table: ArchiveTable, after: Row, limit: number): Promise<Row[]>;
   /** Whether no other process has the store open. */
   isAlone(): Promise<boolean>;
   close(): Promise<void>;
@@ -32,15 +32,14 @@ export const unfinishedCopyFault = 'it is an unfinished copy: run skein copy aga
 /** PostgreSQL's names. The embedded store has other ones. */
 export type ColumnType = 'text' | 'bigint' | 'boolean' | 'bytea';
 export type Value = string | number | boolean | Uint8Array | null;
-export type Row = readonly Value[];
-export type Key = readonly (string | number)[];
+export type Row = Readonly<Record<string, Value>>;
 /** The terms that each passage is found by, as they are indexed. */
 export type Terms = readonly string[];
 
 export interface ArchiveTable {
   readonly name: TableName;
-  /** The first `keyLength` columns identify a row; an index has their order. */
-  readonly keyLength: number;
+  /** The columns that identify a row; an index has their order. */
+  readonly key: readonly string[];
   readonly columns: Readonly<Record<string, ColumnType>>;
 }
 
@@ -92,19 +91,15 @@ const tables = {
 
 /** What the terms of a passage depend on. Read along with it, never written. */
 const ofPassage = {
-  columns: ', document.name, document.title, corpus.number',
+  columns: ', document.name, document.title, corpus.number AS corpus',
   from: `LEFT JOIN document ON document.organization_id = passage.organization_id AND document.id = document_id
     LEFT JOIN corpus ON corpus.organization_id = document.organization_id AND corpus.account_key = document.account_key`,
 };
 
 export const archiveTables = (Object.keys(tables) as TableName[]).map((name): ArchiveTable => {
-  const [key, rest] = tables[name].split('|').map((part) => part.split(',').map((each) => each.trim()));
-  const columns = [...key!, ...rest!].map((column) => column.split(' '));
-  return {
-    name,
-    keyLength: key!.length,
-    columns: Object.fromEntries(columns.map(([column, type = 'text']) => [column, type])),
-  };
+  const parts = tables[name].split('|').map((part) => part.split(',').map((each) => each.trim().split(' ')));
+  const columns = parts.flat().map(([column, type = 'text']) => [column, type]);
+  return { name, key: parts[0]!.map(([column]) => column!), columns: Object.fromEntries(columns) };
 });
 
 export function archiveTable(name: TableName): ArchiveTable {
@@ -116,25 +111,23 @@ const tablesNotCopied =
   /^(?:schema_version|passage_term\w*|search_due|search_range|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)$/;
 
 /** Before every row: the first column of a key is neither empty nor 0. */
-export function startOf({ columns, keyLength }: ArchiveTable): Key {
-  return Object.values(columns)
-    .slice(0, keyLength)
-    .map((type) => (type === 'text' ? '' : 0));
+export function startOf({ columns, key }: ArchiveTable): Row {
+  return Object.fromEntries(key.map((column) => [column, columns[column] === 'text' ? '' : 0]));
 }
 
-/** Reads the rows after a key; `place` formats the n-th parameter. */
+/** Reads the `:limit` rows after the values of the key. */
 export function readText(
-  { name, columns, keyLength }: ArchiveTable,
+  { name, columns, key }: ArchiveTable,
   expressions: Readonly<Record<string, string>>,
-  place: (number: number) => string,
 ): string {
   const qualified = (column: string) => `"${name}"."${column}"`;
-  const keys = Object.keys(columns).slice(0, keyLength);
-  const read = Object.keys(columns).map((column) => expressions[`${name}.${column}`] ?? qualified(column));
-  const after = `(${keys.map(qualified).join(', ')}) > (${keys.map((_, index) => place(index + 1)).join(', ')})`;
+  const read = Object.keys(columns).map(
+    (column) => `${expressions[`${name}.${column}`] ?? qualified(column)} AS "${column}"`,
+  );
+  const keys = key.map(qualified).join(', ');
   const joined = name === 'passage' ? ofPassage : { columns: '', from: '' };
   return `SELECT ${read.join(', ')}${joined.columns} FROM "${name}" ${joined.from}
-    WHERE ${after} ORDER BY ${keys.map(qualified).join(', ')} LIMIT ${place(keyLength + 1)}`;
+    WHERE (${keys}) > (${key.map((column) => `:${column}`).join(', ')}) ORDER BY ${keys} LIMIT :limit`;
 }
 
 /** Rejects a schema with a column that the list above lacks: a copy must be complete. */

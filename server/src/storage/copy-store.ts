@@ -6,7 +6,6 @@ import {
   type ArchiveTarget,
   archiveTable,
   archiveTables,
-  type Key,
   type Row,
   startOf,
   type Terms,
@@ -54,7 +53,7 @@ export async function copyStore(
     let number = -counts.get(table.name)!;
     for await (const { rows } of batchesOf(source, table)) {
       onProgress(done, all, `copying ${table.name}`);
-      const batch = renumbers && table.name === 'thread' ? renumbered(table, rows, number) : rows;
+      const batch = renumbers && table.name === 'thread' ? renumbered(rows, number) : rows;
       const terms = table.name === 'passage' ? rows.map((row) => passageTerms(row, termsOf)) : undefined;
       await writeRows(target, table, batch, terms);
       number += rows.length;
@@ -63,7 +62,7 @@ export async function copyStore(
   }
   const tables: CopiedTable[] = [];
   for (const table of archiveTables) {
-    const ignored = Object.keys(table.columns).map((column) => {
+    const ignored = Object.keys(table.columns).filter((column) => {
       const name = `${table.name}.${column}`;
       return target.derived.has(name) || (renumbers && name === 'thread.sequence');
     });
@@ -95,7 +94,7 @@ async function writeRows(target: ArchiveTarget, table: ArchiveTable, rows: reado
   } catch (error) {
     if (!rejectsValues(error)) throw error;
     if (rows.length === 1) {
-      const key = rows[0]!.slice(0, table.keyLength).join(', ');
+      const key = table.key.map((column) => rows[0]![column]).join(', ');
       const { message } = error as Error;
       throw invalid(
         `The row ${key} of the table ${table.name} cannot be copied (${message}): repair the source.`,
@@ -123,7 +122,7 @@ async function* batchesOf(source: Archive, table: ArchiveTable) {
   do {
     rows = await source.read(table, after, limit);
     yield { rows, after, limit };
-    after = rows.at(-1)?.slice(0, table.keyLength) as Key;
+    after = rows.at(-1) ?? after;
     limit = nextLimit(rows, limit);
   } while (rows.length > 0);
 }
@@ -132,28 +131,23 @@ async function* batchesOf(source: Archive, table: ArchiveTable) {
  * The embedded store numbers the threads of all organizations together. Copied threads get numbers below zero there, so that
  * a walk that started at the source skips none of them. Later threads have newer activity: they are before its position.
  */
-function renumbered(table: ArchiveTable, rows: readonly Row[], first: number): Row[] {
-  const place = Object.keys(table.columns).indexOf('sequence');
-  return rows.map((row, index) => row.with(place, first + index));
+function renumbered(rows: readonly Row[], first: number): Row[] {
+  return rows.map((row, index) => ({ ...row, sequence: first + index }));
 }
 
-function passageTerms(row: Row, termsOf: (text: string) => string[]): string {
-  const [heading, text, name, title] = row.slice(-5).map((value) => String(value ?? ''));
-  const terms = termsOf(indexedText(name!, title!, { heading: heading!, text: text! }));
-  return scopedTerms(row.at(-1) as number, terms);
+function passageTerms({ heading, text, name, title, corpus }: Row, termsOf: CopyTools['termsOf']): string {
+  const passage = { heading: String(heading), text: String(text) };
+  return scopedTerms(Number(corpus), termsOf(indexedText(String(name ?? ''), String(title ?? ''), passage)));
 }
 
 /** Keeps a batch below `batchLength` characters. The limit grows by a factor of at most 4. */
 function nextLimit(rows: readonly Row[], limit: number): number {
   let length = 0;
-  for (const row of rows) for (const value of row) length += typeof value === 'string' ? value.length : 8;
+  for (const row of rows)
+    for (const value of Object.values(row)) length += typeof value === 'string' ? value.length : 8;
   return Math.max(1, Math.min(rowsMax, 4 * limit, Math.floor((batchLength / length) * rows.length)));
 }
 
-function encoded(rows: readonly Row[], ignored: readonly boolean[]): string {
-  return JSON.stringify(
-    rows.map((row) =>
-      row.map((value, index) => (ignored[index] ? null : value instanceof Uint8Array ? [...value] : value)),
-    ),
-  );
+function encoded(rows: readonly Row[], ignored: readonly string[]): string {
+  return JSON.stringify(rows, (name, value) => (ignored.includes(name) ? null : value));
 }

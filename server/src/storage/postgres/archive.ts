@@ -12,10 +12,9 @@ import {
   type Terms,
   unfinishedCopyFault,
   unfinishedCopyTable,
-  type Value,
 } from '../archive.ts';
-import { type CallColumns, identifier, join, sql, statement } from '../sql/sql.ts';
-import { askedWith, query, types } from './database.ts';
+import { type CallColumns, identifier, join, type Sql, sql, statement } from '../sql/sql.ts';
+import { askedValues, askedWith, query, types } from './database.ts';
 import { bringUpToDate, isUnfinished } from './migrate.ts';
 import { applicationName, Servers } from './servers.ts';
 
@@ -94,12 +93,10 @@ function reader(client: pg.Client): Archive {
       return (await client.query(`SELECT count(*) AS rows FROM "${name}"`)).rows[0].rows;
     },
     async read(table, after, limit) {
-      const { rows } = await client.query<Value[]>({
-        name: `read ${table.name}`,
-        text: readText(table, expressions, (number) => `$${number}`),
-        values: [...after, limit],
-        rowMode: 'array',
-      });
+      const text = readText(table, expressions) as Sql;
+      const { rows } = await client.query(
+        query({ name: `read ${table.name}`, sql: text }, { ...after, limit }),
+      );
       return rows;
     },
     isAlone: () => isAlone(client),
@@ -141,6 +138,5 @@ function insertion({ name, columns }: ArchiveTable, rows: readonly Row[], terms?
   const selected = terms === undefined ? names : names.with(-1, vector);
   const insert = statement(`write ${name}`)`INSERT INTO ${identifier(name)} (${join(names, sql`, `)})
     SELECT ${join(selected, sql`, `)} FROM ${askedWith(all)}`;
-  const lists = Object.keys(columns).map((column, index) => [column, rows.map((row) => row[index])]);
-  return query(insert, { ...Object.fromEntries(lists), terms });
+  return query(insert, { ...askedValues(insert, columns, rows), terms });
 }

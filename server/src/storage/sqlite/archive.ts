@@ -51,11 +51,9 @@ export function openSqliteTarget(file: string): ArchiveTarget {
     write: async (table, rows, terms) =>
       database.transaction(() => {
         const insert = insertInto(table);
-        for (const row of rows) insert.run(valuesOf(table, row));
+        for (const row of rows) insert(row);
         if (terms === undefined) return;
-        const number = Object.keys(table.columns).indexOf('number');
-        for (const [index, row] of rows.entries())
-          insertTerms.run({ number: row[number], terms: terms[index] });
+        for (const [index, { number }] of rows.entries()) insertTerms.run({ number, terms: terms[index] });
         // Automatic merges are off: see documents.ts.
         database.exec("INSERT INTO passage_term (passage_term, rank) VALUES ('merge', 500)");
       })(),
@@ -86,17 +84,16 @@ function openAlone(file: string, options: Parameters<typeof openDatabase>[1]): D
 
 function reader(database: Database): Archive {
   const readFrom = memoized((table: ArchiveTable) =>
-    database.prepare<unknown[], Value[]>(readText(table, expressions, () => '?')).raw(),
+    database.prepare<[Row], Record<string, Value>>(readText(table, expressions)),
   );
   return {
     threadNumbers: 'store',
     count: async ({ name }) => database.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!,
     async read(table, after, limit) {
-      const rows = readFrom(table).all(...after, limit);
-      const flags = Object.values(table.columns).flatMap((type, index) =>
-        type === 'boolean' ? [index] : [],
-      );
-      for (const row of rows) for (const index of flags) row[index] = row[index] === 1;
+      const rows = readFrom(table).all({ ...after, limit });
+      for (const row of rows)
+        for (const column in table.columns)
+          if (table.columns[column] === 'boolean') row[column] = row[column] === 1;
       return rows;
     },
     isAlone: async () => true,
@@ -108,14 +105,11 @@ function reader(database: Database): Archive {
 
 function prepareInsert(database: Database, { name, columns }: ArchiveTable) {
   const kept = Object.keys(columns).filter((column) => !derived.has(`${name}.${column}`));
-  const own = name === 'thread' ? { column: ', deleted', value: ', @deleted_at IS NOT NULL' } : undefined;
-  return database.prepare(
+  const own = name === 'thread' ? { column: ', deleted', value: ', :deleted_at IS NOT NULL' } : undefined;
+  const insert = database.prepare(
     `INSERT INTO "${name}" (${kept.map((column) => `"${column}"`).join(', ')}${own?.column ?? ''})
-     VALUES (${kept.map((column) => `@${column}`).join(', ')}${own?.value ?? ''})`,
+     VALUES (${kept.map((column) => `:${column}`).join(', ')}${own?.value ?? ''})`,
   );
-}
-
-function valuesOf({ columns }: ArchiveTable, row: Row): Record<string, unknown> {
-  const stored = row.map((value) => (typeof value === 'boolean' ? Number(value) : value));
-  return Object.fromEntries(Object.keys(columns).map((column, index) => [column, stored[index]]));
+  const stored = (value: Value | undefined) => (typeof value === 'boolean' ? Number(value) : value);
+  return (row: Row) => insert.run(Object.fromEntries(kept.map((column) => [column, stored(row[column])])));
 }

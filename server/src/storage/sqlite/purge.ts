@@ -14,8 +14,7 @@ const emptyEveryMs = 50;
 export const sqliteRemoval: Removal = {
   // `+ 0` as in walks.ts: with a bare parameter the statement would be compiled again at every call.
   deleteFirst(table, condition, { hint = sql`` } = {}) {
-    const { columns, keyLength } = archiveTable(table);
-    const keys = join(Object.keys(columns).slice(0, keyLength).map(identifier), sql`, `);
+    const keys = join(archiveTable(table).key.map(identifier), sql`, `);
     return sql`DELETE FROM ${identifier(table)} WHERE (${keys}) IN (
       SELECT ${keys} FROM ${identifier(table)} ${hint} WHERE ${condition} LIMIT :limit + 0)`;
   },
