@@ -1,4 +1,5 @@
 import Sqlite from 'better-sqlite3';
+import { KeptObjects } from '../kept-objects.ts';
 import { accountKey } from '../listings.ts';
 import { documents, type PassageIndex, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
@@ -8,7 +9,7 @@ import type { Documents, PassageNumber } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { atEndOfTurn, type Database } from './database.ts';
 import type { CommitClock } from './store-time.ts';
-import { pagesPerMergeStep, prepareMergeStep, queryDialect } from './thread-search.ts';
+import { queryDialect, termMerge } from './thread-search.ts';
 import { workRunner } from './transactions.ts';
 
 type Passages = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
@@ -29,7 +30,7 @@ export function openPassages(file: string): Passages {
   return sqlitePassages(database, cachedSearches(database));
 }
 
-type Once = <Value>(name: string, read: () => Value) => Value;
+type Once = <Value extends object>(name: string, read: () => Value) => Value;
 /** Runs a search in a transaction. The search calls `once` to read what is not cached under the name. */
 type RunSearch = <T>(organizationId: string, search: (once: Once) => T) => T;
 
@@ -82,9 +83,6 @@ function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
   };
 }
 
-/** After each part the index of terms is merged in at most this many steps, each in a commit of its own. */
-const mergeStepsMax = 4;
-
 const lockDocuments = statement('lock-documents')`SELECT id FROM organization WHERE id = :organizationId`;
 
 export function sqlitePassageIndex(database: Database, commits: CommitQueue): PassageIndex {
@@ -100,7 +98,6 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
        SELECT number FROM passage WHERE organization_id = @organizationId AND document_id = @id
        LIMIT ${passagesPerCommit})`,
   );
-  const mergeStep = prepareMergeStep(database, 'passage_term');
 
   /** One part at a time for all callers: writes of one turn share a commit, and many parts would make it long. */
   let last: Promise<unknown> = Promise.resolve();
@@ -110,12 +107,7 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
     return next;
   }
 
-  /** The index does not merge by itself (001-initial.sql), because that would take too long in one commit. */
-  async function mergeIndex(): Promise<void> {
-    for (let step = 0; step < mergeStepsMax; step += 1) {
-      if (!(await inTurn(() => mergeStep(pagesPerMergeStep)))) return;
-    }
-  }
+  const mergeTerms = termMerge(database, 'passage_term', inTurn);
 
   return {
     lockDocuments,
@@ -129,22 +121,22 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
         }
         return true;
       });
-      await mergeIndex();
+      await mergeTerms();
       return written;
     },
 
     async removePart(organizationId, id) {
       const removed = await inTurn(() => deletePassages.run({ organizationId, id }).changes);
-      await mergeIndex();
+      await mergeTerms();
       return removed;
     },
   };
 }
 
-/** What searches have read of one organization's documents, by name. */
-interface CachedReads {
-  readonly documents: string | null;
-  readonly values: Map<string, unknown>;
+/** An organization's documents, and the number under which everything read from them is kept. */
+interface KnownDocuments {
+  readonly ids: string | null;
+  readonly number: number;
 }
 
 /** An organization with more documents has no cache: comparing them would take longer than it saves. */
@@ -159,35 +151,29 @@ const valueMemory = 200;
  * changes. The searches of one turn share a transaction with the comparison of the documents.
  */
 function cachedSearches(database: Database): RunSearch {
-  const list = database.prepare<[object], { documents: string | null; count: number }>(
-    `SELECT group_concat(id) AS documents, count(*) AS count FROM (
+  const list = database.prepare<[object], { ids: string | null; count: number }>(
+    `SELECT group_concat(id) AS ids, count(*) AS count FROM (
        SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
        LIMIT ${documentsMax + 1})`,
   );
   const begin = database.prepare('BEGIN');
   const commit = database.prepare('COMMIT');
-  const cache = new Map<string, CachedReads>();
-  /** The values of the organizations that were compared in this transaction. */
-  const compared = new Map<string, CachedReads['values'] | undefined>();
-  let bytes = 0;
+  const cache = new KeptObjects(bytesMax);
+  /** The numbers of the documents that were compared in this transaction; undefined without a cache. */
+  const compared = new Map<string, number | undefined>();
+  let lastNumber = 0;
 
-  function valuesOf(organizationId: string): CachedReads['values'] | undefined {
-    const { documents, count } = list.get({ organizationId })!;
-    const cached = cache.get(organizationId);
-    if (cached?.documents === documents) return cached.values;
-    cache.delete(organizationId);
-    if (count > documentsMax) return undefined;
-    const values = new Map<string, unknown>();
-    cache.set(organizationId, { documents, values });
-    return values;
+  function keep<Value extends object>(name: string, value: Value): Value {
+    return cache.keep(name, value, valueMemory + name.length + JSON.stringify(value).length);
   }
 
-  function keep(values: CachedReads['values'], name: string, value: unknown): void {
-    values.set(name, value);
-    bytes += valueMemory + name.length + JSON.stringify(value).length;
-    if (bytes < bytesMax) return;
-    cache.clear();
-    bytes = 0;
+  function numberOf(organizationId: string): number | undefined {
+    const { ids, count } = list.get({ organizationId })!;
+    if (count > documentsMax) return undefined;
+    const known = cache.peek<KnownDocuments>(organizationId);
+    if (known?.ids === ids) return known.number;
+    lastNumber += 1;
+    return keep(organizationId, { ids, number: lastNumber }).number;
   }
 
   function start(): void {
@@ -204,12 +190,12 @@ function cachedSearches(database: Database): RunSearch {
 
   return (organizationId, search) => {
     start();
-    if (!compared.has(organizationId)) compared.set(organizationId, valuesOf(organizationId));
-    const values = compared.get(organizationId);
+    if (!compared.has(organizationId)) compared.set(organizationId, numberOf(organizationId));
+    const number = compared.get(organizationId);
     return search((name, read) => {
-      if (values === undefined) return read();
-      if (!values.has(name)) keep(values, name, read());
-      return values.get(name) as ReturnType<typeof read>;
+      if (number === undefined) return read();
+      const numbered = `${number} ${name}`;
+      return cache.peek<ReturnType<typeof read>>(numbered) ?? keep(numbered, read());
     });
   };
 }

@@ -17,8 +17,8 @@ import { type ThreadRow, threadColumnCount, toThread } from './walks.ts';
 
 /** The numbers of one millisecond. The highest are safe integers until the year 2109. */
 const numbersPerMs = 2048;
-/** After each write the index is merged in at most this many steps, each in a commit of its own. */
-const mergeStepsMax = 3;
+/** After each write an index of terms is merged in at most this many steps, each in a commit of its own. */
+const mergeStepsMax = 4;
 /** A merge step of this size took at most 10 ms of the event loop while 5,000 passages were removed. */
 export const pagesPerMergeStep = 4;
 
@@ -66,7 +66,7 @@ export function sqliteThreadSearch(
      WHERE organization_id = @organizationId AND id = @threadId`,
   );
   const insertTerms = database.prepare('INSERT INTO thread_term (rowid, terms) VALUES (@number, @terms)');
-  const mergeStep = prepareMergeStep(database, 'thread_term');
+  const mergeTerms = termMerge(database, 'thread_term', (step) => commits.unsynced(step));
 
   /** The next free number of the millisecond, or of a later one if there are none. */
   function numberAt(activityAt: number): number {
@@ -106,8 +106,7 @@ export function sqliteThreadSearch(
           removeDue.run(due);
         }
       });
-      for (let step = 0; step < mergeStepsMax; step += 1)
-        if (!(await commits.unsynced(() => mergeStep(pagesPerMergeStep)))) return;
+      await mergeTerms();
     },
 
     async searchThreads(organizationId, query, limit, after) {
@@ -120,6 +119,19 @@ export function sqliteThreadSearch(
       });
       return found.map((row) => ({ thread: toThread(row), place: String(row[threadColumnCount]) }));
     },
+  };
+}
+
+/** Merges an index of terms a little. It does not merge by itself (001-initial.sql): that would take too long in one commit. */
+export function termMerge(
+  database: Database,
+  table: 'passage_term' | 'thread_term',
+  commit: (step: () => boolean) => Promise<boolean>,
+): () => Promise<void> {
+  const mergeStep = prepareMergeStep(database, table);
+  return async () => {
+    for (let step = 0; step < mergeStepsMax; step += 1)
+      if (!(await commit(() => mergeStep(pagesPerMergeStep)))) return;
   };
 }
 
