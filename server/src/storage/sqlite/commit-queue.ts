@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
-import { LockIsTaken, WriteLock } from './locks.ts';
+import { WriteLock } from './locks.ts';
 import { type CommitClock, type MachineClock, StoreTime } from './store-time.ts';
 
 /** What a store method reads or changes: one thread of an organization, or anything of the organization. */
@@ -180,12 +180,11 @@ export class CommitQueue {
 
   #tryLock(): void {
     try {
-      this.#lock.begin();
-      this.#database.exec('ROLLBACK');
+      if (this.#lock.begin()) this.#database.exec('ROLLBACK');
     } catch (error) {
       if (!this.#lock.isTaken) throw error;
-      this.#retryLater();
     }
+    if (this.#lock.isTaken) this.#retryLater();
   }
 
   /** Other writes go first. Durable writes wait while a sync runs, and beyond `commitMs`. */
@@ -211,7 +210,6 @@ export class CommitQueue {
       this.#watch.guard?.beforeCommit();
       done = this.#tryAll(queue, runWrite) ?? this.#tryAll(queue, this.#runInSavepoint)!;
     } catch (error) {
-      if (error instanceof LockIsTaken) return;
       this.#watch.guard?.failed(error as Error);
       try {
         if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
@@ -221,6 +219,7 @@ export class CommitQueue {
       for (const { reject } of queue.splice(0)) reject(error);
       return;
     }
+    if (done === 0) return;
     const committed = queue.splice(0, done);
     if (isDurable) this.#answerAfterSync(committed);
     else {
@@ -231,13 +230,13 @@ export class CommitQueue {
   }
 
   /**
-   * Commits the writes and returns how many. May leave durable writes for the next commit. Returns undefined if one of
-   * several writes failed, which is rare: everything is rolled back, and all run again in savepoints. A savepoint costs
+   * Commits the writes and returns how many: none while it waits for the lock. May leave durable writes for the next
+   * commit. Returns undefined if one of several writes failed, which is rare: everything is rolled back, and all run again in savepoints. A savepoint costs
    * half as much as a create, because SQLite copies every page that the write changes.
    */
   #tryAll(batch: readonly Write[], run: typeof runWrite): number | undefined {
     const startedMs = this.#steady();
-    this.#lock.begin();
+    if (!this.#lock.begin()) return 0;
     this.#time.startCommit();
     let done = 0;
     for (const write of batch) {

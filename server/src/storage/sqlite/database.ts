@@ -11,7 +11,7 @@ import {
   readMigrations,
   storeMark,
 } from '../migrations.ts';
-import { isBackup, readHeader } from './header.ts';
+import { isBackup, readHeader } from './disk-guard.ts';
 
 export type Database = Sqlite.Database;
 

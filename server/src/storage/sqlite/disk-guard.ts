@@ -1,7 +1,6 @@
-import { closeSync, fdatasync, openSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, fdatasync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { WriteHealth } from '../write-health.ts';
-import { isBackup, readHeader, sizeByHeader } from './header.ts';
 
 /** SQLite errors about the disk, the file or its lock rather than the statement. */
 const storeErrors = /^SQLITE_(?:BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/;
@@ -110,4 +109,23 @@ export class DiskGuard {
 
 function statOf(path: string): { dev?: number; ino?: number; size?: number } {
   return statSync(path, { throwIfNoEntry: false }) ?? {};
+}
+
+/** See https://www.sqlite.org/fileformat.html#the_database_header. */
+const headerLength = 100;
+
+/** Undefined if the file is too short. */
+export function readHeader(descriptor: number): Buffer | undefined {
+  const header = Buffer.alloc(headerLength);
+  return readSync(descriptor, header, 0, headerLength, 0) < headerLength ? undefined : header;
+}
+
+/** Whether the file was not opened since `skein backup` wrote it: the first start sets WAL mode. */
+export function isBackup(header: Buffer | undefined): boolean {
+  return header?.[18] === 1;
+}
+
+function sizeByHeader(header: Buffer): number {
+  const pageSize = header.readUInt16BE(16);
+  return header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize);
 }

@@ -8,9 +8,6 @@ const writesWaitMs = 5000;
 /** Transactions of the operator's commands take a few milliseconds. A longer one is reported. */
 const reportMs = 1000;
 
-/** Another process has the write lock, and writes may still wait for it. */
-export class LockIsTaken extends Error {}
-
 /** SQLite's write lock. Waiting for it in SQLite would block the event loop, and with it everyone's reads. */
 export class WriteLock {
   readonly #steady: () => number;
@@ -29,16 +26,18 @@ export class WriteLock {
     return this.#takenSinceMs !== undefined;
   }
 
-  /** Starts a transaction. Throws `LockIsTaken` as long as writes may wait for the lock, and then SQLite's error. */
-  begin(): void {
+  /** Starts a transaction. Returns false as long as writes may wait for the lock, and then throws SQLite's error. */
+  begin(): boolean {
     try {
       this.#begin.run();
       this.#takenSinceMs = undefined;
+      return true;
     } catch (error) {
       if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw error;
       const nowMs = this.#steady();
       this.#takenSinceMs ??= nowMs;
-      throw nowMs - this.#takenSinceMs < writesWaitMs ? new LockIsTaken() : error;
+      if (nowMs - this.#takenSinceMs >= writesWaitMs) throw error;
+      return false;
     }
   }
 

@@ -118,34 +118,31 @@ function openJournal(file: string) {
 function diagnose(database: Database, wallClock: () => number): Diagnosis[] {
   const first = (sql: string) => database.prepare<[], number>(sql).pluck().get() ?? 0;
   const pragma = (name: string) => String(database.pragma(name, { simple: true }));
-  return [
-    finding('store', () => {
+  const checks: Readonly<Record<string, () => Omit<Diagnosis, 'check'>>> = {
+    store() {
       const journal = pragma('journal_mode');
       return journal === 'wal'
         ? { ok: true, detail: `SQLite, schema ${pragma('user_version')}` }
         : { ok: false, detail: `the journal is ${journal}, not WAL: move the store to a local disk` };
-    }),
-    finding('integrity', () => {
+    },
+    integrity() {
       const result = pragma('quick_check(1)');
       const broken = (database.pragma('foreign_key_check') as unknown[]).length;
       return result === 'ok' && broken === 0
         ? { ok: true, detail: 'no damage found' }
         : { ok: false, detail: `damaged (${result}, ${broken} broken references): restore a backup` };
+    },
+    clock: () => diagnoseClock(first('SELECT latest_at FROM store_clock') - wallClock(), 'correct it'),
+    replies: () => ({
+      ok: true,
+      detail: `${first(`SELECT count(*) FROM message WHERE ${isRunning}`)} running`,
     }),
-    finding('clock', () =>
-      diagnoseClock(first('SELECT latest_at FROM store_clock') - wallClock(), 'correct it'),
-    ),
-    finding('replies', () => {
-      const running = first(`SELECT count(*) FROM message WHERE ${isRunning}`);
-      return { ok: true, detail: `${running} running` };
-    }),
-  ];
-}
-
-function finding(check: string, look: () => Omit<Diagnosis, 'check'>): Diagnosis {
-  try {
-    return { check, ...look() };
-  } catch (error) {
-    return { check, ok: false, detail: `${(error as Error).message}: check the disk or restore a backup` };
-  }
+  };
+  return Object.entries(checks).map(([check, look]) => {
+    try {
+      return { check, ...look() };
+    } catch (error) {
+      return { check, ok: false, detail: `${(error as Error).message}: check the disk or restore a backup` };
+    }
+  });
 }
