@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { createWorkerLock, type WorkerLock } from './locks.ts';
+import { createWorkerLock, lockFile, type WorkerLock } from './locks.ts';
 
 describe('The worker lock', () => {
   let folder: string;
@@ -55,6 +57,27 @@ describe('The worker lock', () => {
     );
     assert.equal(await isAlone(worker()), true);
     assert.equal(await isAlone(lock), false);
+  });
+
+  it('is kept by a process that could not lock the file for something else', async () => {
+    const unlock = lockFile(join(folder, 'skein.db-worker'));
+    const program = `
+      const { createWorkerLock, lockFile } = await import(${JSON.stringify(import.meta.resolve('./locks.ts'))});
+      const [folder] = process.argv.slice(-1);
+      const lock = createWorkerLock(folder + '/skein.db');
+      await lock.join(async () => {});
+      console.log(lockFile(folder + '/skein.db-worker') === undefined ? 'refused' : 'locked');
+      process.stdin.on('end', () => lock.release()).resume();`;
+    const other = spawn(process.execPath, ['--input-type=module', '--eval', program, folder]);
+    try {
+      const [answer] = await once(other.stdout, 'data');
+      assert.equal(String(answer), 'refused\n');
+      unlock!();
+      assert.equal(await isAlone(worker()), false);
+    } finally {
+      other.stdin.end();
+      await once(other, 'exit');
+    }
   });
 
   it('does nothing for a worker that has joined already', async () => {

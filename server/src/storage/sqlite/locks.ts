@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import type { Database } from './database.ts';
@@ -100,7 +100,8 @@ export function createWorkerLock(storeFile: string) {
 export const workerFile = (storeFile: string) => `${storeFile}-worker`;
 
 function openLock(file: string, timeout: number): Database {
-  closeSync(openSync(file, 'a', 0o600));
+  // Not if it exists: closing a descriptor would release the locks that this process has on the file.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   return new Sqlite(file, { timeout });
 }
 
