@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { DocumentText } from '../src/domain/document.ts';
 import { defaultLimits, type Limits } from '../src/domain/limits.ts';
 import { DocumentReader } from '../src/generation/reading/document-reader.ts';
@@ -11,12 +15,18 @@ export function readerWith(limits: Partial<Limits> = {}, program?: URL): Documen
 
 const reader = readerWith();
 
-/** Reads a file in memory. The terms of its passages are left out. */
+/** Reads a file with these bytes. The terms of its passages are left out. */
 export async function readDocument(
   name: string,
   bytes: Uint8Array,
   by: DocumentReader = reader,
 ): Promise<DocumentText> {
-  const { title, url, passages } = await by.read('org', name, { bytes });
-  return { title, url, passages: passages.map(({ heading, text }) => ({ heading, text })) };
+  const path = join(tmpdir(), `skein-document-${randomUUID()}`);
+  writeFileSync(path, bytes);
+  try {
+    const { title, url, passages } = await by.read('org', name, path);
+    return { title, url, passages: passages.map(({ heading, text }) => ({ heading, text })) };
+  } finally {
+    rmSync(path);
+  }
 }

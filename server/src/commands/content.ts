@@ -42,7 +42,7 @@ export const commands: readonly StoreCommand[] = [
       for (const [index, name] of files.entries()) {
         showProgress(index, files.length, printable(name));
         try {
-          const file = { name, source: { path: name }, accountId };
+          const file = { name, path: name, accountId };
           added.push({ name, ...(await addDocument(call, file)) });
         } catch (error) {
           // An unreadable file does not stop the others; any other error does.

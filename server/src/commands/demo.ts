@@ -62,8 +62,8 @@ async function completeDemo(context: SurfaceContext, start: DemoStart, baseUrl: 
       ? await addMember(change, { email: adminEmail, role: 'admin' })
       : { ...start, invitation: await inviteMember(change, start.userId) };
   for (const name of readdirSync(demoFolder).sort()) {
-    const source = { path: join(demoFolder, name) };
-    await addDocument(change, { name, source, accountId: null }).catch((error) => {
+    const path = join(demoFolder, name);
+    await addDocument(change, { name, path, accountId: null }).catch((error) => {
       // The configured limits may be too small for the demo documents. The service starts anyway.
       if (!(error instanceof UnreadableDocument)) throw error;
     });

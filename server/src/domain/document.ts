@@ -40,9 +40,6 @@ export interface IndexedDocument extends Omit<DocumentText, 'passages'> {
   readonly passages: readonly IndexedPassage[];
 }
 
-/** Where the bytes of a document are: in a file, or in memory. */
-export type FileSource = { readonly path: string } | { readonly bytes: Uint8Array };
-
 export interface FoundPassage extends PassageText {
   readonly documentId: DocumentId;
   readonly name: string;
@@ -124,7 +121,7 @@ export interface Findings {
 
 export interface Library {
   /** Rejects with an `UnreadableDocument` if it cannot be read. Few files are read at once; organizations take turns. */
-  read(organizationId: OrganizationId, name: string, source: FileSource): Promise<IndexedDocument>;
+  read(organizationId: OrganizationId, name: string, path: string): Promise<IndexedDocument>;
   /** Searches the organization's general documents and, with an account, that account's. */
   search(
     organizationId: OrganizationId,

@@ -21,6 +21,12 @@ function temporaryFolder(): string {
   return folder;
 }
 
+function fileOf(text: string): string {
+  const file = join(temporaryFolder(), 'a.md');
+  writeFileSync(file, text);
+  return file;
+}
+
 const megabyte = 1024 * 1024;
 
 function programOf(source: string): URL {
@@ -32,8 +38,9 @@ function programOf(source: string): URL {
 /** Reads like the real program, but blocks its thread on a file that contains `hang`, without using the processor. */
 function hangingProgram(): URL {
   const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
-  return programOf(`process.on('message', ({ source }) => {
-    if (source !== undefined && Buffer.from(source.bytes).toString() === 'hang')
+  return programOf(`import { readFileSync } from 'node:fs';
+  process.on('message', ({ path }) => {
+    if (path !== undefined && readFileSync(path, 'utf8') === 'hang')
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   });
   await import(${real});`);
@@ -84,12 +91,6 @@ describe('reading any file', () => {
     assert.equal(lone.passages[0]?.text, 'a\ufffdb');
   });
 
-  it('does not change the bytes it is given', async () => {
-    const bytes = Buffer.from('Some text.');
-    await readDocument('a.txt', bytes);
-    assert.equal(bytes.toString(), 'Some text.');
-  });
-
   it('says why a file cannot be read', async () => {
     const kind = 'has an unsupported file type: use .md, .txt, .html, .pdf, or a manual page (.1 to .8)';
     const tooMuch = 'holds more than 5,000,000 characters of text: split it';
@@ -117,7 +118,7 @@ describe('reading any file', () => {
       [folder, 'is a folder'],
       ['/dev/null', 'is not a file'],
     ] as const) {
-      await assert.rejects(readerWith().read('org', 'a.md', { path }), new UnreadableDocument(message));
+      await assert.rejects(readerWith().read('org', 'a.md', path), new UnreadableDocument(message));
     }
   });
 
@@ -167,8 +168,7 @@ describe('reading any file', () => {
   });
 
   it('reads files in a service whose working folder was removed', async () => {
-    const file = join(temporaryFolder(), 'a.md');
-    writeFileSync(file, 'Text.');
+    const file = fileOf('Text.');
     const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
     // A thread of the real program also needs a folder, but may fail after the answer.
     const reader = readerWith({}, programOf(`process.cwd(); await import(${real});`));
@@ -177,7 +177,7 @@ describe('reading any file', () => {
     process.chdir(removed);
     rmSync(removed, { recursive: true });
     try {
-      const { passages } = await reader.read('org', 'a.md', { path: file });
+      const { passages } = await reader.read('org', 'a.md', file);
       assert.equal(passages[0]?.text, 'Text.');
     } finally {
       process.chdir(workingFolder);
@@ -198,7 +198,7 @@ describe('reading any file', () => {
       import { closeSync, openSync } from 'node:fs';
       import { readerWith } from ${JSON.stringify(import.meta.resolve('../../../testing/read-document.ts'))};
       const reader = readerWith();
-      const read = () => reader.read('org', 'a.md', { bytes: Buffer.from('Text.') });
+      const read = () => reader.read('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});
       const opened = [];
       try {
         for (;;) opened.push(openSync('/dev/null'));
@@ -221,13 +221,13 @@ describe('reading any file', () => {
 
   it('reads a file of another organization while one waits for its own', async () => {
     const reader = readerWith({ documentReaders: 2, documentReadMs: 10_000 }, hangingProgram());
-    const hostile = { bytes: Buffer.from('hang') };
+    const hostile = fileOf('hang');
     const ended: string[] = [];
     const reads = [
       ...['first', 'second'].map((name) =>
         reader.read('org_a', `${name}.md`, hostile).catch(() => ended.push(name)),
       ),
-      reader.read('org_b', 'b.md', { bytes: Buffer.from('Text.') }).then(() => ended.push('other')),
+      reader.read('org_b', 'b.md', fileOf('Text.')).then(() => ended.push('other')),
     ];
     await Promise.all(reads);
     assert.deepEqual(ended, ['other', 'first', 'second']);
@@ -235,9 +235,7 @@ describe('reading any file', () => {
 
   it('indexes each passage by the words of its text, its heading, the title and the file name', async () => {
     const text = `---\ntitle: Returns\n---\n${'# Gloves\n\nWool lasts.\n\n# Hats\n\nFelt.\n\n'.repeat(60)}`;
-    const { passages, bytes } = await readerWith().read('org', 'docs/winter-shop.md', {
-      bytes: Buffer.from(text),
-    });
+    const { passages, bytes } = await readerWith().read('org', 'docs/winter-shop.md', fileOf(text));
     assert.equal(passages.length, 120);
     assert.deepEqual(passages[118]?.terms.toSorted(), ['glove', 'lasts', 'return', 'shop', 'winter', 'wool']);
     assert.equal(bytes, 60 * Buffer.byteLength('GlovesWool lasts.HatsFelt.'));

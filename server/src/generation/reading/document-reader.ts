@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import {
-  type FileSource,
   formatOf,
   type IndexedDocument,
   type IndexedPassage,
@@ -14,7 +13,7 @@ import type { Limits } from '../../domain/limits.ts';
 
 export interface ReadingTask {
   readonly name: string;
-  readonly source: FileSource;
+  readonly path: string;
   readonly limits: Limits;
 }
 
@@ -47,9 +46,10 @@ export class DocumentReader {
   }
 
   /** The message of an `UnreadableDocument` continues the file's name: 'is empty'. Settles within the time limit. */
-  async read(organizationId: string, name: string, source: FileSource): Promise<IndexedDocument> {
+  async read(organizationId: string, name: string, path: string): Promise<IndexedDocument> {
     formatOf(name);
-    const task = { name, source: withWholePath(source), limits: this.#limits };
+    // The reading process runs in another folder.
+    const task = { name, path: resolve(path), limits: this.#limits };
     return this.#places.run(organizationId, () => this.#readNow(task));
   }
 
@@ -105,11 +105,6 @@ export class DocumentReader {
     }, idleMs).unref();
     this.#idle = { child, timer };
   }
-}
-
-/** The reading process runs in another folder. */
-function withWholePath(source: FileSource): FileSource {
-  return 'path' in source ? { path: resolve(source.path) } : source;
 }
 
 type Answer = IndexedDocument | { readonly fault: string };

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { type FileSource, fileFault, indexedText, UnreadableDocument } from '../../domain/document.ts';
+import { fileFault, indexedText, UnreadableDocument } from '../../domain/document.ts';
 import { formatBytes, type Limits } from '../../domain/limits.ts';
 import { termsOf } from '../retrieval/terms.ts';
 import type { ReadingAnswer, ReadingTask } from './document-reader.ts';
@@ -27,9 +27,9 @@ function exitWithService(): void {
   new Worker(watch, { eval: true }).unref();
 }
 
-async function* answersTo({ name, source, limits }: ReadingTask): AsyncGenerator<ReadingAnswer> {
+async function* answersTo({ name, path, limits }: ReadingTask): AsyncGenerator<ReadingAnswer> {
   try {
-    const { title, url, passages } = await parseDocument(name, bytesOf(source, limits), limits);
+    const { title, url, passages } = await parseDocument(name, bytesOf(path, limits), limits);
     let bytes = 0;
     for (let next = 0; next < passages.length; ) {
       const part = passages.slice(next, next + passagesPerPart).map((passage) => {
@@ -50,28 +50,19 @@ function faultOf(error: unknown): string {
   return 'cannot be read: it may be damaged';
 }
 
-/** The size is checked before the file is read. A copy, because the PDF parser detaches the memory that it is given. */
-function bytesOf(source: FileSource, limits: Limits): Uint8Array {
-  if ('bytes' in source) {
-    checkSize(source.bytes.byteLength, limits);
-    return new Uint8Array(source.bytes);
-  }
+function bytesOf(path: string, { documentBytesMax }: Limits): Uint8Array {
   try {
-    const stats = statSync(source.path);
+    const stats = statSync(path);
+    if (stats.isDirectory()) throw new UnreadableDocument(fileFault('EISDIR'));
     // Reading a pipe would block until something writes to it.
-    if (!stats.isFile())
-      throw new UnreadableDocument(stats.isDirectory() ? fileFault('EISDIR') : 'is not a file');
-    checkSize(stats.size, limits);
-    return new Uint8Array(readFileSync(source.path));
+    if (!stats.isFile()) throw new UnreadableDocument('is not a file');
+    if (stats.size === 0) throw new UnreadableDocument('is empty');
+    if (stats.size > documentBytesMax)
+      throw new UnreadableDocument(`is larger than ${formatBytes(documentBytesMax)}`);
+    // A copy, because the PDF parser does not accept a `Buffer`.
+    return new Uint8Array(readFileSync(path));
   } catch (error) {
     if (error instanceof UnreadableDocument) throw error;
     throw new UnreadableDocument(fileFault((error as NodeJS.ErrnoException).code), { cause: error });
-  }
-}
-
-function checkSize(size: number, { documentBytesMax }: Limits): void {
-  if (size === 0) throw new UnreadableDocument('is empty');
-  if (size > documentBytesMax) {
-    throw new UnreadableDocument(`is larger than ${formatBytes(documentBytesMax)}`);
   }
 }

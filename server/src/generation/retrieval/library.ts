@@ -10,7 +10,7 @@ export function createLibrary(store: PassageStore, limits: Limits): Library {
     return new DocumentReader(limits);
   });
   return {
-    read: async (organizationId, name, source) => (await reader()).read(organizationId, name, source),
+    read: async (organizationId, name, path) => (await reader()).read(organizationId, name, path),
     // Model threads search for replies. Only the operator's commands search here.
     async search(organizationId, accountId, question, limit) {
       const { searchPassages } = await import('./search.ts');

@@ -134,11 +134,9 @@ function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
       response: schemas.addedDocumentSchema,
       async handle(call) {
         const { name, accountId = null } = call.query;
-        const added = await receive(call, (path) => {
-          // A request without a body is an empty file, which the reader rejects.
-          const source = path === undefined ? { bytes: new Uint8Array() } : { path };
-          return addDocument(call, { name, source, accountId, confirm: call.recheck });
-        }).catch((error: unknown) => {
+        const added = await receive(call, (path) =>
+          addDocument(call, { name, path, accountId, confirm: call.recheck }),
+        ).catch((error: unknown) => {
           if (!(error instanceof UnreadableDocument)) throw error;
           throw invalid(`${name} ${error.message}.`, { cause: error });
         });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { open, readdir, rm } from 'node:fs/promises';
+import { open, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { invalid, rateLimited, type ServiceError } from '../../domain/errors.ts';
@@ -19,11 +19,11 @@ type Upload = Pick<MemberCall, 'organizationId' | 'recheck' | 'reply'>;
 /** How long most uploads take. */
 const uploadSeconds = 5;
 
-/** Writes the body of a request to a file, and removes the file after `work`. Its path is undefined if there is no body. */
+/** Writes the body of a request to a file, and removes the file after `work`. Without a body, the file is empty. */
 export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
   const { documentBytesMax, uploadsMax } = limits;
   const places = new FairQueue<OrganizationId>(Number.POSITIVE_INFINITY, uploadsMax);
-  return async <T>(call: Upload, work: (path: string | undefined) => Promise<T>): Promise<T> => {
+  return async <T>(call: Upload, work: (path: string) => Promise<T>): Promise<T> => {
     const { organizationId, recheck } = call;
     const { headers, raw, body } = call.reply.request;
     if (!places.take(organizationId)) {
@@ -35,7 +35,10 @@ export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
     }
     const path = join(uploadFolder, nameOf(process.pid));
     try {
-      if (body === undefined) return await work(undefined);
+      if (body === undefined) {
+        await writeFile(path, '', { flag: 'wx', mode: 0o600 });
+        return await work(path);
+      }
       if (headers['content-type'] !== 'application/octet-stream') {
         throw invalid('Content-Type: must be application/octet-stream.');
       }

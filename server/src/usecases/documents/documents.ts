@@ -1,7 +1,6 @@
 import {
   type Document,
   type DocumentHeadings,
-  type FileSource,
   type Library,
   type PassageText,
   UnreadableDocument,
@@ -18,7 +17,7 @@ import { nextTurn } from '../turns.ts';
 
 interface DocumentFile {
   readonly name: string;
-  readonly source: FileSource;
+  readonly path: string;
   /** Null: available to every thread of the organization. */
   readonly accountId: string | null;
   /** Rejects if the caller may no longer add documents: a file takes long to arrive and to read. */
@@ -35,10 +34,10 @@ export interface AddedDocument {
 /** Rejects with an `UnreadableDocument` that gives the reason; nothing changes then. */
 export async function addDocument(
   change: Change,
-  { name: path, source, accountId, confirm }: DocumentFile,
+  { name: given, path, accountId, confirm }: DocumentFile,
 ): Promise<AddedDocument> {
   const { context, organizationId } = change;
-  const name = withoutInvisible(path);
+  const name = withoutInvisible(given);
   if ([...name].length > nameLengthMax) {
     throw new UnreadableDocument(`has a path of more than ${nameLengthMax} characters`);
   }
@@ -46,7 +45,7 @@ export async function addDocument(
     throw invalid(`An account id has at most ${nameLengthMax} characters.`);
   }
   const { store, ids, library, limits } = context;
-  const read = await library.read(organizationId, name, source);
+  const read = await library.read(organizationId, name, path);
   // The title may have no visible characters.
   const title = withoutInvisible(read.title).trim() || name;
   const document = { id: ids.document(), accountId, name, ...read, title };
