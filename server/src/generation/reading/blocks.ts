@@ -39,10 +39,11 @@ export function checkPassageCount(count: number, { documentPassagesMax }: Limits
 }
 
 const headingLengthMax = limits.headingLengthMax.default;
+/** Deeper than every heading of a document. */
+const questionLevel = 100;
+const termLevel = 101;
 
-type Heading = Extract<Block, { kind: 'heading' }>;
-
-/** The blocks between one heading or term and the next. */
+/** The text between one label and the next. */
 export interface Section {
   readonly heading: string;
   /** The name that it describes, such as an option; may be empty. */
@@ -50,100 +51,85 @@ export interface Section {
   readonly blocks: readonly TextBlock[];
 }
 
-/** A heading or term without text below it becomes text, so that its words can be found. */
+/**
+ * A label without text below it becomes text, so that its words can be found. A long one, which is stored with each
+ * passage below it, is cut, and kept once in full as text.
+ */
 export function* sectionsOf(document: readonly Block[], title: string): Generator<Section> {
-  const blocks = withQuestionHeadings(document).flatMap(withShortHeading);
-  const ownTitle = titleHeading(blocks, title);
-  const above: Heading[] = [];
-  let isBelowHeading = false;
-  let term = '';
-  let body: TextBlock[] = [];
+  const parts = partsOf(document);
+  hideTitle(parts, title);
+  for (const [at, { above, label, blocks }] of parts.entries()) {
+    const isBare = blocks.length === 0 && !parts[at + 1]?.above.includes(label);
+    const shown = isBare ? '' : cutText(label.text, headingLengthMax);
+    const text: TextBlock[] =
+      shown === label.text ? blocks : [{ kind: 'paragraph', text: label.text }, ...blocks];
+    if (text.length === 0) continue;
+    const isTerm = label.level === termLevel;
+    const headings = above.map((outer) => cutText(outer.text, headingLengthMax));
+    const heading = [...headings, isTerm ? '' : shown].filter((one) => one !== '').join(' › ');
+    yield { heading, term: isTerm ? shown : '', blocks: text };
+  }
+}
 
-  function* end(nextLevel: number): Generator<Section> {
-    const path = [...above];
-    if (body.length === 0) {
-      const isBare = isBelowHeading && nextLevel <= above.at(-1)!.level;
-      const lone = term !== '' ? term : isBare ? path.pop()!.text : '';
-      if (lone !== '') body.push({ kind: 'paragraph', text: lone });
-      term = '';
+/** A heading, a question that the text below it answers, or a term that the text below it describes. */
+interface Label {
+  readonly level: number;
+  /** Empty if the text below it has no label. */
+  text: string;
+}
+
+interface Part {
+  /** The labels around it, outermost first. */
+  readonly above: readonly Label[];
+  readonly label: Label;
+  readonly blocks: TextBlock[];
+}
+
+function partsOf(document: readonly Block[]): Part[] {
+  const parts: Part[] = [{ above: [], label: { level: 0, text: '' }, blocks: [] }];
+  for (const [at, block] of document.entries()) {
+    const { above, label, blocks } = parts.at(-1)!;
+    const isDescription = label.level === termLevel && label.text !== '';
+    const read = isDescription ? block : withQuestion(block, document[at - 1], document[at + 1]);
+    const isFirst = blocks.length === 0 && label.text !== '';
+    if (read.kind !== 'heading' && read.kind !== 'term') {
+      const isAnswer = isFirst && label.level === questionLevel && read.kind === 'paragraph';
+      blocks.push(isAnswer ? { ...read, text: read.text.replace(answerLabel, '') } : read);
+      continue;
     }
-    const headings = path.map(({ text }) => text).filter((text) => text !== '');
-    if (body.length > 0) yield { heading: headings.join(' › '), term, blocks: body };
-    body = [];
-    term = '';
+    const level = read.kind === 'term' ? termLevel : read.level;
+    // Questions in a row share the answer, and terms the description.
+    const isShared = isFirst && level >= questionLevel && level === label.level;
+    if (isShared && read.text !== '' && label.text.length < headingLengthMax) {
+      label.text += `${level === termLevel ? ', ' : ' '}${read.text}`;
+    } else if (read.text !== '' || isDescription) {
+      const outer = [...above, label].filter((one) => one.level < level);
+      parts.push({ above: outer, label: { level, text: read.text }, blocks: [] });
+    }
   }
-  for (const block of blocks) {
-    if (block.kind === 'term') {
-      // Several terms may share one description.
-      const isShared = body.length === 0 && term !== '' && block.text !== '';
-      const shared = isShared && term.length < headingLengthMax ? `${term}, ` : '';
-      if (shared === '' && (term !== '' || block.text !== '')) yield* end(Number.POSITIVE_INFINITY);
-      if (block.text !== '') isBelowHeading = false;
-      term = shared + block.text;
-    } else if (block.kind === 'heading') {
-      yield* end(block.level);
-      while ((above.at(-1)?.level ?? 0) >= block.level) above.pop();
-      above.push(block === ownTitle ? { ...block, text: '' } : block);
-      isBelowHeading = true;
-    } else body.push(block);
-  }
-  yield* end(0);
+  return parts;
 }
 
-/** The heading that repeats the document's title, if it is the only one of the first level. */
-function titleHeading(blocks: readonly Block[], title: string): Block | undefined {
-  const outermost = blocks.filter((block) => block.kind === 'heading' && block.level === 1);
-  const [only] = outermost;
-  if (only === undefined || outermost.length > 1) return undefined;
+/** Removes the heading that repeats the document's title, if it is the only one of the first level. */
+function hideTitle(parts: readonly Part[], title: string): void {
+  const [only, another] = parts.flatMap(({ label }) => (label.level === 1 ? [label] : []));
+  if (only === undefined || another !== undefined) return;
   const [one, other] = [only.text.toLowerCase(), title.toLowerCase()];
-  return one.includes(other) || other.includes(one) ? only : undefined;
-}
-
-/** A long heading or term, which is stored with each passage below it, is cut, and kept once in full as a paragraph. */
-function withShortHeading(block: Block): Block[] {
-  const isRepeated = block.kind === 'heading' || block.kind === 'term';
-  const text = isRepeated ? cutText(block.text, headingLengthMax) : block.text;
-  return text === block.text
-    ? [block]
-    : [
-        { ...block, text },
-        { kind: 'paragraph', text: block.text },
-      ];
+  if (one.includes(other) || other.includes(one)) only.text = '';
 }
 
 const questionLengthMax = 200;
-/** Deeper than every heading level that a document can have. */
-const questionLevel = 7;
 const questionLabel = /^(?:Q|Question)\s?\d{0,3}[.:)]\s+/;
 const answerLabel = /^(?:A|Answer)\s?\d{0,3}[.:)]\s+/;
 /** Starts and ends with words, unlike a command or a pattern that ends with a question mark. */
 const question = /^["“'‘(¿]?[\p{L}\p{N}].*[\p{L}\p{N}"”’')\].%] ?\?["”’')]{0,2}$/su;
 
-/** Makes a heading of each question that text follows, so that both are one passage. Questions in a row share the answer. */
-function withQuestionHeadings(blocks: readonly Block[]): Block[] {
-  const result: Block[] = [];
-  let open: Block | undefined;
-  let isDescription = false;
-  for (const [index, block] of blocks.entries()) {
-    if (block.kind === 'term' || block.kind === 'heading')
-      isDescription = block.kind === 'term' && block.text !== '';
-    const asked = isDescription ? undefined : questionIn(block, blocks[index - 1], blocks[index + 1]);
-    const isBelow = open !== undefined && result.at(-1) === open;
-    if (asked !== undefined) {
-      if (isBelow) result.pop();
-      open = { kind: 'heading', level: questionLevel, text: isBelow ? `${open!.text} ${asked}` : asked };
-      result.push(open);
-    } else if (isBelow && block.kind === 'paragraph')
-      result.push({ ...block, text: block.text.replace(answerLabel, '') });
-    else result.push(block);
-  }
-  return result;
-}
-
-function questionIn(block: Block, before: Block | undefined, next: Block | undefined): string | undefined {
+/** Makes a heading of a question that text follows, so that both are one passage. */
+function withQuestion(block: Block, before: Block | undefined, next: Block | undefined): Block {
   const isFollowed = next !== undefined && next.kind !== 'heading' && next.kind !== 'term';
   const isLoneItem = block.kind === 'item' && before?.kind !== 'item' && next?.kind !== 'item';
-  if (!isFollowed || (block.kind !== 'paragraph' && !isLoneItem)) return undefined;
-  if (questionLabel.test(block.text)) return block.text.replace(questionLabel, '');
-  return block.text.length <= questionLengthMax && question.test(block.text) ? block.text : undefined;
+  if (!isFollowed || (block.kind !== 'paragraph' && !isLoneItem)) return block;
+  const text = block.text.replace(questionLabel, '');
+  const isQuestion = text !== block.text || (text.length <= questionLengthMax && question.test(text));
+  return isQuestion ? { kind: 'heading', level: questionLevel, text } : block;
 }
