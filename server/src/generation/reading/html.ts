@@ -1,4 +1,4 @@
-import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5';
+import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { type Block, evenSpaces, type Reading } from './blocks.ts';
 import { tableText, words } from './passage-parts.ts';
 
@@ -20,10 +20,11 @@ const spanMax = 50;
 /** Reads a page: its main element if it has one, without menus, footers, scripts and hidden elements. */
 export function readHtml(source: string): Reading {
   const page = parse(source);
-  const find = (fits: (element: Element) => boolean) => findElement(page, fits);
-  const title = find(({ tagName }) => tagName === 'title');
-  const main = find((element) => element.tagName === 'main' || attribute(element, 'role') === 'main');
-  const canonical = find(
+  const title = elementsBelow(page).find(({ tagName }) => tagName === 'title');
+  const main = elementsBelow(page).find(
+    (element) => element.tagName === 'main' || attribute(element, 'role') === 'main',
+  );
+  const canonical = elementsBelow(page).find(
     (element) => element.tagName === 'link' && /^\s*canonical\s*$/i.test(attribute(element, 'rel') ?? ''),
   );
   const blocks = main === undefined ? [] : blocksBelow(main);
@@ -32,10 +33,6 @@ export function readHtml(source: string): Reading {
     url: canonical && attribute(canonical, 'href'),
     blocks: blocks.length > 0 ? blocks : blocksBelow(page),
   };
-}
-
-export function htmlBlocks(fragment: string): Block[] {
-  return blocksBelow(parseFragment(fragment));
 }
 
 function blocksBelow(root: Parent): Block[] {
@@ -110,7 +107,7 @@ class BlockReader {
   }
 
   #readTable(table: Element): void {
-    const caption = findElement(table, ({ tagName }) => tagName === 'caption');
+    const caption = elementsBelow(table).find(({ tagName }) => tagName === 'caption');
     this.#add('paragraph', caption === undefined ? '' : textOf(caption));
     const [header, ...rows] = tableGrid(table);
     if (header !== undefined && rows.length > 0) this.#add('table', tableText(header, rows));
@@ -147,13 +144,13 @@ function isSkipped(element: Element): boolean {
 
 /** Whether an item is part of a table of contents: its text is a link within the page. */
 function isOfContents(item: Element, text: string): boolean {
-  const link = findElement(item, ({ tagName }) => tagName === 'a');
+  const link = elementsBelow(item).find(({ tagName }) => tagName === 'a');
   return link !== undefined && /^#./.test(attribute(link, 'href') ?? '') && textOf(link) === text;
 }
 
 function isDataTable(table: Element): boolean {
   if (/^(?:presentation|none)$/.test(attribute(table, 'role') ?? '')) return false;
-  return findElement(table, ({ tagName }) => /^(?:table|h[1-6]|pre|form)$/.test(tagName)) === undefined;
+  return !elementsBelow(table).some(({ tagName }) => /^(?:table|h[1-6]|pre|form)$/.test(tagName));
 }
 
 /**
@@ -199,11 +196,6 @@ function* elementsBelow(root: Parent): Generator<Element> {
     yield node;
     for (let at = node.childNodes.length - 1; at >= 0; at -= 1) open.push(node.childNodes[at]!);
   }
-}
-
-function findElement(root: Parent, fits: (element: Element) => boolean): Element | undefined {
-  for (const element of elementsBelow(root)) if (fits(element)) return element;
-  return undefined;
 }
 
 function attribute(element: Element, name: string): string | undefined {
