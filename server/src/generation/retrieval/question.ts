@@ -54,28 +54,26 @@ const measured: readonly (readonly [RegExp, RegExp])[] = [
 export const definitionAsked =
   /^(?:and )?(?:what(?: is|['’]s| are| does) )?(?:an? |the )?([\w-]+(?: [\w-]+)?)(?: mean| stand for)?\s*\?*$/i;
 
-/** Matches a sentence that has what the question asks for: a duration, an amount, a number, a name, what a thing is. */
-export interface Sought {
-  test(text: string): boolean;
-  /** How many things it asks for: a sentence that has several is less likely to have them by chance. */
-  readonly count: number;
-}
+/**
+ * How many things a text has of what a question asks for: a duration, an amount, a number, a name, what a thing is. All or
+ * none: a sentence that has several is less likely to have them by chance.
+ */
+export type Sought = (text: string) => number;
 
 export function soughtBy(question: string): Sought | undefined {
-  const asked = question.slice(0, readLengthMax).trim();
-  const thing = definitionAsked.exec(asked)?.[1];
-  if (thing !== undefined) return soughtAll([definitionOf(thing)]);
-  const counted = /\bhow many (\p{L}{3,})/iu.exec(asked)?.[1];
-  if (counted !== undefined) return soughtAll([countOf(counted)]);
-  // 'Who founded it, and when?' asks for a name and a date.
-  const patterns = asked
-    .split(/\band\b/i)
-    .flatMap((part) => measured.find(([ask]) => ask.test(part))?.slice(1) ?? []);
-  return patterns.length === 0 ? undefined : soughtAll(patterns);
+  const patterns = soughtPatterns(question.slice(0, readLengthMax).trim());
+  if (patterns.length === 0) return undefined;
+  return (text) => (patterns.every((pattern) => pattern.test(text)) ? patterns.length : 0);
 }
 
-function soughtAll(patterns: readonly RegExp[]): Sought {
-  return { test: (text) => patterns.every((pattern) => pattern.test(text)), count: patterns.length };
+function soughtPatterns(asked: string): readonly RegExp[] {
+  const thing = definitionAsked.exec(asked)?.[1];
+  if (thing !== undefined) return [definitionOf(thing)];
+  const counted = /\bhow many (\p{L}{3,})/iu.exec(asked)?.[1];
+  if (counted !== undefined) return [countOf(counted)];
+  // 'Who founded it, and when?' asks for a name and a date.
+  const parts = asked.split(/\band\b/i);
+  return parts.flatMap((part) => measured.find(([ask]) => ask.test(part))?.slice(1) ?? []);
 }
 
 /** '34 countries', '8 participants' for 'how many people'. */

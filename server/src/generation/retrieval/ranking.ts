@@ -40,8 +40,7 @@ export function rankPassages(
 ): RankedPassage[] {
   const scored = passages.map((passage) => {
     const score = scoreOf(concepts, passage);
-    const hasSought = sought?.test(passage.text);
-    return { passage, score, order: score + (hasSought ? sought!.count * weights.sought : 0) };
+    return { passage, score, order: score + weights.sought * (sought?.(passage.text) ?? 0) };
   });
   const best = new Map<string, RankedPassage>();
   for (const one of scored.sort((a, b) => b.order - a.order)) {

@@ -9,7 +9,6 @@ export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'ou
 
 export interface SearchFindings extends Findings {
   readonly concepts: readonly WeighedConcept[];
-  /** Matches a sentence that has what the question asks for. */
   readonly sought: Sought | undefined;
   /** The passages with their scores, best first. */
   readonly ranked: readonly RankedPassage[];

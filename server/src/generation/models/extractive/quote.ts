@@ -37,7 +37,7 @@ export function compareUnits(
     const own = matchedWeights(concepts, counts);
     // Together with the heading and the title of the passage.
     const matched = largerWeights(context, own);
-    const has = sought?.test(unit.text) ? sought.count : 0;
+    const has = sought?.(unit.text) ?? 0;
     const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || own[at]! > 0);
     const beginning = () => withoutBold(withoutFootnotes(firstWords(unit, shownWordsMin)));
     // What the question asks for, or all of its own words, may be quoted again.
