@@ -181,7 +181,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     const { org, keyId, api } = await found('Watched');
     assert.match(
       await text('usage', org),
-      /^0 of 10000 requests used today, resets at 2\S+T00:00:00\.000Z\n\nNo requests in 30 days\.\n$/,
+      /^0 of 10,000 requests used today, resets at 2\S+T00:00:00\.000Z\n\nNo requests in 30 days\.\n$/,
     );
     await api.list();
     for (let counts = 0; counts === 0; ) counts = (await json('usage', org, '--days', '1')).requests.length;

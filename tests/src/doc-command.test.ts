@@ -191,7 +191,7 @@ describe('skein doc, with a running service', () => {
     const [listed, ...others] = await service.skein('doc', 'list', shelf.org);
     assert.deepEqual(others, []);
     const { stdout } = await runCommand(service.folder, ['doc', 'list', shelf.org]);
-    assert.match(stdout, /\n\n1 of 10000 documents, 19 bytes of 1 GB of text\n$/);
+    assert.match(stdout, /\n\n1 of 10,000 documents, 19 bytes of 1 GB of text\n$/);
     assert.deepEqual(
       { ...listed, addedAt: 0 },
       {

@@ -3,7 +3,7 @@ import { join, normalize, sep } from 'node:path';
 import { Option } from 'commander';
 import { documentEndings, fileFault, UnreadableDocument } from '../domain/document.ts';
 import { formatBytes } from '../domain/limits.ts';
-import { counted } from '../domain/text.ts';
+import { counted, withCommas } from '../domain/text.ts';
 import {
   type AddedDocument,
   addDocument,
@@ -79,7 +79,7 @@ export const commands: readonly StoreCommand[] = [
         FILE: document.name,
       }));
       const { documents: count, documentsMax, bytes, bytesMax } = storage;
-      const stored = `${count} of ${documentsMax} documents, ${formatBytes(bytes)} of ${formatBytes(bytesMax)} of text`;
+      const stored = `${withCommas(count)} of ${counted(documentsMax, 'document')}, ${formatBytes(bytes)} of ${formatBytes(bytesMax)} of text`;
       const whenEmpty = "No documents yet: 'skein doc add ORG FILE' adds one.";
       return { json: documents, text: [{ rows, whenEmpty }, `\n${stored}`] };
     },

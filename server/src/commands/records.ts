@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Option } from 'commander';
-import { counted } from '../domain/text.ts';
+import { counted, withCommas } from '../domain/text.ts';
 import { iso, utcDate } from '../domain/time.ts';
 import { actorName, listAudit } from '../usecases/organization/audit-log.ts';
 import {
@@ -39,7 +39,7 @@ export const commands: readonly StoreCommand[] = [
         OUTCOME: outcome,
         REQUESTS: String(number),
       }));
-      const taken = `${quota.used} of ${counted(quota.limit, 'request')} used today, resets at ${resetsAt}`;
+      const taken = `${withCommas(quota.used)} of ${counted(quota.limit, 'request')} used today, resets at ${resetsAt}`;
       return {
         json: { quota: { ...quota, resetsAt }, requests, isCut },
         text: [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkName, isStorable, printableLines, shortened } from './text.ts';
+import { checkName, counted, isStorable, printableLines, shortened } from './text.ts';
 
 describe('A text from outside', () => {
   it('can be stored unless it contains a NUL or a lone surrogate', () => {
@@ -32,6 +32,16 @@ describe('A text from outside', () => {
 function rejects(name: string, message: RegExp): void {
   assert.throws(() => checkName('It', name, 1), { code: 'INVALID_PARAMS', message });
 }
+
+describe('A count', () => {
+  it('is written with its noun, and with commas from a thousand on', () => {
+    const counts = [0, 1, 999, 1000, 10_000, 1_234_567];
+    assert.deepEqual(
+      counts.map((count) => counted(count, 'row')),
+      ['0 rows', '1 row', '999 rows', '1,000 rows', '10,000 rows', '1,234,567 rows'],
+    );
+  });
+});
 
 describe('shortened text', () => {
   it('is one line without control characters', () => {

@@ -38,15 +38,14 @@ export function shortened(text: string, lengthMax: number): string {
   return `${(space > lengthMax / 2 ? cut.slice(0, space) : cut).replace(/[\s,;:.\ufffd]+$/, '')}…`;
 }
 
-/** `1 passage`, `2000 passages`. */
-export function counted(count: number, noun: string, digits = `${count}`): string {
-  return `${digits} ${noun}${count === 1 ? '' : 's'}`;
+/** `1 passage`, `2,000 passages`. */
+export function counted(count: number, noun: string): string {
+  return `${withCommas(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** `1 prompt`, `2,000 prompts`: for sentences in the console. */
-export function countedForPeople(count: number, noun: string): string {
-  // `toLocaleString` takes 17 µs.
-  return count < 1000 ? counted(count, noun) : counted(count, noun, count.toLocaleString('en'));
+/** `2,000`, for people. `toLocaleString` takes 17 µs. */
+export function withCommas(count: number): string {
+  return `${count}`.replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /** Control characters, and characters that reverse the direction of text: a name with them could imitate another name. */

@@ -2,7 +2,7 @@ import type { ConversationTurn } from '../domain/conversation.ts';
 import type { Findings, FoundPassage, Library } from '../domain/document.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import type { Source, Verdict } from '../domain/message.ts';
-import { countedForPeople } from '../domain/text.ts';
+import { counted } from '../domain/text.ts';
 
 /** A request to a model. `signal` aborts when the reply is cancelled, taken over or past its deadline. */
 export interface ReplyRequest {
@@ -70,7 +70,7 @@ export interface PassageSearch {
 
 /** The step of a search over this many passages. */
 export function searchStep(passages: number): string {
-  return passages === 0 ? 'Looking for documents' : `Searching ${countedForPeople(passages, 'passage')}`;
+  return passages === 0 ? 'Looking for documents' : `Searching ${counted(passages, 'passage')}`;
 }
 
 /** The events of a model until the signal aborts, even if the model ignores the signal. */

@@ -18,7 +18,7 @@ describe('The limits of a JSON body', () => {
   it('accept 1,000 keys and reject 1,001, over all objects together', () => {
     assert.equal(jsonFault(object(1_000)), undefined);
     for (const text of [object(1_001), `[${'{"a":1},'.repeat(1_001)}0]`]) {
-      assert.match(jsonFault(text)?.message ?? '', /^body: has more than 1000 keys\.$/);
+      assert.match(jsonFault(text)?.message ?? '', /^body: has more than 1,000 keys\.$/);
     }
   });
 

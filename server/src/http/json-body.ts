@@ -3,6 +3,7 @@ import { MIMEType } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { invalid, type ServiceError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { counted } from '../domain/text.ts';
 import { takeTurn } from '../usecases/turns.ts';
 
 type Done = (error: Error | null, value?: unknown) => void;
@@ -98,7 +99,7 @@ export function jsonFault(text: string): ServiceError | undefined {
       const end = stringEnd(text, index);
       if (atKey) {
         keyCount += 1;
-        if (keyCount > keysMax) return invalid(`body: has more than ${keysMax} keys.`);
+        if (keyCount > keysMax) return invalid(`body: has more than ${counted(keysMax, 'key')}.`);
         const key = decodeKey(text.slice(index, end + 1));
         if (!addKey(open, key)) {
           const logMessage = 'body: has a key that occurs twice.';

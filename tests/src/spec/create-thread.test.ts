@@ -258,7 +258,7 @@ describe('POST /threads', () => {
       raw[raw.indexOf('?')] = 0xff;
       const answer = await world.ada.call('POST', '/threads', { raw });
       assertInvalid(answer, 'body', 'too many keys');
-      assert.match(answer.body.error.message, /1000 keys/);
+      assert.match(answer.body.error.message, /1,000 keys/);
     });
 
     it('names the first invalid field without repeating its value', async () => {

@@ -112,7 +112,7 @@ describeDrafts('drafts', (trial) => {
 
     it('beyond its limit fails the draft and closes the connection', async () => {
       const { text, error } = await draft('!huge', { replyLengthMax: 50_000 });
-      assertModelError(error, false, 'The model wrote more than 50000 characters.');
+      assertModelError(error, false, 'The model wrote more than 50,000 characters.');
       assert.ok(text.length > 0 && text.length <= 50_000);
       await until(() => trial.standIn.requests.at(-1)?.closedEarly === true);
     });

@@ -1,6 +1,6 @@
 import { UnreadableDocument } from '../../domain/document.ts';
 import { type Limits, limits } from '../../domain/limits.ts';
-import { cutText } from '../../domain/text.ts';
+import { counted, cutText } from '../../domain/text.ts';
 
 /** Every format is read into a flat sequence of blocks, in reading order. */
 export type Block =
@@ -28,14 +28,13 @@ export function evenSpaces(text: string): string {
 
 export function checkTextLength(length: number, { documentLengthMax }: Limits): void {
   if (length <= documentLengthMax) return;
-  const most = documentLengthMax.toLocaleString('en');
-  throw new UnreadableDocument(`holds more than ${most} characters of text: split it`);
+  const most = counted(documentLengthMax, 'character');
+  throw new UnreadableDocument(`holds more than ${most} of text: split it`);
 }
 
 export function checkPassageCount(count: number, { documentPassagesMax }: Limits): void {
   if (count <= documentPassagesMax) return;
-  const most = documentPassagesMax.toLocaleString('en');
-  throw new UnreadableDocument(`has more than ${most} passages: split it`);
+  throw new UnreadableDocument(`has more than ${counted(documentPassagesMax, 'passage')}: split it`);
 }
 
 const headingLengthMax = limits.headingLengthMax.default;

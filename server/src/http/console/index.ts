@@ -2,7 +2,7 @@ import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AttemptLimit } from '../../domain/attempts.ts';
 import { limits } from '../../domain/limits.ts';
-import { countedForPeople } from '../../domain/text.ts';
+import { counted } from '../../domain/text.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nextTurn } from '../../usecases/turns.ts';
@@ -103,7 +103,7 @@ function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest)
   const changes = new AttemptLimit(now, limits.consoleChangesPerMinute);
   return async ({ signedIn }) => {
     changes.admit(signedIn!.session.userId, () => {
-      const made = countedForPeople(limits.consoleChangesPerMinute, 'change');
+      const made = counted(limits.consoleChangesPerMinute, 'change');
       return `You have made ${made} in a minute, which is the limit. Wait a minute and try again.`;
     });
   };

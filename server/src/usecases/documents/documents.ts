@@ -8,7 +8,7 @@ import {
 import { invalid, notFound } from '../../domain/errors.ts';
 import type { DocumentId } from '../../domain/id.ts';
 import { limits as fixed, formatBytes } from '../../domain/limits.ts';
-import { countedForPeople, inOneLine, withoutInvisible } from '../../domain/text.ts';
+import { counted, inOneLine, withoutInvisible } from '../../domain/text.ts';
 import type { Context, OrganizationCall, PersonCall } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
@@ -60,7 +60,7 @@ export async function addDocument(
     case 'organization-missing':
       throw organizationNotFound(organizationId);
     case 'too-many-documents':
-      throw overBudget(countedForPeople(documentsMax, 'document'));
+      throw overBudget(counted(documentsMax, 'document'));
     case 'too-many-bytes':
       throw overBudget(`${formatBytes(bytesMax)} of text`);
     default:

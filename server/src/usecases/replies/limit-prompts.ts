@@ -3,7 +3,7 @@ import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { memoized } from '../../domain/memoized.ts';
 import { setBounded } from '../../domain/set-bounded.ts';
-import { countedForPeople } from '../../domain/text.ts';
+import { counted } from '../../domain/text.ts';
 import { dayMs } from '../../domain/time.ts';
 import type { PromptLimit, Store } from '../../storage/store.ts';
 import type { PersonCall } from '../context.ts';
@@ -40,7 +40,7 @@ export async function limitPrompts({ context, principal }: PersonCall): Promise<
     const isPerson = outcome === 'person-limit';
     const limit = isPerson ? maxima.personMax : maxima.organizationMax;
     const who = isPerson ? 'You have' : 'Your organization has';
-    const sentence = `${who} sent ${countedForPeople(limit, 'prompt')} ${within}, which is the limit. ${next}`;
+    const sentence = `${who} sent ${counted(limit, 'prompt')} ${within}, which is the limit. ${next}`;
     throw rateLimited(sentence, Math.ceil((startedAt + ms - now()) / 1000));
   }
 }

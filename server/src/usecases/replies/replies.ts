@@ -3,7 +3,7 @@ import { invalid, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
 import { changeRefused } from '../../domain/principal.ts';
-import { countedForPeople } from '../../domain/text.ts';
+import { counted } from '../../domain/text.ts';
 import type { NewRating, Rating, ReplyName } from '../../storage/store.ts';
 import type { PersonCall, PrincipalCall } from '../context.ts';
 import type { UserChange } from '../organization/audit-log.ts';
@@ -41,7 +41,7 @@ export async function addReply(
     case 'outdated':
       throw invalid('Only the last prompt of a thread can be edited.');
     case 'full': {
-      const messages = countedForPeople(limits.threadMessagesMax, 'message');
+      const messages = counted(limits.threadMessagesMax, 'message');
       const limit = result.exceeded === 'messages' ? messages : formatBytes(limits.threadBytesMax);
       throw invalid(`This would take the thread beyond its limit of ${limit}. Start a new thread.`);
     }

@@ -8,6 +8,7 @@ import type {
   LanguageModelV4TextPart,
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
+import { counted } from '../../../domain/text.ts';
 import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
 import { cutOff, modelErrorOf } from './errors.ts';
 import type { PassageSearches } from './passage-searches.ts';
@@ -231,7 +232,9 @@ class DraftText {
     if (piece === '') return;
     this.#shown += piece;
     if (this.#shown.length > this.#lengthMax) {
-      throw new ModelError(`The model wrote more than ${this.#lengthMax} characters.`, { transient: false });
+      throw new ModelError(`The model wrote more than ${counted(this.#lengthMax, 'character')}.`, {
+        transient: false,
+      });
     }
     yield { type: 'text', text: piece };
   }
