@@ -5,13 +5,12 @@ import {
   type PassageText,
   UnreadableDocument,
 } from '../../domain/document.ts';
-import { invalid, notFound } from '../../domain/errors.ts';
+import { invalid, notFound, organizationNotFound } from '../../domain/errors.ts';
 import type { DocumentId } from '../../domain/id.ts';
 import { limits as fixed, formatBytes } from '../../domain/limits.ts';
 import { counted, inOneLine, withoutInvisible } from '../../domain/text.ts';
 import type { Context, OrganizationCall, PersonCall } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
-import { organizationNotFound } from '../organization/organization.ts';
 import { limitPrompts } from '../replies/limit-prompts.ts';
 import { nextTurn } from '../turns.ts';
 
@@ -58,7 +57,7 @@ export async function addDocument(
   const result = await store.putDocument(organizationId, document, note, budget, confirm);
   switch (result.outcome) {
     case 'organization-missing':
-      throw organizationNotFound(organizationId);
+      throw organizationNotFound();
     case 'too-many-documents':
       throw overBudget(counted(documentsMax, 'document'));
     case 'too-many-bytes':

@@ -1,5 +1,11 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
+import {
+  forbidden,
+  invalid,
+  notFound,
+  organizationNotFound,
+  type ServiceError,
+} from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import { checkName } from '../../domain/text.ts';
@@ -29,7 +35,7 @@ export async function changeOrganization(
   const { context, organizationId } = change;
   const note = auditNote(change, 'organization.changed', organizationId, { ...settings });
   const changed = await context.store.updateOrganization(organizationId, settings, note);
-  if (changed === undefined) throw organizationNotFound(organizationId);
+  if (changed === undefined) throw organizationNotFound();
 }
 
 export async function findOrganization({ store }: Context, idOrName: string): Promise<Organization> {
@@ -47,17 +53,13 @@ export function listOrganizations({ store }: Context): Promise<Organization[]> {
   return store.listOrganizations();
 }
 
-export function organizationNotFound(organizationId: OrganizationId): ServiceError {
-  return notFound(`There is no organization ${organizationId}.`);
-}
-
 /** Why no credential was issued. Only organizations for which the public API is enabled get credentials (§1). */
 export function notIssued(
   { organizationId, initiator }: Pick<Change, 'organizationId' | 'initiator'>,
   outcome: 'api-disabled' | 'organization-missing' | 'too-many',
   tooMany = '',
 ): ServiceError {
-  if (outcome === 'organization-missing') return organizationNotFound(organizationId);
+  if (outcome === 'organization-missing') return organizationNotFound();
   if (outcome === 'too-many') return invalid(tooMany);
   const fact = `The public API is not enabled for ${organizationId}`;
   const command = `'skein org set ${organizationId} --api on' enables it`;

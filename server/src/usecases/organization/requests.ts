@@ -1,5 +1,6 @@
 import type { AuditAction, AuditEvent } from '../../domain/audit.ts';
 import { type LogPosition, openCursor, sealCursor } from '../../domain/cursor.ts';
+import { organizationNotFound } from '../../domain/errors.ts';
 import { isApplicationId } from '../../domain/id.ts';
 import { dayMs, hourMs, utcDay, utcMidnight } from '../../domain/time.ts';
 import { percentile, replyOperation } from '../../domain/traffic.ts';
@@ -8,7 +9,6 @@ import type { OrganizationCall } from '../context.ts';
 import type { KeyOwners } from '../credentials/api-keys.ts';
 import { nextTurn } from '../turns.ts';
 import type { AuditSearch } from './audit-log.ts';
-import { organizationNotFound } from './organization.ts';
 
 /** More counts than this would take too long to load: a count is of a day, a credential, an operation and an outcome. */
 const countsMax = 5_000;
@@ -24,7 +24,7 @@ export async function readUsage(call: OrganizationCall, owners: KeyOwners, days:
     store.readQuota(organizationId, lastDay),
     store.listUsage(organizationId, firstDay, lastDay, countsMax + 1, owners === 'all' ? undefined : owners),
   ]);
-  if (quota === undefined) throw organizationNotFound(organizationId);
+  if (quota === undefined) throw organizationNotFound();
   const counts = found.slice(-countsMax);
   const nameOf = await nameCredentials(call, counts);
   return {

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../domain/audit.ts';
 import { type ApiKey, isLive, randomText } from '../../domain/credential.ts';
-import { invalid, notFound, rateLimited, ServiceError } from '../../domain/errors.ts';
+import { invalid, notFound, organizationNotFound, rateLimited, ServiceError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/id.ts';
 import { mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
@@ -9,7 +9,6 @@ import { dayMs, secondsUntilReset, utcMidnight } from '../../domain/time.ts';
 import type { LinkRequest } from '../../storage/store.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
-import { organizationNotFound } from '../organization/organization.ts';
 import type { Log } from '../telemetry.ts';
 import { limitMails, sealLink } from './mails.ts';
 
@@ -55,7 +54,7 @@ export async function addMember(
         `${address} has threads here from an earlier membership: use another address for the service account.`,
       );
     case 'organization-missing':
-      throw organizationNotFound(organizationId);
+      throw organizationNotFound();
     case 'too-many':
       throw tooManyMembers(membersMax);
   }
