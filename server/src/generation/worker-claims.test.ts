@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { by, newFollowUp, note } from '../../testing/contract/fixture.ts';
 import {
   ask,
+  changeContext,
   context,
   ended,
   logged,
@@ -47,6 +48,37 @@ describe('The claims of the reply worker', () => {
     await start(model, { concurrency: 3 });
     for (const { reply } of asked) assert.equal((await until(reply, ended)).status, 'completed');
     assert.ok(most === 2 || most === 3, `${most} at once`);
+  });
+
+  it('claims no reply for a place that a create reserves while the worker asks which replies wait', async () => {
+    const waiting = await ask('Next');
+    const { store, replySignals } = context;
+    const other = await world.organization();
+    let [listed, claims, place] = [0, 0, undefined as ReturnType<typeof replySignals.taker.reserve>];
+    const watchedStore: Partial<typeof store> = {
+      async organizationsWaiting(...asked) {
+        const found = await store.organizationsWaiting(...asked);
+        listed += 1;
+        place ??= replySignals.taker.reserve(other);
+        return found;
+      },
+      claimReplies(...asked) {
+        claims += 1;
+        return store.claimReplies(...asked);
+      },
+    };
+    changeContext({ store: Object.setPrototypeOf(watchedStore, store) });
+    const worker = await start(scriptedModel, { concurrency: 1 });
+    worker.wake();
+    await until(
+      async () => listed,
+      (count) => count === 2,
+    );
+    assert.ok(place);
+    assert.equal(claims, 0);
+    place.take();
+    worker.wake();
+    assert.equal((await until(waiting.reply, ended)).status, 'completed');
   });
 
   it('keeps a place for others when one organization requests more replies than there are places', async () => {

@@ -147,12 +147,13 @@ export class ReplyWorker implements ReplyTaker {
 
   async #claimSome(): Promise<void> {
     const { store } = this.#context;
-    const free = this.#free();
     // Organizations that already hold their share are listed too, and must not hide the others.
-    const listed = free + this.#runningOf.size;
+    const listed = this.#free() + this.#runningOf.size;
     const waiting = await store.organizationsWaiting(this.#lastServed, listed);
     this.#moreWaiting = waiting.length > 0;
     if (this.#stopping) return;
+    // Counted after the wait, because creates may have reserved places in the meantime.
+    const free = this.#free();
     const shares = sharePlaces(free, waiting, this.#countOf);
     if (shares.length === 0) return;
     this.#reserved += free;
