@@ -130,6 +130,17 @@ describe('The claims of the reply worker', () => {
     });
   }
 
+  it('goes on with a reply that a person who is no longer a member tries to stop', async () => {
+    const asked = await ask('#say Half\n#hang');
+    await start();
+    await until(asked.reply, ({ content }) => content === 'Half');
+    const { organization, principal, thread } = asked;
+    const { email } = (await world.store.findMemberById(organization, principal.userId))!;
+    await world.store.removeMember(organization, email, false, note());
+    await assert.rejects(cancelReply({ context, principal }, thread.id), { code: 'NOT_FOUND' });
+    assert.equal((await asked.reply()).status, 'in_progress');
+  });
+
   it('aborts replies that other processes ended', async () => {
     const asked = await ask('#hang');
     const { seen, model } = watched((request) => scriptedModel.reply(request));

@@ -6,6 +6,7 @@ import { changeRefused } from '../../domain/principal.ts';
 import { counted } from '../../domain/text.ts';
 import type { NewRating, Rating, ReplyName } from '../../storage/store.ts';
 import type { PersonCall, PrincipalCall } from '../context.ts';
+import { refuseWrite } from '../credentials/authenticate.ts';
 import type { UserChange } from '../organization/audit-log.ts';
 import { findOwnThread } from '../threads/get-thread.ts';
 import { reportEnded } from './tend-replies.ts';
@@ -56,7 +57,11 @@ export async function addReply(
 export async function cancelReply(call: PersonCall, threadId: string): Promise<void> {
   const { context, principal } = call;
   const { organizationId, id } = await findOwnThread(call, threadId, 'stop its reply');
-  const cancelled = await context.store.cancelReplies(organizationId, id, principal.userId);
+  const { store } = context;
+  const cancelled = await store.cancelReplies(organizationId, id, principal.userId);
+  // Nothing was running, or the person has just been removed.
+  if (cancelled.length === 0 && !(await store.findMemberById(organizationId, principal.userId)))
+    return refuseWrite(call);
   const replies = cancelled.map((messageId) => ({ organizationId, threadId: id, messageId }));
   reportEnded(context, 'cancelled', replies);
 }
