@@ -13,7 +13,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { buildServedFiles, takeLock, threadsOf } from './web-build.ts';
+import type { Log } from '../log.ts';
+import { buildBeside, buildServedFiles, takeLock, threadsOf } from './web-build.ts';
 
 /** Starts a build while only two file descriptors are left, which are too few to start a process. */
 const program = `
@@ -55,6 +56,26 @@ describe('A build of the console', () => {
     });
     assert.equal(printed, 'the console could not be built: npm ci, then npm run build');
     assert.equal(existsSync(lock), false);
+  });
+
+  it('keeps the end of what it printed, however much that is', async (test) => {
+    const talkative = mkdtempSync(join(tmpdir(), 'skein-build-'));
+    test.after(() => rmSync(talkative, { recursive: true }));
+    // More than fits into a string.
+    writeFileSync(
+      join(talkative, 'build.ts'),
+      `import { writeSync } from 'node:fs';
+      const line = Buffer.alloc(2 ** 20, '.');
+      for (let count = 0; count < 520; count += 1) for (let at = 0; at < line.length; ) at += writeSync(2, line, at);
+      writeSync(2, 'Cannot find vite');
+      process.exit(1);`,
+    );
+    const warned: { code: number; output: string }[] = [];
+    const log = { info() {}, warn: (details: (typeof warned)[0]) => warned.push(details) };
+    await buildBeside(log as unknown as Log, talkative, 'the console', new AbortController().signal).ended;
+    const [{ code, output }] = warned as [(typeof warned)[0]];
+    assert.deepEqual([warned.length, code, output.length], [1, 1, 2000]);
+    assert.match(output, /^\.+Cannot find vite$/);
   });
 
   it('runs in one process at a time, even after one was killed', () => {
@@ -101,7 +122,7 @@ describe('A build of the console', () => {
     const console = join(root, 'console');
     mkdirSync(console);
     writeFileSync(join(console, 'build.ts'), slowBuild);
-    const log = { info() {}, warn() {} } as unknown as Parameters<typeof buildServedFiles>[0];
+    const log = { info() {}, warn() {} } as unknown as Log;
     const { consoleReady, stop } = buildServedFiles(log, root);
     const build = Number(readFileSync(join(console, 'dist.building'), 'utf8'));
     const priorities = () => new Set(threadsOf(build).map((thread) => getPriority(thread)));

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { isProcessRunning } from '../usecases/processes.ts';
@@ -89,10 +88,13 @@ export function buildBeside(log: Log, folder: string, name: string, stop: AbortS
 /** The exit code, which is null if the process did not start, and the end of what it printed. */
 async function outcomeOf(build: ChildProcess): Promise<{ code: number | null; output: string }> {
   const exited = once(build, 'close').catch(() => [null]);
+  let output = '';
   // Missing if the process has no file descriptors left.
-  const output = build.stderr ? await text(build.stderr).catch(() => '') : '';
+  build.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(-2000);
+  });
   const [code] = await exited;
-  return { code, output: output.slice(-2000) };
+  return { code, output };
 }
 
 function lowerPriority({ pid }: ChildProcess): void {
