@@ -4,6 +4,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { UserId } from '../domain/id.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { AnsweredRequest } from '../domain/traffic.ts';
+import type { Credential } from '../usecases/credentials/authenticate.ts';
 import type { EnteredSession, SignedIn } from '../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
@@ -32,6 +33,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the handler of any route that needs a caller. */
     principal: Principal;
+    /** Set with the principal, for callers of the public API. */
+    credential: Credential;
     credentialId: string | undefined;
     /** Set when a read starts before its caller is admitted. No response is sent before `done` resolves. */
     admission: { readonly expected: Principal; readonly done: Promise<void> } | undefined;
@@ -98,7 +101,16 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   app.decorate('compileSchemas', compileAll);
   app.setErrorHandler(sendError);
   // Declared up front so that all request objects have one hidden class.
-  const fields = ['principal', 'credentialId', 'admission', 'personId', 'signedIn', 'sentError', 'span'];
+  const fields = [
+    'principal',
+    'credential',
+    'credentialId',
+    'admission',
+    'personId',
+    'signedIn',
+    'sentError',
+    'span',
+  ];
   for (const name of fields) app.decorateRequest(name);
   if (context.tracing.request) traceRequests(app, context.tracing.request);
   addHooks(app, context, drain, heldRequests);

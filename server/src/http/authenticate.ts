@@ -25,6 +25,7 @@ export function admitCaller(context: SurfaceContext) {
     const text = bearerCredential(request);
     const known = parsedKeys.get(text ?? '');
     const credential = known ?? (await readCredential(context, text));
+    request.credential = credential;
     const admission = admit(context, credential).then((admitted) => {
       if (known === undefined && credential.kind === 'key') {
         // A part of a string keeps the whole string in memory, here a header that may be long.
@@ -54,9 +55,8 @@ function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: Fast
   }
 }
 
-/** Authenticates the caller again: 401 for an invalid credential, 404 without the public API. Does not count a request. */
-export async function identify(context: SurfaceContext, request: FastifyRequest): Promise<Principal> {
-  const credential = await readCredential(context, bearerCredential(request));
+/** Authenticates the caller again: 401 for a revoked credential, 404 without the public API. Does not count a request. */
+export function identify(context: SurfaceContext, { credential }: FastifyRequest): Promise<Principal> {
   return authenticate(context, credential);
 }
 

@@ -61,6 +61,17 @@ export function streamOf(organizationId: string, pieces: Pieces): Readable {
   });
 }
 
+/** A large response is loaded as its peer reads it. Nothing is loaded for a peer whose access has ended in the meantime. */
+export async function* whileAdmitted(pieces: Pieces, recheck: () => Promise<unknown>): AsyncGenerator<Piece> {
+  let parts = 0;
+  for await (const piece of pieces) {
+    // Texts only join the parts.
+    if (typeof piece !== 'string') parts += 1;
+    if (parts > 1) await recheck();
+    yield piece;
+  }
+}
+
 /** The bytes of the pieces in chunks, each in a turn of its own. */
 export async function* chunksInTurns(organizationId: string, pieces: Pieces): AsyncGenerator<Buffer> {
   for await (const bytes of joinTexts(pieces)) {

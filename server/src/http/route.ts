@@ -4,7 +4,7 @@ import { type ErrorCode, forbidden } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { identify } from './authenticate.ts';
-import { type HeldRequests, type Piece, streamOf } from './long-responses.ts';
+import { type HeldRequests, type Piece, streamOf, whileAdmitted } from './long-responses.ts';
 import { matchesEntityTag } from './request.ts';
 
 /** Who may call a route: every principal, or only users (an org-wide principal gets 403 before any other check). */
@@ -126,7 +126,7 @@ export function mountRoute(
         answering.catch(() => {});
         await request.admission.done;
       }
-      return send(route, reply, await answering);
+      return send(context, route, reply, await answering);
     },
   });
 }
@@ -136,7 +136,12 @@ async function refuseServicePrincipal({ principal }: FastifyRequest): Promise<vo
   throw forbidden('An org-wide credential can only read: use a personal key.');
 }
 
-function send({ success }: Route, reply: FastifyReply, { body, etag, headers }: Answer): FastifyReply {
+function send(
+  context: SurfaceContext,
+  { success }: Route,
+  reply: FastifyReply,
+  { body, etag, headers }: Answer,
+): FastifyReply {
   const { request } = reply;
   reply.code(success.status).header('content-type', 'application/json; charset=utf-8');
   if (headers) reply.headers(headers);
@@ -146,5 +151,7 @@ function send({ success }: Route, reply: FastifyReply, { body, etag, headers }: 
     if (body === undefined || (known !== undefined && matchesEntityTag(known, etag)))
       return reply.code(304).send();
   }
-  return reply.send(typeof body === 'object' ? streamOf(request.principal.organizationId, body) : body);
+  if (typeof body !== 'object') return reply.send(body);
+  const pieces = whileAdmitted(body, () => identify(context, request));
+  return reply.send(streamOf(request.principal.organizationId, pieces));
 }

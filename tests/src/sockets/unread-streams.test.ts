@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { exchange, makeApplication } from '../applications.ts';
 import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
 import { ask, at, untilEnded } from '../console/thread-calls.ts';
 import { ThreadStream } from '../console/thread-stream.ts';
@@ -275,27 +276,51 @@ describe('A stream without a reader', () => {
   });
 });
 
-it('A large response that is not read ends when its reader is removed', async () => {
-  const world = await startSettingsWorld();
-  const { service, acme, ada, ben } = world;
-  // More than the kernel takes.
-  const id = await createLongThread(world, 16);
-  assertDone(await ada.call('PUT', at(id, '/published'), { body: { published: true } }));
-  const { hostname, port } = new URL(service.baseUrl);
-  const cookie = [...ben.client.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => {});
-  const path = `/console${ben.client.at(at(id), acme)}`;
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\nCookie: ${cookie}\r\n\r\n`);
-  await once(socket, 'readable');
-  await service.skein('member', 'remove', acme, world.email('ben'));
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
-  await readToTheEnd(socket);
-  const received = Buffer.concat(chunks).toString('latin1');
-  assert.match(received, /^HTTP\/1\.1 200 /);
-  assert.ok(!received.endsWith('0\r\n\r\n'), `the response is cut off: ${received.length} bytes`);
-  assert.equal(await world.end(), 0);
+describe('A large response that is not read', () => {
+  let world: SettingsWorld;
+  let id: string;
+  before(async () => {
+    world = await startSettingsWorld();
+    // More than the kernel takes.
+    id = await createLongThread(world, 16);
+    assertDone(await world.ada.call('PUT', at(id, '/published'), { body: { published: true } }));
+  });
+  after(async () => assert.equal(await world?.end(), 0));
+
+  /** Requests the path, calls `endAccess` once the response has begun, and reads the rest. */
+  async function assertCutOff(path: string, credential: string, endAccess: () => Promise<unknown>) {
+    const { hostname, port } = new URL(world.service.baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n${credential}\r\n\r\n`);
+    await once(socket, 'readable');
+    await endAccess();
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    await readToTheEnd(socket);
+    const received = Buffer.concat(chunks).toString('latin1');
+    assert.match(received, /^HTTP\/1\.1 200 /);
+    assert.ok(!received.endsWith('0\r\n\r\n'), `the response is cut off: ${received.length} bytes`);
+  }
+
+  it('ends when its key or its access token is revoked', async () => {
+    const { service, acme } = world;
+    const path = `/api/v1/threads/${id}`;
+    const { key, id: keyId } = await makePersonalKey(service, acme, world.email('ada'));
+    const revoke = () => service.skein('key', 'revoke', acme, keyId);
+    await assertCutOff(path, `Authorization: Bearer ${key}`, revoke);
+    const application = await makeApplication(service, acme);
+    const token = await exchange(service.baseUrl, application);
+    const remove = () => service.skein('app', 'delete', acme, application.clientId);
+    await assertCutOff(path, `Authorization: Bearer ${token}`, remove);
+  });
+
+  it('ends when its reader is removed', async () => {
+    const { service, acme, ben, email } = world;
+    const cookie = [...ben.client.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const remove = () => service.skein('member', 'remove', acme, email('ben'));
+    await assertCutOff(`/console${ben.client.at(at(id), acme)}`, `Cookie: ${cookie}`, remove);
+  });
 });
 
 const waysToLeave: readonly ((socket: Socket) => void)[] = [

@@ -7,7 +7,7 @@ import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nextTurn } from '../../usecases/turns.ts';
 import { sendError } from '../error-response.ts';
-import { type Piece, type Pieces, streamOf } from '../long-responses.ts';
+import { type Pieces, streamOf, whileAdmitted } from '../long-responses.ts';
 import { present } from '../schema.ts';
 import { activityRoutes } from './activity-routes.ts';
 import { callerChecks } from './check-caller.ts';
@@ -107,17 +107,6 @@ function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest)
       return `You have made ${made} in a minute, which is the limit. Wait a minute and try again.`;
     });
   };
-}
-
-/** A large response is loaded as its peer reads it. Nothing is loaded for a peer whose access has ended in the meantime. */
-async function* whileAdmitted(pieces: Pieces, recheck: () => Promise<void>): AsyncGenerator<Piece> {
-  let parts = 0;
-  for await (const piece of pieces) {
-    // Texts only join the parts.
-    if (typeof piece !== 'string') parts += 1;
-    if (parts > 1) await recheck();
-    yield piece;
-  }
 }
 
 function isPieces(body: unknown): body is Pieces {
