@@ -300,6 +300,8 @@ describe('skein mail test', () => {
     context.after(() => plain.close());
     const at = (url: string) => ({ ...plain.environment(), SKEIN_SMTP_URL: url });
     assert.equal((await test(at(`smtp://127.0.0.1:${plain.port}`))).exitCode, 0, 'this machine may');
+    const implicit = settings.SKEIN_SMTP_URL!.replace('smtp:', 'smtps:');
+    await fails({ ...settings, SKEIN_SMTP_URL: implicit }, /does not start with TLS: use smtp:\/\/ /);
     // Reaches this machine, but is not one of its loopback addresses.
     const other = `smtp://0.0.0.0:${plain.port}`;
     await fails(at(other), /STARTTLS|TLS/);
@@ -318,7 +320,9 @@ describe('skein mail test', () => {
       ok: true,
       detail: 'connected to localhost and signed in',
     });
-    assert.equal((await doctor({ ...settings, SKEIN_SMTP_URL: 'smtps://127.0.0.1:1' })).ok, false);
+    const wrongPort = await doctor({ ...settings, SKEIN_SMTP_URL: `smtps://localhost:${server.port}` });
+    assert.equal(wrongPort.ok, false);
+    assert.match(wrongPort.detail, /^localhost: the port of the mail server does not start with TLS/);
     assert.equal((await doctor({})).ok, true);
   });
 });

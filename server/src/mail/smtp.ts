@@ -43,25 +43,38 @@ async function connected(
   // Loaded on use: a service without mail needs no library for it.
   const { createTransport } = await import('nodemailer');
   const socket = new Socket();
+  let isConnected = false;
+  socket.once('connect', () => {
+    isConnected = true;
+  });
+  const isSilent = () => isConnected && socket.bytesRead === 0 && options.secure !== true;
   const ended = Promise.withResolvers<never>();
-  const end = (reason: string) => () => {
+  const end = (reason: string) => {
     ended.reject(new MailError(reason));
     socket.destroy();
   };
-  const timer = setTimeout(end(`the mail server did not finish within ${sendMsMax / 1000} s`), sendMsMax);
-  const stopped = end('the service is stopping');
+  const tooLate = `the mail server did not finish within ${sendMsMax / 1000} s`;
+  const timer = setTimeout(() => end(isSilent() ? noGreeting : tooLate), sendMsMax);
+  const stopped = () => end('the service is stopping');
   stop?.addEventListener('abort', stopped);
   if (stop?.aborted) stopped();
   try {
     await Promise.race([use(createTransport({ ...options, socket })), ended.promise]);
   } catch (error) {
-    throw toMailError(error as SmtpError);
+    throw isSilent() && !(error instanceof MailError)
+      ? new MailError(noGreeting)
+      : toMailError(error as SmtpError);
   } finally {
     clearTimeout(timer);
     stop?.removeEventListener('abort', stopped);
     socket.destroy();
   }
 }
+
+const noGreeting =
+  'the mail server sent no greeting: if its port starts with TLS, as 465 does, use smtps:// instead of smtp:// in SKEIN_SMTP_URL';
+const noTls =
+  'the port of the mail server does not start with TLS: use smtp:// instead of smtps:// in SKEIN_SMTP_URL';
 
 interface SmtpError extends Error {
   readonly command?: string;
@@ -75,6 +88,8 @@ function toMailError(error: SmtpError): MailError {
   const { command = 'the connection', responseCode, response = '' } = error;
   if (responseCode === undefined && response !== '')
     return new MailError(`the mail server gave an invalid answer to ${command.split(' ', 1)[0]}`);
+  // OpenSSL's words for a first record that is not one of TLS.
+  if (/wrong version number|packet length too long/.test(error.message)) return new MailError(noTls);
   if (responseCode === undefined) return new MailError(error.message.slice(0, 200));
   const status = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3}) /.exec(response)?.[1];
   const answer = status === undefined ? `${responseCode}` : `${responseCode} ${status}`;

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { createSmtpMailer } from './smtp.ts';
+
+const from = { name: 'Skein', address: 'skein@example.org' };
+
+/** A mailer for a server that does this with each connection. */
+async function mailerFor(test: TestContext, answer: (socket: Socket) => void) {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  test.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return {
+    server,
+    mailer: createSmtpMailer({ from, host: '127.0.0.1', port, tls: 'offered', auth: undefined }),
+  };
+}
+
+describe('A mail server that sends no greeting, as on a port that starts with TLS', () => {
+  const advice =
+    /^the mail server sent no greeting: .* use smtps:\/\/ instead of smtp:\/\/ in SKEIN_SMTP_URL$/;
+
+  it('is named as the reason if it waits', async (test) => {
+    const { server, mailer } = await mailerFor(test, () => {});
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const checked = assert.rejects(mailer.check(), { message: advice });
+    await once(server, 'connection');
+    await new Promise((resolve) => setImmediate(resolve));
+    test.mock.timers.tick(20_000);
+    await checked;
+  });
+
+  it('is named as the reason if it closes the connection', async (test) => {
+    const { mailer } = await mailerFor(test, (socket) => socket.end());
+    await assert.rejects(mailer.check(), { message: advice });
+  });
+
+  it('is not blamed for a connection that it refuses', async (test) => {
+    const { server, mailer } = await mailerFor(test, () => {});
+    server.close();
+    await assert.rejects(mailer.check(), { message: /ECONNREFUSED/ });
+  });
+});
