@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ConsoleClient, signedInMember, testPassword } from './console/console-client.ts';
 import { assertDone, assertRefused, Visitor } from './console/visitor.ts';
 import { eventually } from './eventually.ts';
 import { type Answer, MailServer } from './mail-server.ts';
-import { runCommand, runSkein, Service, temporaryFolder } from './service.ts';
+import { operate, runCommand, runSkein, Service, temporaryFolder } from './service.ts';
 import { clockOffBy, clockThatLeaps } from './shifted-clock.ts';
 
 const leapMs = 120_000;
@@ -235,6 +237,17 @@ describe('Invitations by mail', () => {
     assertRefused(refused!, 429, /^Too many requests\. Try again in \d+ seconds\.$/);
   });
 
+  it('trusts certificates that are named relative to the folder in which the service was started', async (test) => {
+    const other = temporaryFolder();
+    copyFileSync(environment.NODE_EXTRA_CA_CERTS!, join(other, 'ca.pem'));
+    const settings = { ...environment, NODE_EXTRA_CA_CERTS: 'ca.pem' };
+    const started = await Service.start({ folder: other, environment: settings });
+    test.after(() => started.end());
+    await operate(other, ['org', 'create', 'Acme'], settings);
+    await operate(other, ['member', 'add', 'Acme', 'quinn@example.org'], settings);
+    await server.mailTo('quinn@example.org');
+  });
+
   it('loses no email when the service stops while the server hangs', async () => {
     await invite('ida@example.org', 'hang');
     await attempted('ida@example.org');
@@ -287,6 +300,8 @@ describe('skein mail test', () => {
     await fails({ ...settings, SKEIN_SMTP_URL: 'smtp://127.0.0.1:1' }, /ECONNREFUSED/);
     const wrong = settings.SKEIN_SMTP_URL!.replace('word', 'key');
     await fails({ ...settings, SKEIN_SMTP_URL: wrong }, /answered 535[ \d.]* to AUTH/);
+    const implicit = settings.SKEIN_SMTP_URL!.replace('smtp:', 'smtps:');
+    await fails({ ...settings, SKEIN_SMTP_URL: implicit }, /does not start with TLS: use smtp:\/\/ /);
     server.answer = () => 550;
     await fails(settings, /answered 550[ \d.]* to RCPT TO/);
     server.answer = () => 'drop';
@@ -300,8 +315,6 @@ describe('skein mail test', () => {
     context.after(() => plain.close());
     const at = (url: string) => ({ ...plain.environment(), SKEIN_SMTP_URL: url });
     assert.equal((await test(at(`smtp://127.0.0.1:${plain.port}`))).exitCode, 0, 'this machine may');
-    const implicit = settings.SKEIN_SMTP_URL!.replace('smtp:', 'smtps:');
-    await fails({ ...settings, SKEIN_SMTP_URL: implicit }, /does not start with TLS: use smtp:\/\/ /);
     // Reaches this machine, but is not one of its loopback addresses.
     const other = `smtp://0.0.0.0:${plain.port}`;
     await fails(at(other), /STARTTLS|TLS/);

@@ -51,6 +51,8 @@ export async function serve(config: Config, role: Role): Promise<number> {
     telemetry: metrics?.telemetry,
     tracing: otlp?.tracing,
   });
+  // Node.js reads this file only when it first needs it.
+  if (process.env.NODE_EXTRA_CA_CERTS) process.getBuiltinModule('node:tls').createSecureContext();
   // All settings that name files have been read. Node.js cannot start a thread in a folder that was removed, for example
   // by a deployment, so the service does not stay in the folder in which it was started.
   process.chdir('/');
