@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readConfig } from './config.ts';
 import { unknownVariables, type VariableName } from './variables.ts';
@@ -216,6 +219,21 @@ describe('readConfig', () => {
     for (const from of ['Skein', 'Skein <x>', 'a@b, c@d', 'A\r\nBcc: e@f <a@b>', '"A" <a@b>', 'a@b <c@d']) {
       assert.throws(() => mail('smtp://x', from), /^ConfigError: SKEIN_MAIL_FROM must be an address/, from);
     }
+  });
+
+  it('rejects a relative path of the store in a folder that was removed, and accepts an absolute one', (test) => {
+    const folder = process.cwd();
+    test.after(() => process.chdir(folder));
+    const removed = mkdtempSync(join(tmpdir(), 'skein-config-'));
+    process.chdir(removed);
+    rmSync(removed, { recursive: true });
+    for (const url of [{}, { SKEIN_DATABASE_URL: 'postgres://h/db?sslrootcert=ca.pem' }])
+      assert.throws(
+        () => readConfig(url),
+        /^ConfigError: SKEIN_DATABASE_URL has a path relative to .+ absolute path\.$/,
+      );
+    const { store } = readConfig({ SKEIN_DATABASE_URL: 'sqlite:/srv/skein.db' });
+    assert.deepEqual(store, { engine: 'sqlite', file: '/srv/skein.db' });
   });
 
   it('does not repeat a database URL, which may contain a password', () => {

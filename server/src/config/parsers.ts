@@ -64,6 +64,17 @@ export const asciiWord: Parser<string> = (text) => {
 };
 
 export const storeUrl: Parser<StoreChoice> = (text) => {
+  try {
+    return readStoreUrl(text);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall !== 'uv_cwd') throw error;
+    throw new InvalidValue(
+      'has a path relative to the current folder, which was removed: change to another folder, or use an absolute path',
+    );
+  }
+};
+
+const readStoreUrl: Parser<StoreChoice> = (text) => {
   if (/^postgres(?:ql)?:\/\//.test(text)) {
     const read = postgresUrls(text);
     if ('fault' in read) throw new InvalidValue(read.fault);
