@@ -159,8 +159,8 @@ export interface Usages {
   readQuota: InOrganization<[day: number], { used: number; limit: number } | undefined>;
   /**
    * Counts a prompt of the console, or a mail, exactly over all nodes. One above the person's limit does not count for the
-   * organization, so that one person cannot use up its limit. A period that a wrong clock started far in the future ends
-   * with the next one. Nothing is stored for a prompt of someone who is no longer a member, because it will be rejected.
+   * organization, so that one person cannot use up its limit. A period that a wrong clock started after the next one
+   * ends at once. Nothing is stored for a prompt of someone who is no longer a member, because it will be rejected.
    */
   countPrompt: InOrganization<
     [userId: UserId, limit: PromptLimit],

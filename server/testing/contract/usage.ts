@@ -155,15 +155,19 @@ export function describeUsages(world: () => World): void {
         assert.equal(await count('day', 0), 'person-limit');
       });
 
-      it('resets after a clock was far ahead for a while', async () => {
+      it('resets after a clock was more than a period ahead for a while', async () => {
         const { store } = world();
         const organization = await world().organization();
         const ada = await world().member(organization);
         const dayMs = 86_400_000;
-        for (const period of ['minute', 'day', 'mail'] as const) {
+        for (const [period, ms] of [
+          ['minute', 60_000],
+          ['day', dayMs],
+          ['mail', dayMs],
+        ] as const) {
           const count = (startedAt: number) =>
             store.countPrompt(organization, ada, { period, startedAt, personMax: 1, organizationMax: 1 });
-          assert.equal(await count(365 * dayMs), 'counted', period);
+          assert.equal(await count(dayMs + 2 * ms), 'counted', period);
           assert.equal(await count(dayMs), 'counted', period);
           assert.equal(await count(dayMs), 'person-limit', period);
         }

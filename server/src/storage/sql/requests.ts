@@ -235,8 +235,12 @@ const listUsageOfOwner = statement('list-usage-of-owner')`${latestUsage(sql`
 export const readQuota = statement('read-quota')`
   SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
   LEFT JOIN quota_use ON organization_id = id AND day = :day WHERE id = :organizationId`;
-/** A period that starts further ahead was written by a wrong clock. Without this limit it would apply until then. */
-const aheadMsMax = dayMs;
+/** A period that starts later than the next one was written by a wrong clock. Without this it would apply until then. */
+const aheadMsMax: Readonly<Record<PromptLimit['period'], number>> = {
+  minute: 60_000,
+  day: dayMs,
+  mail: dayMs,
+};
 const isCurrent = sql`prompt_use.started_at BETWEEN excluded.started_at AND CAST(:latestStart AS bigint)`;
 const addPrompt = statement('add-prompt-use')`
   INSERT INTO prompt_use (organization_id, period, user_id, started_at, prompts)
@@ -257,7 +261,7 @@ interface PromptUse extends Pick<PromptLimit, 'period' | 'startedAt'> {
 
 /** Returns the uses in this period, including this one. */
 export function* addUse(use: PromptUse): Work<number> {
-  const latestStart = use.startedAt + aheadMsMax;
+  const latestStart = use.startedAt + aheadMsMax[use.period];
   return (yield* row<{ prompts: number }>(addPrompt, { ...use, latestStart }))!.prompts;
 }
 
