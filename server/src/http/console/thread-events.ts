@@ -42,7 +42,10 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
       });
     } catch (error) {
       // The browser reconnects, and gets an error response if the thread still cannot be read.
-      reply.log.info({ err: error, trace_id: reply.request.id }, 'stream closed: its thread cannot be read');
+      reply.log.info(
+        { err: error, trace_id: reply.request.id },
+        'stream closed: its thread or its session could not be read',
+      );
     } finally {
       stopWatching();
       leave();
