@@ -141,22 +141,63 @@ describe('The commit queue', () => {
       assert.equal(commits.whenSynced(thread), undefined);
     });
 
-    it('starts a sync even while durable writes keep arriving', async () => {
-      let steadyMs = 0;
-      commits = new CommitQueue(database, { ...clock, steady: () => steadyMs }, syncs.sync);
-      const writes = Array.from({ length: 20 }, (_, place) =>
-        commits.durable(() => {
-          steadyMs += 3;
-          return keep(`${place}`);
-        }),
-      );
-      while (syncs.count === 0) await nextTurn();
-      assert.equal(kept().length, 8);
-      const drained = commits.drain();
-      while (syncs.count < 3) await syncs.end();
-      await syncs.end();
-      await drained;
-      assert.equal((await Promise.all(writes)).length, 20);
+    describe('and writes of 3 ms', () => {
+      const threadOf = (place: number) => ({ organizationId: 'org_a', threadId: `thr_${place}` });
+      const slowWrite = async (place: number) => {
+        const enqueue = () =>
+          commits.durable(() => {
+            steady += 3;
+            return keep(`${place}`);
+          });
+        order.push(await commits.inScope(threadOf(place), enqueue));
+      };
+      const slowWrites = (count: number) => Array.from({ length: count }, (_, place) => slowWrite(place));
+      const turns = async (count: number) => {
+        for (let turn = 0; turn < count; turn += 1) await nextTurn();
+      };
+      const isSynced = (place: number) => commits.whenSynced(threadOf(place)) === undefined;
+
+      it('commits many while a sync runs, and answers and shows them only after the next sync', async () => {
+        const writes = slowWrites(20);
+        await turns(20);
+        assert.equal(syncs.count, 1, 'it started after the first commit');
+        assert.equal(kept().length, 13, 'the last seven wait: they are too few for a commit of their own');
+        assert.deepEqual([isSynced(0), isSynced(12)], [false, false]);
+        await syncs.end();
+        assert.deepEqual(order, ['0']);
+        assert.deepEqual([isSynced(0), isSynced(12)], [true, false]);
+        await turns(20);
+        assert.equal(kept().length, 20);
+        assert.equal(syncs.count, 2, 'it waited for the seven');
+        await syncs.end();
+        await Promise.all(writes);
+        assert.equal(isSynced(12), true);
+      });
+
+      it('starts a sync even while a few keep arriving', async () => {
+        const writes = slowWrites(7);
+        while (syncs.count === 0) {
+          await new Promise(setImmediate);
+          writes.push(slowWrite(writes.length));
+          assert(writes.length < 20);
+        }
+        const drained = commits.drain();
+        await syncs.end();
+        await syncs.end();
+        await drained;
+        await Promise.all(writes);
+      });
+
+      it('fails all that were committed while a sync failed', async () => {
+        const outcomes = Promise.allSettled(slowWrites(20));
+        await turns(20);
+        assert.equal(kept().length, 13);
+        const read = assert.rejects(commits.whenSynced(threadOf(12))!, /EIO/);
+        await syncs.end(new Error('EIO'));
+        await read;
+        assert((await outcomes).every(({ status }) => status === 'rejected'));
+        assert.equal(syncs.count, 1);
+      });
     });
 
     it('resolves many durable writes in several turns', async () => {

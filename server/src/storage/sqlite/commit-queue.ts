@@ -26,14 +26,14 @@ interface SyncGroup {
   /** What they may have changed, by `namesOf` their scopes. */
   readonly changed: Set<string>;
   readonly synced: PromiseWithResolvers<void>;
-  commits: number;
-  isSyncing: boolean;
 }
 
 /** A commit takes no further durable write after this time, so that other requests are answered in between. */
 const commitMs = 2;
 /** A sync does not wait for more commits than this. */
 const commitsPerSync = 8;
+/** So many durable writes are committed while a sync runs. Fewer wait for its end: a commit costs as much as one of them. */
+const gatheredMin = 8;
 /** How many durable writes are answered in one turn of the event loop. */
 const answersPerTurn = 8;
 const lockRetryMs = 10;
@@ -47,8 +47,9 @@ interface CommitWatch {
 
 /**
  * Commits the writes of one turn of the event loop together. Durable writes are answered when a sync that started after
- * their commit has ended. One sync runs at a time, outside the event loop; durable writes that arrive meanwhile share the
- * next one, so batches grow with the load. Many are committed and answered in several turns, which lets other requests in.
+ * their commit has ended. One sync runs at a time, outside the event loop; durable writes that arrive meanwhile are gathered
+ * and share the next one, so batches grow with the load. Many are committed and answered in several turns, which lets other
+ * requests in.
  */
 export class CommitQueue {
   readonly #database: Database;
@@ -64,8 +65,11 @@ export class CommitQueue {
   readonly #others: Write[] = [];
   #isScheduled = false;
   #isHeld = false;
-  /** Committed, but not synced yet. */
+  /** Committed, and waiting for the next sync. */
   #unsynced: SyncGroup | undefined;
+  /** Committed, and being synced. */
+  #syncing: SyncGroup | undefined;
+  #commitsSinceSync = 0;
   #syncFailure: Error | undefined;
   #scope: Scope | undefined;
 
@@ -102,8 +106,10 @@ export class CommitQueue {
   /** Resolves when all that a read in this scope may have seen is on the disk; undefined if it is already. */
   whenSynced(scope: Scope): Promise<void> | undefined {
     if (this.#syncFailure !== undefined) return Promise.reject(this.#syncFailure);
-    const unsynced = this.#unsynced;
-    return unsynced && maySee(unsynced.changed, scope) ? unsynced.synced.promise : undefined;
+    // If both have changes that the read may have seen, the later sync ends last.
+    if (this.#unsynced && maySee(this.#unsynced.changed, scope)) return this.#unsynced.synced.promise;
+    if (this.#syncing && maySee(this.#syncing.changed, scope)) return this.#syncing.synced.promise;
+    return undefined;
   }
 
   /** Commits nothing while `act` runs. */
@@ -119,8 +125,8 @@ export class CommitQueue {
 
   /** Commits and syncs the waiting writes. */
   async drain(): Promise<void> {
-    while (this.#isWaiting || this.#unsynced !== undefined) {
-      if (this.#unsynced?.isSyncing) await this.#unsynced.synced.promise.catch(() => {});
+    while (this.#isWaiting || this.#unsynced !== undefined || this.#syncing !== undefined) {
+      if (this.#syncing !== undefined) await this.#syncing.synced.promise.catch(() => {});
       else if (this.#lock.isTaken && this.#isScheduled) await pause(lockRetryMs);
       else this.#commitReady();
     }
@@ -146,10 +152,14 @@ export class CommitQueue {
     return this.#durable.length + this.#others.length > 0;
   }
 
+  get #mayCommitDurable(): boolean {
+    return this.#syncing === undefined || this.#durable.length >= gatheredMin;
+  }
+
   #enqueue<T>(queue: Write[], run: (clock: CommitClock) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       queue.push({ scope: this.#scope, run, resolve, reject });
-      if (queue === this.#others || !this.#unsynced?.isSyncing) this.#schedule();
+      if (queue === this.#others || this.#mayCommitDurable) this.#schedule();
     });
   }
 
@@ -187,17 +197,19 @@ export class CommitQueue {
     if (this.#lock.isTaken) this.#retryLater();
   }
 
-  /** Other writes go first. Durable writes wait while a sync runs, and beyond `commitMs`. */
+  /** Other writes go first. Durable writes wait beyond `commitMs`, and a few also while a sync runs. */
   #commitReady(): void {
     this.#commit(this.#others);
-    if (!this.#unsynced?.isSyncing) this.#commit(this.#durable);
+    if (this.#mayCommitDurable) this.#commit(this.#durable);
     const { isTaken } = this.#lock;
     if (isTaken || this.#others.length > 0) this.#retryLater();
-    const unsynced = this.#unsynced;
-    if (unsynced === undefined || unsynced.isSyncing) return;
-    unsynced.isSyncing = this.#durable.length === 0 || isTaken || unsynced.commits >= commitsPerSync;
-    if (unsynced.isSyncing) void this.#syncThenAnswer(unsynced);
-    else this.#schedule();
+    else if (this.#durable.length > 0 && this.#mayCommitDurable) this.#schedule();
+    const next = this.#unsynced;
+    if (next === undefined || this.#syncing !== undefined) return;
+    const waiting = isTaken ? 0 : this.#durable.length;
+    // A few join this sync, and many are committed while it runs.
+    if (waiting === 0 || waiting >= gatheredMin || this.#commitsSinceSync >= commitsPerSync)
+      void this.#syncThenAnswer(next);
   }
 
   /** Takes writes from the queue. Those that have to wait for the next commit stay in it. */
@@ -221,7 +233,7 @@ export class CommitQueue {
     }
     if (done === 0) return;
     const committed = queue.splice(0, done);
-    if (isDurable) this.#answerAfterSync(committed);
+    if (isDurable) this.#addToGroup(committed);
     else {
       this.#watch.guard?.committed(false);
       for (const write of committed) write.answer!();
@@ -257,40 +269,43 @@ export class CommitQueue {
     return done;
   }
 
-  #answerAfterSync(writes: readonly Write[]): void {
-    const synced = Promise.withResolvers<void>();
-    this.#unsynced ??= { writes: [], changed: new Set(), synced, commits: 0, isSyncing: false };
+  #addToGroup(writes: readonly Write[]): void {
+    this.#unsynced ??= { writes: [], changed: new Set(), synced: Promise.withResolvers() };
     for (const { scope } of writes) for (const name of namesOf(scope)) this.#unsynced.changed.add(name);
     this.#unsynced.writes.push(...writes);
-    this.#unsynced.commits += 1;
+    this.#commitsSinceSync += 1;
   }
 
   /**
    * If the sync fails, every later durable write fails: the system reports a lost page only once, so a second sync could
    * succeed although the page is not on the disk.
    */
-  async #syncThenAnswer({ writes, synced }: SyncGroup): Promise<void> {
+  async #syncThenAnswer(group: SyncGroup): Promise<void> {
+    this.#unsynced = undefined;
+    this.#syncing = group;
     // Nobody may be waiting for it.
-    synced.promise.catch(() => {});
+    group.synced.promise.catch(() => {});
     try {
       await this.#sync();
     } catch (error) {
       this.#syncFailure = error as Error;
-      for (const { reject } of writes) reject(error);
-      synced.reject(error);
+      failGroup(group, error);
+      if (this.#unsynced) failGroup(this.#unsynced, error);
+      this.#unsynced = undefined;
       this.#watch.syncFailed?.(error as Error);
       return;
     } finally {
-      this.#unsynced = undefined;
+      this.#syncing = undefined;
+      this.#commitsSinceSync = 0;
       this.#schedule();
     }
     try {
       this.#watch.guard?.committed(true);
-      answerInTurns(writes);
+      answerInTurns(group.writes);
     } catch (error) {
-      for (const { reject } of writes) reject(error);
+      for (const write of group.writes) write.reject(error);
     }
-    synced.resolve();
+    group.synced.resolve();
   }
 
   /** Rolls back a write that fails, without the other writes of its batch. */
@@ -310,6 +325,12 @@ export class CommitQueue {
 function runWrite(write: Write, clock: CommitClock): void {
   const value = write.run(clock);
   write.answer = () => write.resolve(value as never);
+}
+
+function failGroup({ writes, synced }: SyncGroup, error: unknown): void {
+  for (const write of writes) write.reject(error);
+  synced.promise.catch(() => {});
+  synced.reject(error);
 }
 
 function answerInTurns(writes: readonly Write[]): void {
