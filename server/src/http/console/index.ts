@@ -15,7 +15,7 @@ import { credentialRoutes } from './credential-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
 import type { ConsoleOptions, ConsoleRoute, MemberCall } from './route.ts';
 import { sessionRoutes, ssoRoutes } from './session-routes.ts';
-import { ratingRoutes, threadRoutes } from './thread-routes.ts';
+import { threadRoutes } from './thread-routes.ts';
 import { removeLeftUploads } from './uploads.ts';
 
 export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
@@ -23,7 +23,6 @@ export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     ...sessionRoutes(options),
     ...ssoRoutes(options),
     ...threadRoutes(options),
-    ...ratingRoutes(options),
     ...credentialRoutes(options),
     ...organizationRoutes(options),
     ...activityRoutes(options),

@@ -14,15 +14,13 @@ const sessionCheckMs = 1_000;
 /** After this the browser reconnects, and so uses a proxy or node that was added in the meantime. */
 const streamMsMax = 3_600_000;
 
-type Following = Pick<MemberCall, 'context' | 'session' | 'reply'>;
-
 /** Returns a function that sends the event stream of a thread and resolves at its end. */
 export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
   const takePlace = streamPlaces(limits.streamsPerPersonMax);
 
   /** Rejects without a response if the thread cannot be read. All streams end when the service stops. */
-  return async (following: Following, threadId: string): Promise<void> => {
-    const { context, session, reply } = following;
+  return async (call: MemberCall, threadId: string): Promise<void> => {
+    const { context, session, reply } = call;
     const closing = new AbortController();
     const close = () => closing.abort();
     const events = followThread({ context, principal: session.principal }, threadId, closing.signal);
@@ -30,8 +28,8 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
     const first = await events.next();
     if (first.done) return;
     const leave = takePlace(session.principal.userId, close);
-    const stream = openEventStream(following, closing, limits.streamWriteTimeoutMs);
-    const { mayRead, stopWatching } = watchSession(following, stream, close);
+    const stream = openEventStream(call, closing, limits.streamWriteTimeoutMs);
+    const { mayRead, stopWatching } = watchSession(call, stream, close);
     try {
       reportRequest(context)(reply.request, reply);
       await heldRequests.hold(reply.raw, streamMsMax, async (until) => {
@@ -56,7 +54,7 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
 }
 
 /** `mayRead` checks the session, as does a timer. The stream of a person who may no longer read ends with `gone`. */
-function watchSession({ context, session, reply }: Following, stream: EventStream, close: () => void) {
+function watchSession({ context, session, reply }: MemberCall, stream: EventStream, close: () => void) {
   const mayRead = async (): Promise<boolean> => {
     if (await isSessionValid(context, session)) return true;
     await stream.send({ type: 'gone' });
@@ -112,7 +110,7 @@ type EventStream = ReturnType<typeof openEventStream>;
  * `writeTimeoutMs`.
  */
 function openEventStream(
-  { context, session, reply }: Following,
+  { context, session, reply }: MemberCall,
   closing: AbortController,
   writeTimeoutMs: number,
 ) {

@@ -33,7 +33,7 @@ import * as schemas from './thread-schemas.ts';
 const limitDefault = 25;
 
 export function threadRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [...readRoutes(options), ...changeRoutes(options)];
+  return [...readRoutes(options), ...changeRoutes(options), ...ratingRoutes(options)];
 }
 
 function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleRoute[] {
@@ -177,7 +177,7 @@ function idempotencyKeyOf({ request }: FastifyReply, lengthMax: number): string 
 }
 
 /** Ratings of replies, and what admins do about questions that the documents do not answer. */
-export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /threads/:id/ratings', 'member', {
       response: schemas.ratingsSchema,
