@@ -1,6 +1,12 @@
 import { type Answer, asObject, asText, failureIn, retryAfter, unexpected } from './answer.ts';
 import type { BearerToken, Credential } from './credential.ts';
-import { InvalidParamsError, RateLimitedError, SkeinError, UnauthorizedError } from './errors.ts';
+import {
+  InvalidParamsError,
+  RateLimitedError,
+  SkeinError,
+  UnauthorizedError,
+  UnexpectedAnswerError,
+} from './errors.ts';
 import { baseHeaders, exchange, type Fetch, nameOf } from './exchange.ts';
 import { type RetryRules, withRetries } from './retries.ts';
 import { rejectWhenAborted, withTimeLimit } from './time-limits.ts';
@@ -106,6 +112,13 @@ export class AccessTokens implements Credential {
 function readToken(answer: Answer, request: string, startedAt: number): Token {
   const { access_token: value, expires_in: expiresIn } = asObject(answer.body) ?? {};
   if (typeof value !== 'string' || value === '') throw unexpected(answer, request);
+  // A header would throw an error that contains the token.
+  if (!/^[\x21-\x7e]+$/.test(value)) {
+    throw new UnexpectedAnswerError(`${request} returned an access token with invalid characters.`, {
+      code: 'UNEXPECTED_ANSWER',
+      status: answer.status,
+    });
+  }
   const seconds = Number(expiresIn);
   const lifetimeMs = (seconds > 0 ? seconds : assumedLifetimeSeconds) * 1000;
   return { value, renewAt: startedAt + lifetimeMs - Math.min(renewEarlyMsMax, lifetimeMs / 5) };

@@ -84,7 +84,8 @@ export function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim();
   if (value === undefined || value === '') return undefined;
   if (/^\d+$/.test(value)) return Number(value);
-  const date = Date.parse(value);
+  // Runtimes read texts such as "-5" or "1.5" as dates, too.
+  const date = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1000));
 }
 
@@ -107,7 +108,8 @@ function failureOfProxy(answer: Answer, request: string, traceId: string | undef
 }
 
 function beginning({ text }: Answer): string {
-  const words = text.replaceAll(/\s+/g, ' ').trim();
+  // Only the beginning, because the text can be 128 MiB long.
+  const words = text.slice(0, 1000).replaceAll(/\s+/g, ' ').trim();
   if (words === '') return '.';
   return `: ${words.length > 200 ? `${words.slice(0, 200)}…` : words}`;
 }
@@ -126,4 +128,9 @@ export function asObject(value: unknown): Record<string, unknown> | undefined {
 
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Whether it is a list of objects that all pass the check. */
+export function isListOf(value: unknown, check: (item: Record<string, unknown>) => boolean): boolean {
+  return Array.isArray(value) && value.every((item) => check(asObject(item) ?? {}));
 }

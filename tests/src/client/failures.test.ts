@@ -134,12 +134,32 @@ describe('A call that fails', () => {
     const over = (body: object) =>
       clientOf(proxy.address([{ status: 200, body: JSON.stringify(body) }])).threads;
     const thread = { id: 'thr_1' };
+    const message = {
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: '',
+      steps: [],
+      sources: [],
+    };
+    const messages = [
+      null,
+      { ...message, content: null },
+      { ...message, steps: 5 },
+      { ...message, steps: [null] },
+      { ...message, sources: ['https://example.org'] },
+    ];
     const calls = [
       () => over({ thread: null }).create({ prompt: 'Hello' }),
       () => over({ thread: {} }).ask('Hello'),
       () => over({ messages: [], status: {} }).get('thr_1'),
       () => over({ thread, messages: null, status: {} }).get('thr_1'),
       () => over({ thread, messages: [] }).wait('thr_1'),
+      ...messages.map((message) => () => over({ thread, messages: [message], status: {} }).wait('thr_1')),
+      () =>
+        over({ threads: [null], nextCursor: null })
+          .list()
+          .page(),
       () => over({ thread: 5 }).rename('thr_1', 'Refunds'),
       () => over({ deleted: 'no' }).delete('thr_1'),
     ];
@@ -207,7 +227,10 @@ describe('A call that fails', () => {
     const tooLate = await listOver([limited('10')], { maxRetryDelayMs: 30_000, timeoutMs: 5_000 });
     assert.equal(tooLate.outcome.retryAfterSeconds, 10, 'the refusal is reported, not a timeout');
     assert.equal(tooLate.tries, 1);
-    assert.equal((await listOver([limited('soon')])).tries, 2);
+    for (const odd of ['soon', '-5', '1.5', '5, 5']) {
+      const { outcome, tries } = await listOver([limited(odd), limited(odd)], { retries: 1 });
+      assert.deepEqual([outcome.retryAfterSeconds, tries], [undefined, 2], odd);
+    }
   });
 
   it('spreads its retries with exponential backoff and full jitter', () => {

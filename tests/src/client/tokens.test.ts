@@ -176,12 +176,14 @@ describe("An application's client", () => {
       [oauth(400, 'invalid_request'), client.InvalidParamsError],
       [oauth(429, 'temporarily_unavailable', { 'retry-after': '60' }), client.RateLimitedError],
       [{ status: 200, body: '<html>' }, client.UnexpectedAnswerError],
+      [{ status: 200, body: '{"access_token":"two\\nlines"}' }, client.UnexpectedAnswerError],
       [{ status: 302, headers: { location: 'http://127.0.0.1:1' } }, client.UnexpectedAnswerError],
     ];
     for (const [fault, expectedClass] of expected) {
       const refused = start({ exchanges: [fault] });
       const error = await refused.read().catch((failure) => failure);
       assert.equal(error.constructor, expectedClass, `${JSON.stringify(fault)}: ${error}`);
+      assert.ok(!error.message.includes('two'), 'the token is not shown');
       assert.deepEqual([refused.exchanges().length, refused.calls().length], [1, 0]);
       assert.equal((await refused.read()).thread.id, published, 'a failure is not kept');
     }
