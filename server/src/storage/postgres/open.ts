@@ -98,20 +98,14 @@ async function diagnose({ run }: Database): Promise<Diagnosis[]> {
   const startMs = performance.now();
   const [facts] = await run<Facts>(readFacts);
   const tookMs = performance.now() - startMs;
-  const { version, schema, clock, latest, replies } = facts!;
-  const store = `PostgreSQL ${version}, schema ${schema}, answers in ${tookMs.toFixed(1)} ms`;
-  const fault = faultOf(facts!);
+  const { version, schema, standby, synchronous, clock, latest, replies } = facts!;
+  const found = [`PostgreSQL ${version}, schema ${schema}, answers in ${tookMs.toFixed(1)} ms`];
+  if (standby) found.push('it is a standby and does not accept writes: use the address of the primary');
+  else if (synchronous === 'off')
+    found.push('synchronous_commit is off, so a power cut loses acknowledged writes: set it to on');
   return [
-    { check: 'store', ok: fault === undefined, detail: fault === undefined ? store : `${store}; ${fault}` },
+    { check: 'store', ok: found.length === 1, detail: found.join('; ') },
     diagnoseClock(latest - clock, 'correct the clock of the database server'),
     { check: 'replies', ok: true, detail: `${replies} in progress` },
   ];
-}
-
-function faultOf({ standby, synchronous }: Facts): string | undefined {
-  if (standby) return 'it is a standby and does not accept writes: use the address of the primary';
-  if (synchronous === 'off') {
-    return 'synchronous_commit is off, so a power cut loses acknowledged writes: set it to on';
-  }
-  return undefined;
 }

@@ -106,7 +106,7 @@ interface AddedRow extends Exceeded {
  * The organization's row is locked before the thread's, as by creates and renames. If there is nothing to change, it is
  * neither locked nor written, because a write would invalidate the cached listings on every node.
  */
-const relist = (condition: Sql, change: Sql, sizes: Sql, grant = sql`true`) => sql`WITH gate AS (
+const relist = (condition: Sql, change: Sql, sizes: Sql, grant: Sql) => sql`WITH gate AS (
     UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${setLockTimeout} <> ''
       AND EXISTS (SELECT FROM thread WHERE ${isThread} AND ${opaque(condition)})
     RETURNING id
