@@ -4,7 +4,7 @@ import { dayMs, hourMs } from '../../domain/time.ts';
 import type { TableName } from '../archive.ts';
 import type { Retention } from '../store.ts';
 import { blocksPerRemoval } from './requests.ts';
-import { identifier, jsonRows, type Sql, type Statement, sql, statement } from './sql.ts';
+import { identifier, jsonRows, type Sql, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 interface RetentionRule {
@@ -61,66 +61,34 @@ const removeUses = statement('remove-uses-of-keys')`DELETE FROM credential_use
 const findPageEnd = statement('find-retention-page')`
   SELECT id FROM organization WHERE id > :place ORDER BY id LIMIT 1 OFFSET ${batchOrganizations - 1}`;
 
-/** Rows from before this time, in the unit of their column, were kept longer than `:keepMs`. */
-function keptSince(kind: RetentionKind): Sql {
-  return sql`(SELECT CAST((:now - CAST(:keepMs AS bigint)) / ${retentionRules[kind].unitMs} AS bigint))`;
-}
-
-export function retentionStatements(removal: Removal) {
-  /** Rows of the organization `owner`, or of everyone for sessions. */
-  function isOwned(kind: RetentionKind, owner: Sql): Sql {
-    if (kind === 'sessions') return sql`true`;
-    return sql`organization_id = ${owner} ${retentionRules[kind].only ?? sql``}`;
-  }
-
-  function isDue(kind: RetentionKind, owner: Sql): Sql {
-    return sql`${isOwned(kind, owner)} AND ${identifier(retentionRules[kind].column)} < ${keptSince(kind)}`;
-  }
-
-  function removeText(kind: RetentionKind): Sql {
-    const { table, column } = retentionRules[kind];
-    const due = sql`${isDue(kind, sql`:organizationId`)} ORDER BY ${identifier(column)}`;
-    return kind === 'deleted_threads'
-      ? sql`SELECT id FROM thread WHERE ${due} LIMIT :limit FOR UPDATE SKIP LOCKED`
-      : sql`${removal.deleteFirst(table, due, { skipLocked: true })}
+/** The statements for rows of one kind. */
+export function retentionStatements(kind: RetentionKind, removal: Removal) {
+  const { table, column, unitMs, only = sql`` } = retentionRules[kind];
+  const [source, age] = [identifier(table), identifier(column)];
+  const belongToOrganizations = kind !== 'sessions';
+  // Rows from before this time, in the unit of their column, were kept longer than `:keepMs`.
+  const keptSince = sql`(SELECT CAST((:now - CAST(:keepMs AS bigint)) / ${unitMs} AS bigint))`;
+  const isOwned = (owner: Sql) =>
+    belongToOrganizations ? sql`organization_id = ${owner} ${only}` : sql`true`;
+  const isDue = (owner: Sql) => sql`${isOwned(owner)} AND ${age} < ${keptSince}`;
+  const oldestDue = sql`${isDue(sql`:organizationId`)} ORDER BY ${age}`;
+  const remove =
+    kind === 'deleted_threads'
+      ? sql`SELECT id FROM thread WHERE ${oldestDue} LIMIT :limit FOR UPDATE SKIP LOCKED`
+      : sql`${removal.deleteFirst(table, oldestDue, { skipLocked: true })}
         RETURNING ${kind === 'revoked_keys' ? sql`id` : sql`1`}`;
-  }
-
-  // The oldest row is the first entry of an index. PostgreSQL would look for any due row by a scan.
-  function findOwners(kind: RetentionKind): Sql {
-    const { table, column } = retentionRules[kind];
-    return sql`SELECT id FROM organization WHERE id > :place AND id <= :pageEnd AND (
-        SELECT min(${identifier(column)}) FROM ${identifier(table)} WHERE ${isOwned(kind, sql`organization.id`)}
-      ) < ${keptSince(kind)} ORDER BY id`;
-  }
-
-  function countText(kind: RetentionKind): Sql {
-    const table = identifier(retentionRules[kind].table);
-    const from = kind === 'sessions' ? table : sql`organization CROSS JOIN ${table}`;
-    return sql`SELECT count(*) AS due FROM (
-      SELECT 1 FROM ${from} WHERE ${isDue(kind, sql`organization.id`)} LIMIT ${countMax}) AS counted`;
-  }
-
-  const ofThread = sql`organization_id = :organizationId AND thread_id = :threadId`;
   return {
     /** Removes the due rows of an organization. For threads: locks them and returns their ids. */
-    remove: perKind('remove', retentionKinds, removeText),
-    /** The organizations of a page that have due rows. */
-    findOwners: perKind('owners-of', ofOrganizations, findOwners),
-    count: perKind('count', retentionKinds, countText),
-    removeMessages: statement('remove-messages-of-thread')`
-      ${removal.deleteFirst('message', ofThread)} RETURNING 1`,
-    removeKeys: statement('remove-keys-of-thread')`DELETE FROM idempotency_key WHERE ${ofThread} RETURNING 1`,
-    removeThread: statement('remove-thread')`DELETE FROM thread
-      WHERE organization_id = :organizationId AND id = :threadId AND deleted_at IS NOT NULL`,
+    remove: statement(`remove-expired-${kind}`)`${remove}`,
+    /** The organizations of a page that have due rows. By the oldest row: PostgreSQL would look for any by a scan. */
+    findOwners: statement(`owners-of-expired-${kind}`)`
+      SELECT id FROM organization WHERE id > :place AND id <= :pageEnd AND (
+        SELECT min(${age}) FROM ${source} WHERE ${isOwned(sql`organization.id`)}
+      ) < ${keptSince} ORDER BY id`,
+    count: statement(`count-expired-${kind}`)`SELECT count(*) AS due FROM (
+      SELECT 1 FROM ${belongToOrganizations ? sql`organization CROSS JOIN ${source}` : source}
+      WHERE ${isDue(sql`organization.id`)} LIMIT ${countMax}) AS counted`,
   };
-}
-
-const ofOrganizations = retentionKinds.filter((kind) => kind !== 'sessions');
-
-function perKind(verb: string, kinds: readonly RetentionKind[], textOf: (kind: RetentionKind) => Sql) {
-  const named = kinds.map((kind) => [kind, statement(`${verb}-expired-${kind}`)`${textOf(kind)}`]);
-  return Object.fromEntries(named) as Record<RetentionKind, Statement>;
 }
 
 /** Returns a function that says whether a transaction which starts now should end. */
@@ -129,9 +97,19 @@ export function deadline({ transactionMs }: Removal): () => boolean {
   return () => performance.now() - startedAt > transactionMs;
 }
 
+export function threadStatements({ deleteFirst }: Removal) {
+  const ofThread = sql`organization_id = :organizationId AND thread_id = :threadId`;
+  return {
+    removeMessages: statement('remove-messages-of-thread')`${deleteFirst('message', ofThread)} RETURNING 1`,
+    removeKeys: statement('remove-keys-of-thread')`DELETE FROM idempotency_key WHERE ${ofThread} RETURNING 1`,
+    removeThread: statement('remove-thread')`DELETE FROM thread
+      WHERE organization_id = :organizationId AND id = :threadId AND deleted_at IS NOT NULL`,
+  };
+}
+
 /** Removes locked threads, with at most `limit` of their rows. A thread stays while it has messages. */
 export function threadRemoval(removal: Removal) {
-  const { removeMessages, removeKeys, removeThread } = retentionStatements(removal);
+  const { removeMessages, removeKeys, removeThread } = threadStatements(removal);
   return function* (
     organizationId: OrganizationId,
     threads: readonly { readonly id: string }[],
@@ -156,10 +134,12 @@ export function threadRemoval(removal: Removal) {
   };
 }
 
+type RetentionStatements = ReturnType<typeof retentionStatements>;
 type Owner = { readonly id: OrganizationId };
 
 export function retention({ read, writeUnsynced }: Transactions, removal: Removal): Retention {
-  const statements = retentionStatements(removal);
+  const ofKinds = retentionKinds.map((kind) => [kind, retentionStatements(kind, removal)]);
+  const statements: Record<RetentionKind, RetentionStatements> = Object.fromEntries(ofKinds);
   const removeThreads = threadRemoval(removal);
 
   function* removeOf(
@@ -169,7 +149,7 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
     limit: number,
     isLate: () => boolean,
   ): Work<{ removed: number; rows: number; mayHaveMore: boolean }> {
-    const due = yield* rows<{ id: string }>(statements.remove[kind], { organizationId, keepMs, limit });
+    const due = yield* rows<{ id: string }>(statements[kind].remove, { organizationId, keepMs, limit });
     if (kind === 'revoked_keys') yield* run(removeUses, { organizationId, keys: jsonRows(due) });
     if (kind !== 'deleted_threads')
       return { removed: due.length, rows: due.length, mayHaveMore: due.length === limit };
@@ -182,13 +162,13 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
     async removeExpired(kind, keepMs, place) {
       if (kind === 'sessions') {
         const values = { keepMs, limit: batchRows };
-        const removed = await writeUnsynced(() => count(statements.remove.sessions, values));
+        const removed = await writeUnsynced(() => count(statements[kind].remove, values));
         return { removed, rows: removed, next: removed === batchRows ? place : null };
       }
       const { pageEnd, owners } = await read(function* () {
         const pageEnd = (yield* row<Owner>(findPageEnd, { place }))?.id ?? null;
         const values = { place, pageEnd: pageEnd ?? end, keepMs };
-        return { pageEnd, owners: yield* rows<Owner>(statements.findOwners[kind], values) };
+        return { pageEnd, owners: yield* rows<Owner>(statements[kind].findOwners, values) };
       });
       if (owners.length === 0) return { removed: 0, rows: 0, next: pageEnd };
       return writeUnsynced(function* () {
@@ -208,7 +188,7 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
     },
 
     async countExpired(kind, keepMs) {
-      return (await read(() => row<{ due: number }>(statements.count[kind], { keepMs })))!.due;
+      return (await read(() => row<{ due: number }>(statements[kind].count, { keepMs })))!.due;
     },
   };
 }

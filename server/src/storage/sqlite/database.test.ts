@@ -10,7 +10,7 @@ import { migrationsFolder, readMigrations } from '../migrations.ts';
 import { nameCredentials } from '../sql/api-keys.ts';
 import { listAudit, listAuditOfTrace } from '../sql/audit.ts';
 import { listMembers } from '../sql/organizations.ts';
-import { retentionStatements } from '../sql/retention.ts';
+import { retentionStatements, threadStatements } from '../sql/retention.ts';
 import { type Database, openDatabase } from './database.ts';
 import { sqliteRemoval } from './purge.ts';
 import { sqliteText } from './transactions.ts';
@@ -174,9 +174,10 @@ describe('The SQLite database', () => {
 
   it('finds expired rows by an index, never by a scan', () => {
     const database = openDatabase(join(folder, 'retention.db'));
-    const { remove, findOwners, count: _, ...ofThreads } = retentionStatements(sqliteRemoval);
-    const statements = [remove, findOwners, ofThreads].flatMap(Object.values);
-    assert.equal(statements.length, 2 * retentionKinds.length - 1 + 3);
+    const ofKinds = retentionKinds.map((kind) => retentionStatements(kind, sqliteRemoval));
+    const statements = ofKinds.flatMap(({ remove, findOwners }) => [remove, findOwners]);
+    statements.push(...Object.values(threadStatements(sqliteRemoval)));
+    assert.equal(statements.length, 2 * retentionKinds.length + 3);
     for (const statement of statements) {
       const { name } = statement;
       const plan = planOf(database, sqliteText(statement));
