@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { Api } from '../api.ts';
-import { Service } from '../service.ts';
-import { startWithoutDemo } from '../shared-service.ts';
+import { operate, Service, temporaryFolder } from '../service.ts';
 import { clockOffBy } from '../shifted-clock.ts';
-import { makeMember, makeOrganization, makeOrgWideKey } from '../tenants.ts';
+import { hire, makeOrganization, type Operator } from '../tenants.ts';
 import {
   type ModelThread,
   type Organization,
@@ -24,51 +23,54 @@ interface Setting {
   readonly behindMs?: number;
 }
 
-/** A running service for random commands, and the data that they leave behind between two runs. */
+/** A store with a service for random commands, and the data that they leave behind between two runs. */
 export class Playground {
+  readonly #folder: string;
+  readonly #store: Record<string, string>;
   readonly #keys: Record<PrincipalName, string>;
   readonly #organizations: Record<Organization, string>;
   readonly #makers = new Map<string, Maker>();
-  #service: Service;
+  #service: Service | undefined;
   #window = 10_000;
   #runs = 0;
   /** How often each situation that a property is about occurred. A situation that never occurs was not tested. */
   tally = emptyTally();
 
   private constructor(
-    service: Service,
+    folder: string,
+    store: Record<string, string>,
     organizations: Record<Organization, string>,
     keys: Record<PrincipalName, string>,
   ) {
-    this.#service = service;
+    this.#folder = folder;
+    this.#store = store;
     this.#organizations = organizations;
     this.#keys = keys;
   }
 
-  /** `store` is the part of the environment that configures the store. */
+  /** `store` is the part of the environment that configures the store. No service runs yet. */
   static async make(store: Record<string, string>): Promise<Playground> {
-    const service = await startWithoutDemo(store);
-    const [home, away] = await Promise.all([
-      makeOrganization(service, 'Home'),
-      makeOrganization(service, 'Away'),
-    ]);
-    const [ada, ben, orgWide, carol] = await Promise.all([
-      makeMember(service, home, 'ada@example.com'),
-      makeMember(service, home, 'ben@example.com'),
-      makeOrgWideKey(service, home),
-      makeMember(service, away, 'carol@example.com'),
-    ]);
-    const keys = { ada: ada.key, ben: ben.key, service: orgWide.key, carol: carol.key };
-    return new Playground(service, { home, away }, keys);
+    const folder = temporaryFolder();
+    const operator: Operator = { skein: (...words) => operate(folder, words, store) };
+    const home = await makeOrganization(operator, 'Home');
+    const away = await makeOrganization(operator, 'Away');
+    const keys = {
+      ada: (await hire(operator, home, 'ada@example.com')).key,
+      ben: (await hire(operator, home, 'ben@example.com')).key,
+      service: (await operator.skein('key', 'create', home, '--org-wide')).key,
+      carol: (await hire(operator, away, 'carol@example.com')).key,
+    };
+    return new Playground(folder, store, { home, away }, keys);
   }
 
-  /** Restarts the service on the same store. */
+  /** Starts the service, or restarts it on the same store. */
   async restart({ window = 10_000, behindMs = 0 }: Setting): Promise<void> {
-    await this.#service.end();
+    await this.end();
     this.#service = await Service.start({
-      folder: this.#service.folder,
+      folder: this.#folder,
       environment: {
-        ...this.#service.store,
+        ...this.#store,
+        SKEIN_MODEL: 'scripted',
         SKEIN_PAGINATION_WINDOW: String(window),
         ...clockOffBy(-behindMs),
       },
@@ -77,12 +79,12 @@ export class Playground {
     this.tally = emptyTally();
   }
 
-  end(): Promise<unknown> {
-    return this.#service.end();
+  async end(): Promise<void> {
+    await this.#service?.end();
   }
 
   get apis(): Record<PrincipalName, Api> {
-    const api = (name: PrincipalName) => new Api(this.#service.baseUrl, this.#keys[name]);
+    const api = (name: PrincipalName) => new Api(this.#service!.baseUrl, this.#keys[name]);
     return { ada: api('ada'), ben: api('ben'), service: api('service'), carol: api('carol') };
   }
 
@@ -134,7 +136,7 @@ export class Playground {
 
   async publish({ id, organization }: ModelThread, published: boolean): Promise<void> {
     const verb = published ? 'publish' : 'unpublish';
-    await this.#service.skein('thread', verb, this.#organizations[organization], id);
+    await this.#service!.skein('thread', verb, this.#organizations[organization], id);
   }
 }
 
