@@ -252,6 +252,11 @@ describe('the extractive model', () => {
     assert.doesNotMatch(text, /^I did not find an answer/);
   });
 
+  it('reads a question after a definition together with it', async () => {
+    assert.match((await askAfterReply('What is a skein?', 'And why?')).text, /skein/);
+    assert.match((await askAfterReply('What is a skein?', 'And a ball?')).text, /A ball is wound/);
+  });
+
   it('quotes a sentence again if it has what a follow-up question asks for', async () => {
     const { text } = await askAfterReply('Are unused goods refunded?', 'And how long does it take?');
     assert.match(text, /^\*\*Unused goods are refunded within 30 days of purchase\.\*\*/);

@@ -1,6 +1,6 @@
 import type { ConversationTurn } from '../../../domain/conversation.ts';
 import { sentencesOf } from '../../reading/passage-parts.ts';
-import { conceptsOf, definitionAsked } from '../../retrieval/question.ts';
+import { conceptsOf } from '../../retrieval/question.ts';
 
 /** A short prompt is read in full. Of a long one, only the questions at its end or else its beginning are read. */
 const headLengthMax = 2_000;
@@ -27,22 +27,13 @@ export function questionsOf(conversation: readonly ConversationTurn[]): Question
   if (previousAt >= 0 && isFollowUp(prompt)) {
     const replies = conversation.slice(previousAt).filter(({ role }) => role === 'assistant');
     const earlierReplies = replies.map(({ content }) => content).join('\n');
-    return [{ ...followUpOf(prompt, readable(conversation[previousAt]!.content)), earlierReplies }];
+    return [{ text: prompt, context: readable(conversation[previousAt]!.content), earlierReplies }];
   }
   return partsOf(prompt.replace(joint, ''));
 }
 
 /** Words that connect a question to the previous one. */
 const joint = /^(?:(?:and|but|or|so|also|then|well|ok(?:ay)?)\b[\s,]*)+(?=.*\p{L})/iu;
-const bareThing = /^(?:(?:what|how) about )?(?:(?:an?|the) )?(\p{L}[\p{L}-]*(?: [\p{L}-]+)?)\s*\?*$/iu;
-
-/** 'And a cake?' after 'What is a hank?' asks what a cake is. Otherwise the previous question is the context. */
-function followUpOf(prompt: string, previous: string): Question {
-  const thing = bareThing.exec(prompt.replace(joint, ''))?.[1];
-  if (thing !== undefined && definitionAsked.test(previous))
-    return { text: `What is ${thing}?`, context: '' };
-  return { text: prompt, context: previous };
-}
 
 function readable(prompt: string): string {
   if (prompt.length <= headLengthMax) return prompt.trim();
@@ -87,12 +78,7 @@ function partsOf(prompt: string): Question[] {
   }
   return parts.map((part) => {
     const other = part === first ? others[0]! : first;
-    return { text: part.text, context: isUnderstood(part) ? '' : other.text };
+    const isClear = !pointsBack.test(part.text) && conceptsOf(part.text).length >= (part.isSentence ? 1 : 2);
+    return { text: part.text, context: isClear ? '' : other.text };
   });
-}
-
-/** Whether a part of a question is clear by itself. */
-function isUnderstood({ text, isSentence }: { text: string; isSentence: boolean }): boolean {
-  const { length } = conceptsOf(text);
-  return !pointsBack.test(text) && length >= (isSentence ? 1 : 2);
 }
