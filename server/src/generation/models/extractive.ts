@@ -101,15 +101,11 @@ function unanswered({ text }: Question, isNear: boolean): string {
 
 /** Removes quotes whose key unit an earlier one shows: several passages may have the same sentence. */
 function distinct(quotes: readonly Quote[]): Quote[] {
-  return quotes.filter((quote, at) => !quotes.slice(0, at).some((before) => shows(before, quote)));
-}
-
-function shows(before: Quote, { passage, units, key }: Quote): boolean {
-  const sought = withHeader(units[key]!).replace(/ …$/, '');
-  return (
-    shownHeading(before.passage) === shownHeading(passage) &&
-    shownUnits(before).some((unit) => withHeader(unit).startsWith(sought))
-  );
+  return quotes.filter(({ passage, units, key }, at) => {
+    const sought = withHeader(units[key]!).replace(/ …$/, '');
+    const earlier = quotes.slice(0, at).filter((one) => shownHeading(one.passage) === shownHeading(passage));
+    return !earlier.flatMap(shownUnits).some((unit) => withHeader(unit).startsWith(sought));
+  });
 }
 
 function sourcesOf(quotes: readonly Quote[]): Source[] {

@@ -69,7 +69,19 @@ export type Quote = ReturnType<typeof quoteAround>;
 export function quoteAround(passage: FoundPassage, key: number, wordsMax: number) {
   const all: readonly Unit[] = unitsOf(passage.text);
   const units = all.with(key, cutUnit(all[key]!, wordsMax));
-  return { passage, units, key, ...extentOf(units, key, wordsMax) };
+  let [from, to] = [key, key];
+  let left = wordsMax - wordsWithHeader(units[key]!);
+  const take = (at: number) => {
+    const unit = units[at];
+    if (unit === undefined || unit.words > left) return false;
+    left -= unit.words;
+    return true;
+  };
+  // The sentence before explains a pronoun.
+  if (take(key - 1)) from = key - 1;
+  while (take(to + 1)) to++;
+  while (take(from - 1)) from--;
+  return { passage, units, key, from, to };
 }
 
 /** A row that is too long is quoted without its table. */
@@ -87,23 +99,6 @@ function wordsWithHeader(unit: Unit): number {
 /** A cell of a row says little without the header of its column. */
 export function withHeader({ text, header }: Unit): string {
   return header === undefined ? text : `${header}\n${text}`;
-}
-
-/** Grows the quote to what follows and what comes before, as far as the words allow. */
-function extentOf(units: readonly Unit[], key: number, wordsMax: number): { from: number; to: number } {
-  let [from, to] = [key, key];
-  let left = wordsMax - wordsWithHeader(units[key]!);
-  const take = (at: number) => {
-    const unit = units[at];
-    if (unit === undefined || unit.words > left) return false;
-    left -= unit.words;
-    return true;
-  };
-  // The sentence before explains a pronoun.
-  if (take(key - 1)) from = key - 1;
-  while (take(to + 1)) to++;
-  while (take(from - 1)) from--;
-  return { from, to };
 }
 
 const unitsOf = remembered((text) =>
