@@ -59,7 +59,7 @@ interface DraftSetting {
  */
 export async function* draftEvents(setting: DraftSetting, withTools: boolean): AsyncGenerator<DraftEvent> {
   const { model, request, signal: abortSignal, searches, apiKey, replyLengthMax } = setting;
-  const text = new DraftText(apiKey, replyLengthMax);
+  const text = draftText(apiKey, replyLengthMax);
   const prompt: LanguageModelV4Prompt = [
     { role: 'system', content: instructionsFor(searches.passages, withTools) },
     ...messagesFor(request.conversation).map(({ role, content }) => ({
@@ -183,59 +183,53 @@ class Answer {
 }
 
 /** The text and the reasoning of a draft, over all its requests. */
-class DraftText {
-  readonly #lengthMax: number;
-  readonly #text: StorableText;
-  readonly #reasoningText: StorableText;
-  readonly #reasoning = new ReasoningSteps();
-  #reasoningSteps = 0;
-  #shown = '';
-  #gap = '';
+function draftText(secret: string | undefined, lengthMax: number) {
+  const storableText = new StorableText(secret);
+  const storableReasoning = new StorableText(secret);
+  const reasoning = new ReasoningSteps();
+  let stepCount = 0;
+  let shown = '';
+  let gap = '';
 
-  constructor(secret: string | undefined, lengthMax: number) {
-    this.#lengthMax = lengthMax;
-    this.#text = new StorableText(secret);
-    this.#reasoningText = new StorableText(secret);
-  }
-
-  *take(part: ModelText): Generator<DraftEvent> {
-    if (part.type === 'text' && part.text !== '') {
-      yield* this.#show(this.#text.add(this.#gap + part.text));
-      this.#gap = '';
-    } else if (part.type === 'reasoning' && this.#reasoningSteps < reasoningStepsMax) {
-      for (const description of this.#reasoning.add(this.#reasoningText.add(part.text))) {
-        if (this.#reasoningSteps++ < reasoningStepsMax) yield { type: 'step', description };
-      }
-    }
-  }
-
-  /** Text after a search starts a new paragraph. */
-  startParagraph(): void {
-    this.#gap = this.#shown.trim() === '' ? '' : '\n\n';
-  }
-
-  *finish(why: string): Generator<DraftEvent> {
-    yield* this.#show(this.#text.end());
-    if (/\p{L}|\p{N}/u.test(this.#shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
-      if (why !== 'length') return;
-      // A truncated answer is kept and marked as such.
-      yield { type: 'text', text: ' …' };
-      return yield { type: 'step', description: 'The model reached its length limit' };
-    }
-    if (why === 'content-filter') {
-      throw new ModelError('The provider withheld the answer.', { transient: false });
-    }
-    throw new ModelError('The model gave no text.', { transient: true });
-  }
-
-  *#show(piece: string): Generator<DraftEvent> {
+  function* show(piece: string): Generator<DraftEvent> {
     if (piece === '') return;
-    this.#shown += piece;
-    if (this.#shown.length > this.#lengthMax) {
-      throw new ModelError(`The model wrote more than ${counted(this.#lengthMax, 'character')}.`, {
-        transient: false,
-      });
+    shown += piece;
+    if (shown.length > lengthMax) {
+      const limit = counted(lengthMax, 'character');
+      throw new ModelError(`The model wrote more than ${limit}.`, { transient: false });
     }
     yield { type: 'text', text: piece };
   }
+
+  return {
+    *take({ type, text }: ModelText): Generator<DraftEvent> {
+      if (type === 'text' && text !== '') {
+        yield* show(storableText.add(gap + text));
+        gap = '';
+      } else if (type === 'reasoning' && stepCount < reasoningStepsMax) {
+        for (const description of reasoning.add(storableReasoning.add(text))) {
+          if (stepCount++ < reasoningStepsMax) yield { type: 'step', description };
+        }
+      }
+    },
+
+    /** Text after a search starts a new paragraph. */
+    startParagraph(): void {
+      gap = shown.trim() === '' ? '' : '\n\n';
+    },
+
+    *finish(why: string): Generator<DraftEvent> {
+      yield* show(storableText.end());
+      if (/\p{L}|\p{N}/u.test(shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
+        if (why !== 'length') return;
+        // A truncated answer is kept and marked as such.
+        yield { type: 'text', text: ' …' };
+        return yield { type: 'step', description: 'The model reached its length limit' };
+      }
+      if (why === 'content-filter') {
+        throw new ModelError('The provider withheld the answer.', { transient: false });
+      }
+      throw new ModelError('The model gave no text.', { transient: true });
+    },
+  };
 }
