@@ -66,12 +66,8 @@ function negatedTerms(text: string): Set<string> {
   return negated;
 }
 
-/** A number with its unit: `30 days`, `$49.00`, `5 %`. */
-interface Figure {
-  readonly value: number;
-  /** 'day', '$', '%'; undefined if no known unit follows. */
-  readonly unit: string | undefined;
-}
+/** A number with its unit, if a known one follows: `30 days`, `$49.00`, `5 %`. */
+type Figure = ReturnType<typeof figuresOf>[number];
 
 const ones =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen';
@@ -104,20 +100,19 @@ const unitPattern =
   /^[\s-]{0,2}(?:(?:working|business|calendar|full|consecutive|more|school|whole)[\s-])?([$€£¥%]|°[cf]?|per cent|[ap]\.m|\p{L}+)/iu;
 
 /** The figures of a text. Takes linear time: only a few characters after each number are read. */
-export function figuresOf(written: string): Figure[] {
-  const figures: Figure[] = [];
+export function figuresOf(written: string) {
   const text = written.replace(/\bhalf an hour\b/gi, '30 minutes');
-  for (const match of text.matchAll(numberPattern)) {
+  const numerals = Array.from(text.matchAll(numberPattern), (match) => {
     const times = { k: 1_000, million: 1e6, billion: 1e9 }[match[3]?.toLowerCase() ?? ''] ?? 1;
     const value = Number(match[2]!.replace(':', '.').replaceAll(',', '')) * times;
-    figures.push({ value, unit: match[1] ?? unitAfter(text, match.index + match[0].length) });
-  }
-  for (const { index, 0: written } of text.matchAll(wordPattern)) {
+    return { value, unit: match[1] ?? unitAfter(text, match.index + match[0].length) };
+  });
+  const words = [...text.matchAll(wordPattern)].flatMap(({ index, 0: written }) => {
     const word = written.toLowerCase();
     const unit = unitAfter(text, index + word.length);
-    if (unit !== undefined || !vague.has(word)) figures.push({ value: numberWords.get(word)!, unit });
-  }
-  return figures;
+    return unit === undefined && vague.has(word) ? [] : [{ value: numberWords.get(word)!, unit }];
+  });
+  return [...numerals, ...words];
 }
 
 function unitAfter(text: string, from: number): string | undefined {
