@@ -29,6 +29,7 @@ const removalRestMsMax = 50;
 const questionsEveryMs = 3_000;
 /** An invitation is sent after about this long. */
 const mailEveryMs = 1_000;
+const clockEveryMs = 5_000;
 const removedPerSecondMax = 10_000;
 
 /**
@@ -67,6 +68,7 @@ export function startBackgroundWork(
       return indexThreads(context, rest, signal);
     }),
     start(mailEveryMs, linksFailed, () => sendPasswordLinks(context, log)),
+    start(clockEveryMs, "the store's clock could not be read", clockWatch(context, log)),
   ];
   if (context.mailer) {
     const failure = 'emails could not be read from the store';
@@ -78,8 +80,7 @@ export function startBackgroundWork(
     start(questionsEveryMs, 'example questions could not be created', (signal) =>
       makeExampleQuestions(context, suggest, signal),
     );
-  const watchClock = clockWatch(context, log);
-  const stopTending = keepTending(context, { worker: started?.worker, leaseMs, log, watchClock });
+  const stopTending = keepTending(context, { worker: started?.worker, leaseMs, log });
   return {
     async stopTending() {
       // Its questions are tried by the worker's model.

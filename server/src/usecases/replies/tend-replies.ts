@@ -103,7 +103,6 @@ function partOf(watched: readonly ReplyName[], round: number): readonly ReplyNam
 
 /** How soon changes of other processes are noticed. */
 const tendEveryMs = 200;
-const clockEveryRounds = 25;
 
 export function replyForLog({ traceId, threadId, messageId, organizationId }: Omit<FailedReply, 'failure'>) {
   return { trace_id: traceId, thread: threadId, message: messageId, organization: organizationId };
@@ -117,12 +116,10 @@ interface Tending {
   readonly worker: { renewIfLate(): Promise<void> } | undefined;
   readonly leaseMs: number;
   readonly log: Log;
-  readonly watchClock?: () => Promise<void>;
 }
 
 /** In processes of every role, so that replies end by their deadline even without a worker. Returns how to stop it. */
-export function keepTending(context: Context, tending: Tending): () => Promise<void> {
-  const { worker, leaseMs, log, watchClock } = tending;
+export function keepTending(context: Context, { worker, leaseMs, log }: Tending): () => Promise<void> {
   const leases = leaseWatch(leaseMs, context.timers.steadyMs);
   let round = 0;
   let failing = false;
@@ -131,7 +128,6 @@ export function keepTending(context: Context, tending: Tending): () => Promise<v
     try {
       await worker?.renewIfLate();
       logFailed(log, await tendReplies(context, round, leases.mayEndLeases()));
-      if (round % clockEveryRounds === 0) await watchClock?.();
       if (failing) log.info({}, 'the store answers again');
       failing = false;
       leases.roundEnded(true);
