@@ -301,7 +301,7 @@ export class ReplyWorker implements ReplyTaker {
     return [{ role: 'user', content: prompt }];
   }
 
-  /** After a pause of this process or the store, the next sweep would expire the leases of a living worker. */
+  /** Renews late leases after a pause: otherwise the next sweep would expire those of a living worker. */
   async renewIfLate(): Promise<void> {
     if (this.#context.timers.steadyMs() - this.#renewedMs > this.#settings.leaseMs / 2) await this.#renew();
   }

@@ -7,7 +7,6 @@ export class Signals<Subject> {
     if (followers !== undefined) for (const follower of [...followers]) follower();
   }
 
-  /** Calls `changed` whenever there was a change. Returns how to stop. */
   follow(subject: Subject, changed: () => void): () => void {
     // A wrapper for each call: a function that follows twice is called twice, and stops once.
     const follower = () => changed();

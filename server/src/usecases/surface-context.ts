@@ -8,6 +8,5 @@ export type StoreHealth = Pick<Store, 'ping' | 'connections' | 'clockAheadMs' | 
 export interface SurfaceContext extends Omit<Context, 'store'> {
   readonly store: never;
   readonly storeHealth: StoreHealth;
-  /** Finishes the writes in progress, then closes every file and connection of the store. */
   close(): Promise<void>;
 }

@@ -74,7 +74,6 @@ export async function revokeApiKey(change: Change, keyId: string, owners: KeyOwn
   if (outcome === 'missing') throw missingIn(change, `key ${keyId}`, 'key');
 }
 
-/** Live keys and the latest revoked ones of the organization, in order of creation. */
 export async function listApiKeys(call: OrganizationCall, owners: KeyOwners): Promise<ApiKey[]> {
   const keys = await call.context.store.listApiKeys(call.organizationId);
   return owners === 'all' ? keys : keys.filter(({ userId }) => userId === owners);
@@ -172,7 +171,6 @@ interface AddressedKeyRequest extends KeyRequest {
   readonly owner: string;
 }
 
-/** In order of creation. */
 export async function listKeyRequests(
   { context: { store }, organizationId }: OrganizationCall,
   owners: KeyOwners,
@@ -182,12 +180,9 @@ export async function listKeyRequests(
     store.listMembers(organizationId),
   ]);
   const addresses = new Map(members.map(({ userId, email }) => [userId, email]));
-  return requests.flatMap((request) => {
-    const owner = addresses.get(request.userId);
-    return owner === undefined || (owners !== 'all' && owners !== request.userId)
-      ? []
-      : [{ ...request, owner }];
-  });
+  return requests
+    .filter(({ userId }) => owners === 'all' || owners === userId)
+    .map((request) => ({ ...request, owner: addresses.get(request.userId) ?? formerMember }));
 }
 
 /** For admins. Approving does not show the key: only its owner can reveal it. */

@@ -15,7 +15,7 @@ export interface AuditSearch extends Pick<AuditQuery, 'actor' | 'action' | 'trac
 /** Newest first. With filters, a page may be short or empty although more follow: a search is bounded. */
 export async function listAudit(
   { context: { store, seal }, organizationId }: OrganizationCall,
-  { cursor, limit, ...search }: AuditSearch & { cursor?: string; limit: number },
+  { cursor, limit, ...search }: AuditSearch & { cursor?: string | undefined; limit: number },
 ): Promise<{ events: AuditEvent[]; nextCursor: string | null }> {
   const { traceId, actor, action, from = 0, to = Number.MAX_SAFE_INTEGER - 1 } = search;
   const listing = ['audit', organizationId, traceId, actor, action, from, to];
@@ -92,24 +92,20 @@ export async function* exportAudit(
   pages = pagesMax,
 ): AsyncGenerator<Buffer> {
   yield Buffer.from(csvLine(headings));
-  let cursor: string | null = null;
+  let cursor: string | undefined;
   for (let index = 0; index < pages; index += 1) {
     // A page without matches yields nothing, so it needs a turn of its own.
     await nextTurn(call.organizationId);
     if (!(await mayRead())) throw forbidden('The session ended during the export.');
-    const page: Awaited<ReturnType<typeof listAudit>> = await listAudit(call, {
-      ...search,
-      limit: pageSize,
-      ...(cursor !== null && { cursor }),
-    });
-    const lines = page.events.map((event) => {
+    const { events, nextCursor } = await listAudit(call, { ...search, limit: pageSize, cursor });
+    const lines = events.map((event) => {
       const { at, action, subject, detail, traceId } = event;
       const target = targetName(event) ?? '';
       return csvLine([iso(at), actorName(event), action, subject, target, JSON.stringify(detail), traceId]);
     });
     yield Buffer.from(lines.join(''));
-    cursor = page.nextCursor;
-    if (cursor === null) return;
+    if (nextCursor === null) return;
+    cursor = nextCursor;
   }
   yield Buffer.from(csvLine(['Incomplete: choose fewer days to export older entries.']));
 }

@@ -1,4 +1,4 @@
-import { notFound, type ServiceError, threadNotFound } from '../../domain/errors.ts';
+import { notFound, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type ThreadId } from '../../domain/id.ts';
 import { changeRefused } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -44,17 +44,14 @@ export const undoMs = 600_000;
 export async function restoreThread(change: UserChange, threadId: string): Promise<Thread> {
   const { context } = change;
   const { organizationId, userId } = change.principal;
-  if (!isThreadId(threadId)) throw cannotRestore();
   const note = auditNote(change, 'thread.restored', threadId);
-  const outcome = await context.store.restoreThread(organizationId, threadId, userId, undoMs, note);
-  if (outcome === 'missing') throw cannotRestore();
+  const isRestored =
+    isThreadId(threadId) &&
+    (await context.store.restoreThread(organizationId, threadId, userId, undoMs, note)) !== 'missing';
+  // The same error in every case, whether the thread never existed or was removed for good.
+  if (!isRestored) throw notFound('There is no such thread, or its deletion can no longer be undone.');
   context.threadSignals.changed(threadId);
   return findReadableThread(change, threadId);
-}
-
-/** The same error in every case, whether the thread never existed or was removed for good. */
-function cannotRestore(): ServiceError {
-  return notFound('There is no such thread, or its deletion can no longer be undone.');
 }
 
 /** For the operator: publishes or unpublishes any thread. It does not change `updatedAt` (§2.1). */
