@@ -48,14 +48,13 @@ export function extractiveModel(store: PassageStore): Model {
       const asked = isAnswered ? undefined : languageOf(prompt);
       const mayDiffer = asked !== undefined && !(isFound && asked === 'English');
       const note = mayDiffer ? languageNote(asked, await outlines()) : '';
-      if (isFound && note === '') yield* quoted(answers);
+      if (isFound && note === '') yield* quoted(answers, isAnswered);
       else yield { type: 'text', text: `I did not find an answer in the documents.${note}` };
     },
   };
 }
 
-function* quoted(answers: readonly Answer[]): Generator<ReplyEvent> {
-  const isAnswered = answers.some(({ level }) => level === 'answer');
+function* quoted(answers: readonly Answer[], isAnswered: boolean): Generator<ReplyEvent> {
   const isOpen = ({ level }: Answer) => level !== (isAnswered ? 'answer' : 'closest');
   // Parts without an answer come last, with the closest passage of each.
   const open = answers.filter(isOpen).map((answer) => ({ ...answer, quotes: answer.quotes.slice(0, 1) }));
