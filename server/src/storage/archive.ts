@@ -133,7 +133,7 @@ export function readText(
 /** Rejects a schema with a column that the list above lacks: a copy must be complete. */
 export function assertAllKnown(
   found: readonly { table: string; column: string }[],
-  own: readonly string[],
+  own: readonly string[] = [],
 ): void {
   const known = new Set(
     archiveTables.flatMap(({ name, columns }) => Object.keys(columns).map((c) => `${name}.${c}`)),

@@ -50,14 +50,14 @@ function textFor(engine: Engine, text: string): string {
   return lines.join('\n');
 }
 
-/** SQLite compares texts by their bytes, stores flags as integers, and has one for threads that are deleted. */
+/** SQLite compares texts by their bytes and stores flags as integers. An index covers a listing only with `deleted_at`. */
 function toSqlite(line: string): string {
   return line
     .replaceAll(' COLLATE "C"', '')
     .replace(/\b(\w+) boolean\b/, '$1 INTEGER CHECK ($1 IN (0, 1))')
     .replace(/\bbigint\b/, 'INTEGER')
     .replace(/\bbytea\b/, 'BLOB')
-    .replace('WHERE deleted_at IS NULL', 'WHERE deleted = 0')
+    .replace(/(ON thread \(.*)\bactivity_at, id\)/, '$1deleted_at, activity_at, id)')
     .replace(/ AND published\b/, ' AND published = 1')
     .replace(/^\)(?: WITH \(fillfactor = \d+\))?;$/, ') STRICT, WITHOUT ROWID;');
 }

@@ -297,10 +297,8 @@ CREATE TABLE thread (
   UNIQUE (organization_id, sequence)
 );
 -- sqlite:
-  -- A flag besides the time, so that an index covers the queries of listings: `deleted_at IS NULL` would be read from the row.
-  deleted INTEGER NOT NULL CHECK (deleted = (deleted_at IS NOT NULL))
+  UNIQUE (organization_id, id)
 ) STRICT;
-CREATE UNIQUE INDEX thread_id ON thread (organization_id, id);
 -- both:
 -- The four listings: own and published, each with and without an account.
 CREATE INDEX thread_own ON thread (organization_id, user_id, activity_at, id) WHERE deleted_at IS NULL;

@@ -20,8 +20,6 @@ const expressions = {
   'organization.move_sequence': '(SELECT move_sequence FROM store_clock)',
 };
 const derived = new Set(Object.keys(expressions));
-/** Computed from `deleted_at`. */
-const ownColumns = ['thread.deleted'];
 
 /** All reads see one snapshot, and no other process can open the store until it is closed. */
 export function openSqliteSource(file: string): Archive {
@@ -78,7 +76,7 @@ function openAlone(file: string, options: Parameters<typeof openDatabase>[1]): D
     `SELECT sqlite_schema.name AS "table", info.name AS "column"
      FROM sqlite_schema JOIN pragma_table_info(sqlite_schema.name) AS info WHERE sqlite_schema.type = 'table'`,
   );
-  assertAllKnown(columns.all(), ownColumns);
+  assertAllKnown(columns.all());
   return database;
 }
 
@@ -105,10 +103,9 @@ function reader(database: Database): Archive {
 
 function prepareInsert(database: Database, { name, columns }: ArchiveTable) {
   const kept = Object.keys(columns).filter((column) => !derived.has(`${name}.${column}`));
-  const own = name === 'thread' ? { column: ', deleted', value: ', :deleted_at IS NOT NULL' } : undefined;
   const insert = database.prepare(
-    `INSERT INTO "${name}" (${kept.map((column) => `"${column}"`).join(', ')}${own?.column ?? ''})
-     VALUES (${kept.map((column) => `:${column}`).join(', ')}${own?.value ?? ''})`,
+    `INSERT INTO "${name}" (${kept.map((column) => `"${column}"`).join(', ')})
+     VALUES (${kept.map((column) => `:${column}`).join(', ')})`,
   );
   const stored = (value: Value | undefined) => (typeof value === 'boolean' ? Number(value) : value);
   return (row: Row) => insert.run(Object.fromEntries(kept.map((column) => [column, stored(row[column])])));

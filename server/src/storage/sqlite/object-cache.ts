@@ -57,7 +57,7 @@ export class ObjectCache extends KeptObjects {
     });
     database.function('forget_everything', () => this.clear());
     const listed =
-      'UPDATE OF user_id, account_id, title, updated_at, activity_at, published, deleted ON main.thread';
+      'UPDATE OF user_id, account_id, title, updated_at, activity_at, published, deleted_at ON main.thread';
     const triggers = [
       ['INSERT ON main.thread', 'forget_listings(new.organization_id)'],
       [listed, 'forget_listings(new.organization_id)'],

@@ -87,7 +87,7 @@ export function* takeTick(moves: number, previousAt: number): Work<Tick> {
   return (yield* row<Tick>(tick, { moves, previousAt }))!;
 }
 
-const restore = statement('restore-thread')`UPDATE thread SET deleted_at = NULL, deleted = 0, ${nextVersion}
+const restore = statement('restore-thread')`UPDATE thread SET deleted_at = NULL, ${nextVersion}
   WHERE ${isThread} AND user_id = :userId AND deleted_at >= :now - :withinMs RETURNING ${threadColumns}`;
 const publish = statement('publish-thread')`UPDATE thread SET published = :published, ${nextVersion}
   WHERE ${isThread} AND deleted_at IS NULL AND published <> :published RETURNING ${threadColumns}`;

@@ -31,8 +31,8 @@ import {
 
 const insertThread = statement('insert-thread')`
   INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at, published,
-    deleted, version)
-  VALUES (:organizationId, :id, :userId, :title, :accountId, :secondaryId, :now, :now, 0, 0, :now)
+    version)
+  VALUES (:organizationId, :id, :userId, :title, :accountId, :secondaryId, :now, :now, 0, :now)
   RETURNING created_at AS at`;
 const insertKey = statement('insert-idempotency-key')`INSERT OR REPLACE INTO idempotency_key
     (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
@@ -41,7 +41,7 @@ const rename = statement('rename-thread')`
   UPDATE thread SET title = :title, updated_at = :at, activity_at = :at, ${nextVersion} WHERE ${isThread}
   RETURNING ${threadColumns}`;
 const softDelete = statement('delete-thread')`
-  UPDATE thread SET deleted_at = :now, deleted = 1, ${nextVersion} WHERE ${isThread}`;
+  UPDATE thread SET deleted_at = :now, ${nextVersion} WHERE ${isThread}`;
 
 /** A key that is still kept has not changed since it was read. */
 function* isGranted(cache: ObjectCache, ...asked: Parameters<typeof mayWrite>): Work<boolean> {

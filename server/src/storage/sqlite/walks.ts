@@ -102,7 +102,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
 }
 
 const dialect = {
-  isLive: sql`deleted = 0`,
+  isLive: sql`deleted_at IS NULL`,
   isPublished: sql`published = 1`,
   movedThreads: sql`thread_move INDEXED BY thread_move_position CROSS JOIN thread
     ON thread.organization_id = thread_move.organization_id AND thread.id = thread_id`,
@@ -129,7 +129,7 @@ function textsOf({ ranges, size, moves }: ListingQuery) {
 function merged(ranges: readonly Sql[]): Sql {
   const keys = ranges.map(
     (range) => sql`SELECT activity_at, id, sequence FROM thread
-      WHERE organization_id = :organizationId AND deleted = 0 AND ${range}`,
+      WHERE organization_id = :organizationId AND deleted_at IS NULL AND ${range}`,
   );
   // Every index ends with the sequence: ordering by it, too, avoids a sort.
   return sql`(${join(keys, sql` UNION `)} ORDER BY activity_at DESC, id DESC, sequence DESC LIMIT ${rowsMax}) AS page
