@@ -3,7 +3,6 @@ import {
   type ApiKey,
   apiKeyHint,
   generateApiKey,
-  type KeyRequest,
   type RotationGrace,
   rotationGraces,
 } from '../../domain/credential.ts';
@@ -167,14 +166,10 @@ export async function requestApiKey(change: UserChange, name: string): Promise<K
   throw notIssued({ ...change, organizationId }, outcome, tooMany);
 }
 
-interface AddressedKeyRequest extends KeyRequest {
-  readonly owner: string;
-}
-
 export async function listKeyRequests(
   { context: { store }, organizationId }: OrganizationCall,
   owners: KeyOwners,
-): Promise<AddressedKeyRequest[]> {
+) {
   const [requests, members] = await Promise.all([
     store.listKeyRequests(organizationId),
     store.listMembers(organizationId),
@@ -223,7 +218,7 @@ async function findRequest(
   { context, principal: { organizationId } }: UserChange,
   requestId: string,
   owners: KeyOwners = 'all',
-): Promise<AddressedKeyRequest> {
+) {
   const requests = await listKeyRequests({ context, organizationId }, owners);
   const request = requests.find(({ id }) => id === requestId);
   if (request === undefined) throw requestNotFound();

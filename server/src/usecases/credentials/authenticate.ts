@@ -39,11 +39,7 @@ export async function authenticate({ store }: Context, credential: Credential): 
   return principalOf(organizationId, null, credential);
 }
 
-function principalOf(
-  organizationId: OrganizationId,
-  userId: UserId | null,
-  credential: Credential,
-): Principal {
+function principalOf(organizationId: OrganizationId, userId: UserId | null, credential: Credential) {
   return { organizationId, userId, keyHash: credential.kind === 'key' ? credential.hash : null };
 }
 

@@ -83,10 +83,7 @@ const nameLengthMax = fixed.documentNameLengthMax.default;
 const documentsPerPage = 200;
 
 /** The documents in order of their names. Each page is read in a turn of its own: an organization may have thousands. */
-export async function* documentPages({
-  context: { store },
-  organizationId,
-}: OrganizationCall): AsyncGenerator<Document[], void> {
+export async function* documentPages({ context: { store }, organizationId }: OrganizationCall) {
   for (let after: Document | undefined; ; ) {
     await nextTurn(organizationId);
     const page = await store.listDocuments(organizationId, { after, limit: documentsPerPage });
@@ -217,10 +214,7 @@ export async function readPassages(
   return passages;
 }
 
-async function findDocument(
-  { context, organizationId }: OrganizationCall,
-  documentId: string,
-): Promise<Document> {
+async function findDocument({ context, organizationId }: OrganizationCall, documentId: string) {
   const document = await context.store.findDocument(organizationId, documentId);
   if (document === undefined) throw notFound('There is no such document.');
   return document;

@@ -148,9 +148,6 @@ export async function* visibleParts(parts: ThreadView['parts'], mine: boolean): 
   }
 }
 
-export async function loadCreator(
-  { store }: Context,
-  { organizationId, userId }: Thread,
-): Promise<string | null> {
+export async function loadCreator({ store }: Context, { organizationId, userId }: Thread) {
   return (await store.findMemberById(organizationId, userId))?.email ?? null;
 }
