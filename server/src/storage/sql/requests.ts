@@ -2,16 +2,7 @@ import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { dayMs } from '../../domain/time.ts';
 import { traceIdStart, traceStart } from '../../domain/traffic.ts';
-import type {
-  LoggedRequest,
-  PromptLimit,
-  RequestPage,
-  RequestQuery,
-  Requests,
-  TrafficCount,
-  UsageCount,
-  Usages,
-} from '../store.ts';
+import type { LoggedRequest, PromptLimit, Requests, TrafficCount, UsageCount, Usages } from '../store.ts';
 import { isMember } from './api-keys.ts';
 import { newest, searchMax } from './audit.ts';
 import { jsonRows, type Sql, sql, statement } from './sql.ts';
@@ -123,37 +114,6 @@ const remove = statement('remove-request-blocks')`DELETE FROM request_block WHER
 const compare = (a: LogPosition, b: LogPosition) => a.at - b.at || (a.id < b.id ? -1 : Number(a.id > b.id));
 const positionOf = ({ at, traceId: id }: LoggedRequest): LogPosition => ({ at, id });
 
-/** Reads blocks, newest first, until the page is full or enough requests were searched. */
-function* search(organizationId: OrganizationId, query: RequestQuery): Work<RequestPage> {
-  const { before, since, limit, operation, credentialId, statusClass, code } = query;
-  const matches = (request: LoggedRequest) =>
-    (operation === undefined || request.operation === operation) &&
-    (credentialId === undefined || request.credentialId === credentialId) &&
-    (statusClass === undefined || Math.floor(request.status / 100) === statusClass) &&
-    (code === undefined || request.code === code);
-  const found: LoggedRequest[] = [];
-  let end: LogPosition = { at: Math.min(before.at + blockMs, newest.at), id: '' };
-  let searched = 0;
-  for (let most = firstBlocks; ; most = Math.min(2 * most, blocksAtOnceMax)) {
-    const values = { organizationId, since, beforeAt: before.at, endAt: end.at, endId: end.id, limit: most };
-    const blocks = yield* rows<Block>(list, values);
-    const inRange = blocks
-      .flatMap((block) => parse(organizationId, block))
-      .filter((request) => request.at >= since && compare(positionOf(request), before) < 0);
-    searched += inRange.length;
-    found.push(...inRange.filter(matches));
-    const isLast = blocks.length < most;
-    end = blocks.at(-1) ?? end;
-    // The blocks that were not read may contain requests up to the time of the last block, from other nodes.
-    const sure = isLast ? found : found.filter(({ at }) => at > end.at);
-    const isEnough = sure.length >= limit || (searched >= searchMax && end.at + 1 < before.at);
-    if (!isLast && !isEnough) continue;
-    const requests = sure.sort((a, b) => compare(positionOf(b), positionOf(a))).slice(0, limit);
-    const rest = isLast ? null : { at: end.at + 1, id: '' };
-    return { requests, searched: requests.length === limit ? positionOf(requests.at(-1)!) : rest };
-  }
-}
-
 /** SQLSTATE 22 (data), 23 (constraints) and 54 (sizes), and the same of SQLite: the database works, but not with these values. */
 export function rejectsValues(error: unknown): boolean {
   return /^(2[23]|54|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG))/.test((error as { code?: string }).code ?? '');
@@ -172,7 +132,37 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
       throw error;
     }),
 
-  listRequests: (organizationId, query) => read(() => search(organizationId, query)),
+  // Reads blocks, newest first, until the page is full or enough requests were searched.
+  listRequests: method(read, function* (organizationId, query) {
+    const { before, since, limit, operation, credentialId, statusClass, code } = query;
+    const matches = (request: LoggedRequest) =>
+      (operation === undefined || request.operation === operation) &&
+      (credentialId === undefined || request.credentialId === credentialId) &&
+      (statusClass === undefined || Math.floor(request.status / 100) === statusClass) &&
+      (code === undefined || request.code === code);
+    const range = { organizationId, since, beforeAt: before.at };
+    const found: LoggedRequest[] = [];
+    let end: LogPosition = { at: Math.min(before.at + blockMs, newest.at), id: '' };
+    let searched = 0;
+    for (let most = firstBlocks; ; most = Math.min(2 * most, blocksAtOnceMax)) {
+      const values = { ...range, endAt: end.at, endId: end.id, limit: most };
+      const blocks = yield* rows<Block>(list, values);
+      const inRange = blocks
+        .flatMap((block) => parse(organizationId, block))
+        .filter((request) => request.at >= since && compare(positionOf(request), before) < 0);
+      searched += inRange.length;
+      found.push(...inRange.filter(matches));
+      const isLast = blocks.length < most;
+      end = blocks.at(-1) ?? end;
+      // The blocks that were not read may contain requests up to the time of the last block, from other nodes.
+      const sure = isLast ? found : found.filter(({ at }) => at > end.at);
+      const isEnough = sure.length >= limit || (searched >= searchMax && end.at + 1 < before.at);
+      if (!isLast && !isEnough) continue;
+      const requests = sure.sort((a, b) => compare(positionOf(b), positionOf(a))).slice(0, limit);
+      const rest = isLast ? null : { at: end.at + 1, id: '' };
+      return { requests, searched: requests.length === limit ? positionOf(requests.at(-1)!) : rest };
+    }
+  }),
 
   async findRequest(organizationId, traceId) {
     const startedAt = traceStart(traceId);
