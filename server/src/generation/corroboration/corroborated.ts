@@ -52,7 +52,7 @@ export function corroborated(drafter: Drafter, check: Corroborate = corroborate)
 export function* corroborate(draft: string, passages: readonly FoundPassage[]): Generator<ReplyEvent> {
   const evidence = passages.map(readEvidence);
   const pieces = [...piecesOf(draft)].flatMap((piece) => checked(piece, evidence));
-  const { text, sources, statements } = revise(pieces, passages, evidence);
+  const { text, sources, statements } = revise(pieces, evidence);
   if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model gave no text.', { transient: true });
   if (statements.length === 0) return yield { type: 'revision', text };
   const missing = statements.filter((statement) => statement.sources.length === 0);

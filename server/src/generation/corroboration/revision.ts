@@ -1,4 +1,3 @@
-import type { FoundPassage } from '../../domain/document.ts';
 import type { CheckedStatement, Source } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Citation, replaceCitations, withMarks, withMarksInRow } from './citations.ts';
@@ -12,12 +11,8 @@ export interface CheckedPiece extends Piece {
 }
 
 /** The text with the citations that were found to be right. Documents are sources in order of their first citation. */
-export function revise(
-  pieces: readonly CheckedPiece[],
-  passages: readonly FoundPassage[],
-  evidence: readonly Evidence[],
-) {
-  const documentOf = (passage: number) => passages[passage]?.documentId;
+export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evidence[]) {
+  const documentOf = (passage: number) => evidence[passage]?.documentId;
   const supports = pieces.flatMap((piece) => piece.cited);
   const supportsOf = Map.groupBy(supports, ({ passage }) => documentOf(passage));
   const documents = new Set<ReturnType<typeof documentOf>>();
@@ -32,7 +27,7 @@ export function revise(
   for (const piece of pieces) {
     const shown = new Set<number>();
     const wording = replaceCitations(piece.text, piece.citations, (citation) =>
-      citation.isWord || piece.isRow ? markText(citation, piece.cited, passages, numberOf, shown) : '',
+      citation.isWord || piece.isRow ? markText(citation, piece.cited, evidence, numberOf, shown) : '',
     );
     const numbers = new Set(piece.cited.map(({ passage }) => numberOf(passage)));
     const inOrder = [...numbers].sort((a, b) => a - b);
@@ -43,7 +38,7 @@ export function revise(
   }
   const sources = Array.from(documents, (document): Source => {
     const own = supportsOf.get(document)!;
-    const { documentId: id, title, url } = passages[own[0]!.passage]!;
+    const { documentId: id, title, url } = evidence[own[0]!.passage]!;
     return { id, title, url, snippet: snippetOf(own, evidence) };
   });
   return { text, sources, statements };
@@ -58,7 +53,7 @@ const titleLengthMax = 120;
 function markText(
   { isWord, passages }: Citation,
   cited: readonly Support[],
-  found: readonly FoundPassage[],
+  evidence: readonly Evidence[],
   numberOf: (passage: number) => number,
   shown: Set<number>,
 ): string {
@@ -66,7 +61,7 @@ function markText(
   for (const passage of passages.map((number) => number - 1)) {
     const isCited = isWord || cited.some((one) => one.passage === passage);
     const number = isCited ? numberOf(passage) : 0;
-    const title = found[passage]?.title;
+    const title = evidence[passage]?.title;
     if (number > 0) shown.add(number);
     if (number > 0) words.add(`[${number}]`);
     else if (isWord) words.add(title ? `“${shortened(title, titleLengthMax)}”` : 'an unknown source');

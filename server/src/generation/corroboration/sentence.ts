@@ -5,12 +5,11 @@ import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
 
 export type Evidence = ReturnType<typeof readEvidence>;
 
-export function readEvidence({ title, heading, text }: FoundPassage) {
-  return {
-    sentences: sentencesOf(text).map(readSentence),
-    /** They apply to every sentence. */
-    context: new Set(tokensOf(`${title}. ${heading}`)),
-  };
+export function readEvidence(passage: FoundPassage) {
+  const sentences = sentencesOf(passage.text).map(readSentence);
+  /** They apply to every sentence. */
+  const context = new Set(tokensOf(`${passage.title}. ${passage.heading}`));
+  return { ...passage, sentences, context };
 }
 
 export type Sentence = ReturnType<typeof readSentence>;
