@@ -33,17 +33,20 @@ let stores: Store[];
 let store: Store;
 let tokens: AccessTokens;
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'skein-tokens-'));
-  nowMs = startMs;
-  stores = [];
-  store = openStore();
-  tokens = node();
-});
-afterEach(async () => {
-  for (const opened of stores) await opened.close();
-  rmSync(folder, { recursive: true });
-});
+/** Called in each suite. Hooks outside of them would run for the tests of all files of the process. */
+function useFreshStores(): void {
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'skein-tokens-'));
+    nowMs = startMs;
+    stores = [];
+    store = openStore();
+    tokens = node();
+  });
+  afterEach(async () => {
+    for (const opened of stores) await opened.close();
+    rmSync(folder, { recursive: true });
+  });
+}
 
 function openStore(file = 'skein.db'): Store {
   const clock = { wall: () => nowMs, steady: () => nowMs };
@@ -72,6 +75,8 @@ function node({
 }
 
 describe('An access token', () => {
+  useFreshStores();
+
   it('is accepted repeatedly and on every node', async () => {
     const token = await tokens.issue(claims);
     for (const reader of [tokens, node()]) {
@@ -138,6 +143,8 @@ describe('An access token', () => {
 });
 
 describe('A signing key', () => {
+  useFreshStores();
+
   it('is shared by nodes that start at the same time', async () => {
     const nodes = [tokens, node(), node()];
     const issued = await Promise.all(nodes.map((one) => one.issue(claims)));
@@ -196,6 +203,8 @@ describe('A signing key', () => {
 });
 
 describe('Cached tokens', () => {
+  useFreshStores();
+
   // A dropped key shows which tokens are cached, because a cached token is not verified again.
   it('are the most recently used ones, up to a limit', async () => {
     const reader = node({ rememberedMax: 2 });
@@ -221,6 +230,8 @@ describe('Cached tokens', () => {
 });
 
 describe('A token that was signed with our key', () => {
+  useFreshStores();
+
   it('is accepted in exactly the form that we issue', async () => {
     assert.deepEqual(await node().read(await signed()), claims);
   });
@@ -286,6 +297,8 @@ describe('A token that was signed with our key', () => {
 });
 
 describe('A text that is nearly an access token', () => {
+  useFreshStores();
+
   it('is rejected when any one of its characters is changed, missing or doubled', async () => {
     const token = await tokens.issue(claims);
     const reader = node();
