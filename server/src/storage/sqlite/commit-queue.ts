@@ -243,8 +243,8 @@ export class CommitQueue {
 
   /**
    * Commits the writes and returns how many: none while it waits for the lock. May leave durable writes for the next
-   * commit. Returns undefined if one of several writes failed, which is rare: everything is rolled back, and all run again in savepoints. A savepoint costs
-   * half as much as a create, because SQLite copies every page that the write changes.
+   * commit. Returns undefined if one of several writes failed, which is rare: everything is rolled back, and all run again
+   * in savepoints. A savepoint costs half as much as a create, because SQLite copies every page that the write changes.
    */
   #tryAll(batch: readonly Write[], run: typeof runWrite): number | undefined {
     const startedMs = this.#steady();
