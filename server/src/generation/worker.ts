@@ -75,12 +75,7 @@ export class ReplyWorker implements ReplyTaker {
   }
 
   /** First releases the replies of a worker that has died, if the store can tell that no other one is running. */
-  static async start(
-    context: Context,
-    model: Model,
-    settings: WorkerSettings,
-    log: Log,
-  ): Promise<ReplyWorker> {
+  static async start(context: Context, model: Model, settings: WorkerSettings, log: Log) {
     await releaseOrphanedReplies(context, log);
     const worker = new ReplyWorker(context, model, settings, log);
     context.replySignals.taker = worker;
@@ -102,11 +97,9 @@ export class ReplyWorker implements ReplyTaker {
       this.#reserved -= 1;
       this.#count(organization, -1);
     };
+    const token = 1 + Math.floor(this.#context.timers.random() * tokenMax);
     return {
-      claim: {
-        token: 1 + Math.floor(this.#context.timers.random() * tokenMax),
-        leaseMs: this.#settings.leaseMs,
-      },
+      claim: { token, leaseMs: this.#settings.leaseMs },
       take: (created) => {
         leave();
         if (created) this.#begin(created.reply, created.prompt);
