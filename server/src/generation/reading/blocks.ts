@@ -117,7 +117,7 @@ function hideTitle(parts: readonly Part[], title: string): void {
   if (one.includes(other) || other.includes(one)) only.text = '';
 }
 
-const questionLengthMax = 200;
+export const questionLengthMax = 200;
 const questionLabel = /^(?:Q|Question)\s?\d{0,3}[.:)]\s+/;
 const answerLabel = /^(?:A|Answer)\s?\d{0,3}[.:)]\s+/;
 /** Starts and ends with words, unlike a command or a pattern that ends with a question mark. */

@@ -65,7 +65,7 @@ async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
   let length = 0;
   for (let number = 1; number <= pdf.numPages; number += 1) {
     const page = await pdf.getPage(number);
-    const lines = linesOf(await page.getTextContent(), number);
+    const lines = await linesOf(page);
     length += lines.reduce((sum, line) => sum + line.text.length, 0);
     checkTextLength(length, limits);
     pages.push(inReadingOrder(lines));
@@ -74,12 +74,10 @@ async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
   return pages;
 }
 
-function linesOf(
-  { items }: Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>,
-  page: number,
-): Line[] {
+async function linesOf(page: Awaited<ReturnType<Pdf['getPage']>>): Promise<Line[]> {
   const lines: Line[] = [];
   let open = { text: '', x: 0, y: 0, size: 0 };
+  const { items } = await page.getTextContent();
   const texts = items.filter((item) => 'str' in item);
   for (const item of texts) {
     const str = cleanText(item.str);
@@ -88,7 +86,8 @@ function linesOf(
     if (str.trim() !== '') open.size = Math.max(open.size, item.height);
     if (!item.hasEOL && item !== texts.at(-1)) continue;
     const size = Math.round(open.size * 2) / 2;
-    if (open.text.trim() !== '') lines.push({ ...open, text: evenSpaces(open.text), page, size });
+    const text = evenSpaces(open.text);
+    if (text !== '') lines.push({ ...open, text, page: page.pageNumber, size });
     open = { text: '', x: 0, y: 0, size: 0 };
   }
   return lines;

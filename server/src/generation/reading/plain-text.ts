@@ -1,8 +1,7 @@
-import { type Block, evenSpaces, type Reading, type TextBlock } from './blocks.ts';
+import { type Block, evenSpaces, questionLengthMax, type Reading, type TextBlock } from './blocks.ts';
 
 const titleLengthMax = 100;
 const headingLengthMax = 80;
-const questionLengthMax = 200;
 const tabsMax = 100;
 export const marker = /^\s{0,40}(?:[-*•‣▪●◦·–]|o(?= {2})|\d{1,3}[.)]) +(?=\S)/;
 const number = /^ {0,8}\d{1,3}(?:[.)]|((?:\.\d{1,3})+)[.)]?) +(?=\S)/;

@@ -36,8 +36,6 @@ export function wordingsOf(term: string): readonly string[] {
   return wordings.get(term) ?? [term];
 }
 
-const respelledLengthMin = 5;
-const respelledLengthMax = 20;
 /** Letters that are omitted most often. */
 const forgotten = 'aeiou';
 /** Letters that sound alike or are close to each other on the keyboard. */
@@ -45,8 +43,7 @@ const alike = ['aeiouy', 'csk', 'mn', 'dt', 'bvp', 'gj', 'fv', 'sz'];
 
 /** Terms that a misspelled word may mean: one typing error away, with the same first letter. */
 export function respellings(word: string): string[] {
-  if (word.length < respelledLengthMin || word.length > respelledLengthMax || !/^[a-z]+$/.test(word))
-    return [];
+  if (!/^[a-z]{5,20}$/.test(word)) return [];
   const terms = new Set<string>();
   for (let at = 1; at <= word.length; at++) {
     const [before, letter, after] = [word.slice(0, at), word.charAt(at), word.slice(at + 1)];

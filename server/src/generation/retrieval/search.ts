@@ -106,7 +106,7 @@ class TermIndex {
   async lookUpTogether(terms: readonly string[]): Promise<void> {
     const isPartial = (term: string) => this.holders(term).length >= holdersMax;
     const rarestFirst = terms
-      .filter((term) => this.held(term) > 0)
+      .filter(this.isHeld)
       .sort((a, b) => this.held(a) - this.held(b))
       .slice(0, combinedMax);
     if (rarestFirst.length < 2 || !rarestFirst.some(isPartial)) return;
