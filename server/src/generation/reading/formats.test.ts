@@ -44,6 +44,11 @@ describe('reading Markdown', () => {
     { title: 'The title' },
   );
   reads(
+    'reads the text around a main element',
+    ['a.md', 'Before it.\n\nPut it into the <main> element.\n\nAfter it.'],
+    [': Before it.\n\nPut it into the\n\nelement.\n\nAfter it.'],
+  );
+  reads(
     'reads brackets that stay open as text',
     ['a.md', `${'['.repeat(100)} \\[ and [a link](https://x.y)\n\n[Another](https://x.y).`],
     [`: ${'['.repeat(100)} [ and [a link](https://x.y)\n\nAnother.`],

@@ -1,4 +1,4 @@
-import { type DefaultTreeAdapterTypes, parse } from 'parse5';
+import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5';
 import { type Block, evenSpaces, type Reading } from './blocks.ts';
 import { tableText, words } from './passage-parts.ts';
 
@@ -33,6 +33,11 @@ export function readHtml(source: string): Reading {
     url: canonical && attribute(canonical, 'href'),
     blocks: blocks.length > 0 ? blocks : blocksBelow(page),
   };
+}
+
+/** Unlike in a page, text outside a main element counts: Markdown may mention the element. */
+export function htmlBlocks(fragment: string): Block[] {
+  return blocksBelow(parseFragment(fragment));
 }
 
 function blocksBelow(root: Parent): Block[] {

@@ -1,5 +1,5 @@
 import type { Reading } from './blocks.ts';
-import { readHtml } from './html.ts';
+import { htmlBlocks } from './html.ts';
 
 /** HTML for macros of man(7) and mdoc(7). An empty list ends the description of a term. */
 const structure = new Map(
@@ -39,7 +39,7 @@ export function readManualPage(source: string): Reading {
   // Generated pages have an option as a paragraph, and its description indented below.
   const text = source.replace(/\\\n/g, '').replace(/^\.PP\n((?:[^.\n].*\n){1,3})(?=\.RS)/gm, '.TP\n$1');
   for (const line of text.split('\n')) page.addLine(line);
-  return { title: page.title, blocks: readHtml(page.html.join('\n')).blocks };
+  return { title: page.title, blocks: htmlBlocks(page.html.join('\n')) };
 }
 
 class ManualPage {

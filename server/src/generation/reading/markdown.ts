@@ -2,7 +2,7 @@ import MarkdownIt from 'markdown-it';
 import { UnreadableDocument } from '../../domain/document.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { checkPassageCount, type Reading } from './blocks.ts';
-import { readHtml } from './html.ts';
+import { htmlBlocks } from './html.ts';
 
 /** Far deeper than any text for people. markdown-it would leave out what is nested more deeply than `maxNesting`. */
 const nestingMax = 200;
@@ -29,7 +29,7 @@ export function readMarkdown(source: string, limits: Limits): Reading {
   markdown.core.ruler.before('inline', 'brackets', ({ tokens }) => {
     for (const token of tokens) if (token.type === 'inline') token.content = withoutOpenLinks(token.content);
   });
-  const { blocks } = readHtml(markdown.render(source.slice(matter.length)));
+  const blocks = htmlBlocks(markdown.render(source.slice(matter.length)));
   return { title: fieldOf(fields, 'title'), url: fieldOf(fields, 'url'), blocks };
 }
 
