@@ -130,6 +130,11 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Whether these are the fields of a thread, which programs show. */
+export function isThread({ id, title, createdAt }: Readonly<Record<string, unknown>>): boolean {
+  return [id, title, createdAt].every((value) => typeof value === 'string');
+}
+
 /** Whether it is a list of objects that all pass the check. */
 export function isListOf(value: unknown, check: (item: Record<string, unknown>) => boolean): boolean {
   return Array.isArray(value) && value.every((item) => check(asObject(item) ?? {}));

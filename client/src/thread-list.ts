@@ -1,4 +1,4 @@
-import { isListOf } from './answer.ts';
+import { isListOf, isThread } from './answer.ts';
 import { UnexpectedAnswerError } from './errors.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { Thread, ThreadPage } from './types.ts';
@@ -55,7 +55,6 @@ export class ThreadList implements AsyncIterable<Thread> {
 
 /** Without `nextCursor`, a walk would start over instead of ending. */
 function isPage({ threads, nextCursor }: Readonly<Record<string, unknown>>): boolean {
-  const isThread = ({ id }: Readonly<Record<string, unknown>>) => typeof id === 'string';
   return isListOf(threads, isThread) && (nextCursor === null || typeof nextCursor === 'string');
 }
 

@@ -1,4 +1,4 @@
-import { type Answer, asObject, asText, isListOf } from './answer.ts';
+import { type Answer, asObject, asText, isListOf, isThread } from './answer.ts';
 import { addTo } from './errors.ts';
 import { type Look, type Reply, untilReplied, type WaitOptions } from './reply.ts';
 import { type ListOptions, ThreadList } from './thread-list.ts';
@@ -164,20 +164,23 @@ export class Threads {
 }
 
 function hasThread({ thread }: Readonly<Record<string, unknown>>): boolean {
-  return asText(asObject(thread)?.id) !== undefined;
+  return isThread(asObject(thread) ?? {});
 }
 
 function hasMessages(body: Readonly<Record<string, unknown>>): boolean {
-  return hasThread(body) && isListOf(body.messages, isMessage) && asObject(body.status) !== undefined;
+  return (
+    hasThread(body) &&
+    isListOf(body.messages, isMessage) &&
+    asText(asObject(body.status)?.state) !== undefined
+  );
 }
 
 /** Checks what this client reads. */
-function isMessage({ id, content, steps, sources }: Readonly<Record<string, unknown>>): boolean {
+function isMessage({ id, role, content, steps, sources }: Readonly<Record<string, unknown>>): boolean {
   const isText = (value: unknown) => asText(value) !== undefined;
   const isStep = ({ description }: Readonly<Record<string, unknown>>) => isText(description);
   return (
-    isText(id) &&
-    isText(content) &&
+    [id, role, content].every(isText) &&
     (steps === null || isListOf(steps, isStep)) &&
     (sources === null || isListOf(sources, ({ title }) => isText(title)))
   );

@@ -133,7 +133,8 @@ describe('A call that fails', () => {
   it('reports a response without the fields of the operation', async () => {
     const over = (body: object) =>
       clientOf(proxy.address([{ status: 200, body: JSON.stringify(body) }])).threads;
-    const thread = { id: 'thr_1' };
+    const thread = { id: 'thr_1', title: 'Refunds', createdAt: '2026-11-15T09:30:00.000Z' };
+    const status = { state: 'idle' };
     const message = {
       id: 'msg_1',
       role: 'assistant',
@@ -152,12 +153,18 @@ describe('A call that fails', () => {
     const calls = [
       () => over({ thread: null }).create({ prompt: 'Hello' }),
       () => over({ thread: {} }).ask('Hello'),
-      () => over({ messages: [], status: {} }).get('thr_1'),
-      () => over({ thread, messages: null, status: {} }).get('thr_1'),
+      () => over({ messages: [], status }).get('thr_1'),
+      () => over({ thread, messages: null, status }).get('thr_1'),
       () => over({ thread, messages: [] }).wait('thr_1'),
-      ...messages.map((message) => () => over({ thread, messages: [message], status: {} }).wait('thr_1')),
+      ...messages.map((message) => () => over({ thread, messages: [message], status }).wait('thr_1')),
       () =>
         over({ threads: [null], nextCursor: null })
+          .list()
+          .page(),
+      () => over({ thread, messages: [message], status: {} }).wait('thr_1'),
+      () => over({ thread: { id: 'thr_1' }, messages: [message], status }).wait('thr_1'),
+      () =>
+        over({ threads: [{ id: 'thr_1' }], nextCursor: null })
           .list()
           .page(),
       () => over({ thread: 5 }).rename('thr_1', 'Refunds'),
