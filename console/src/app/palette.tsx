@@ -13,6 +13,7 @@ import {
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Json } from '../api/contract.ts';
+import { shownTitle } from '../threads/shown-title.ts';
 import { useThreadList } from '../threads/use-thread-list.ts';
 import { closeOverlay, openOverlay } from './overlay.ts';
 import { settingsFor, threadPlaces } from './places.ts';
@@ -124,7 +125,7 @@ function Threads({ text }: { text: string }) {
       {threads.map((thread) => (
         <Spotlight.Action
           key={thread.id}
-          label={thread.title}
+          label={shownTitle(thread.title)}
           {...describe(thread)}
           leftSection={<IconMessage size={20} stroke={1.75} aria-hidden />}
           onClick={() => void navigate({ to: '/threads/$threadId', params: { threadId: thread.id } })}

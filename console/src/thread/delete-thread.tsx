@@ -6,6 +6,7 @@ import type { Json } from '../api/contract.ts';
 import { keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
 import { failureText } from '../app/failure.tsx';
+import { shownTitle } from '../threads/shown-title.ts';
 
 /** Deletes a thread, returns to the list, and offers to undo for as long as the service can. */
 export function useDeleteThread(organizationId: string, { id, title }: Json<'thread'>) {
@@ -53,7 +54,7 @@ function Deleted({ title, onUndo }: { title: string; onUndo: () => void }) {
   return (
     <Group justify="space-between" wrap="nowrap" gap="sm">
       <Text size="sm" lineClamp={2}>
-        Deleted “{title}”
+        Deleted “<bdi>{shownTitle(title)}</bdi>”
       </Text>
       <Button size="compact-sm" variant="light" flex="none" onClick={onUndo}>
         Undo

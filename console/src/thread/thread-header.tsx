@@ -16,6 +16,7 @@ import { useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { CopyButton, useCopy } from '../app/copy-button.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
+import { shownTitle } from '../threads/shown-title.ts';
 import type { ThreadDeletion } from './delete-thread.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
 import classes from './thread.module.css';
@@ -49,7 +50,7 @@ export function ThreadHeader({ view, changes, deletion }: ThreadHeaderProps) {
           />
         ) : (
           <h1 className={classes.title} dir="auto">
-            {thread.title}
+            {shownTitle(thread.title)}
           </h1>
         )}
         <div className={classes.actions}>

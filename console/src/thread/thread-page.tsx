@@ -6,6 +6,7 @@ import { useRef } from 'react';
 import type { Json } from '../api/contract.ts';
 import { NotFound } from '../app/fallback-pages.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
+import { shownTitle } from '../threads/shown-title.ts';
 import { useDeleteThread } from './delete-thread.tsx';
 import { draftNameOf } from './draft.ts';
 import { Messages } from './messages.tsx';
@@ -52,7 +53,7 @@ function Thread({ organizationId, view, followed }: ThreadProps) {
   const content = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const end = useFollowEnd(content, isRunning(reply));
-  useDocumentTitle(`${thread.title} · Skein`);
+  useDocumentTitle(`${shownTitle(thread.title)} · Skein`);
   useAnnouncedReply(reply);
 
   const retry = async () => {

@@ -3,6 +3,7 @@ import { IconCheck, IconPencil, IconX } from '@tabler/icons-react';
 import { type FocusEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { failureText } from '../app/failure.tsx';
 import { useLimits } from '../app/session.tsx';
+import { shownTitle } from '../threads/shown-title.ts';
 import classes from './thread.module.css';
 import type { ThreadChanges } from './thread-changes.ts';
 import hidden from './unseen.module.css';
@@ -27,7 +28,7 @@ export function ThreadTitle({ title, rename, isEditing, onEditing }: ThreadTitle
   if (isEditing) {
     return (
       <>
-        <h1 className={hidden.unseen}>{title}</h1>
+        <h1 className={hidden.unseen}>{shownTitle(title)}</h1>
         <TitleField title={title} rename={rename} onEnd={end} />
       </>
     );
@@ -40,7 +41,7 @@ export function ThreadTitle({ title, rename, isEditing, onEditing }: ThreadTitle
         onClick={() => onEditing(true)}
         aria-description="Click to rename"
       >
-        {rename.isPending ? rename.variables : title}
+        {shownTitle(rename.isPending ? rename.variables : title)}
         <IconPencil size={16} aria-hidden className={classes.pencil} />
       </UnstyledButton>
     </h1>

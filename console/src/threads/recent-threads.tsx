@@ -4,6 +4,7 @@ import type { Json } from '../api/contract.ts';
 import { recentOptions, threadOptions } from '../api/queries.ts';
 import { useOrganization } from '../app/session.tsx';
 import classes from '../app/sidebar.module.css';
+import { shownTitle } from './shown-title.ts';
 import { StateDot } from './state-mark.tsx';
 
 /** The person's latest threads with their state, on every page. */
@@ -37,10 +38,10 @@ function RecentThread({ organizationId, thread }: { organizationId: string; thre
         params={{ threadId: thread.id }}
         className={`${classes.place} ${classes.recent}`}
         activeProps={{ 'aria-current': 'page' }}
-        title={title}
+        title={shownTitle(title)}
       >
         <span className={classes.recentTitle} dir="auto">
-          {title}
+          {shownTitle(title)}
         </span>
         <StateDot state={state} />
       </Link>

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import type { Json } from '../api/contract.ts';
 import { RelativeTime } from '../app/relative-time.tsx';
+import { shownTitle } from './shown-title.ts';
 import { StateMark } from './state-mark.tsx';
 import classes from './threads.module.css';
 import type { ThreadList } from './use-thread-list.ts';
@@ -48,7 +49,7 @@ function ThreadRow({ thread, scope }: { thread: Json<'threadRow'>; scope: 'mine'
         onKeyDown={moveWithArrows}
       >
         <span className={classes.title} dir="auto">
-          {thread.found === null ? thread.title : <Segments of={thread.found.title} />}
+          {thread.found === null ? shownTitle(thread.title) : <Segments of={thread.found.title} />}
         </span>
         <span className={classes.line} dir="auto">
           {thread.found?.text ? <Segments of={thread.found.text} /> : lineOf(thread)}

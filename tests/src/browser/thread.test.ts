@@ -54,6 +54,19 @@ describe('A thread in the console', () => {
     of.page.getByRole('article').filter({ has: of.page.getByText('Reply', { exact: true }) });
   const followUp = () => window.page.getByRole('textbox', { name: 'Follow-up prompt' });
 
+  it('is called Untitled everywhere if its title has no visible character', async () => {
+    const { page } = window;
+    const { id } = (await ask(world.ada, '#say Here.', { title: '\u200B' })).thread;
+    await untilEnded(world.ada, id);
+    await page.goto(`/threads/${id}`);
+    await shown(heading(page, /^Untitled/));
+    assert.equal(await page.title(), 'Untitled · Skein');
+    await page.goto('/');
+    await shown(page.getByTestId('threads').getByRole('link', { name: /^Untitled/ }));
+    await shown(page.getByRole('navigation').getByRole('link', { name: /^Untitled/ }));
+    window.assertFaultless();
+  });
+
   it('shows a reply as plain text if it is nested too deeply to be formatted', async () => {
     const { page } = window;
     const texts = ['>'.repeat(9_000), '1. '.repeat(6_000), `${'*'.repeat(4_000)}a${'*'.repeat(4_000)}`];

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shownTitle } from './shown-title.ts';
+
+test('shows a title as it is if it has a visible character', () => {
+  for (const title of ['Refunds', ' . ', 'العربية', '👩‍🚀', '\u200Ba'])
+    assert.equal(shownTitle(title), title);
+});
+
+test('shows a title without a visible character as Untitled', () => {
+  for (const title of ['', ' ', '\u200B', '\u202E\u2066', '\u3164', '\u2800', '\u0007'])
+    assert.equal(shownTitle(title), 'Untitled', JSON.stringify(title));
+});
