@@ -61,6 +61,12 @@ const seed = [
        SELECT 'older' WHERE activity_at < ${threads / 2} UNION ALL
        SELECT 'word' || i FROM generate_series(1, 100) AS i WHERE organization_id = 'org_5') AS terms))
    FROM thread, LATERAL (SELECT CASE WHEN published THEN organization_id ELSE organization_id || ' ' || user_id END) AS of (scope)`,
+  'ALTER TABLE document SET (autovacuum_enabled = false)',
+  'ALTER TABLE passage SET (autovacuum_enabled = false)',
+  `INSERT INTO document (organization_id, id, account_key, name, title, passages, added_at)
+   SELECT 'org_' || i % 10, 'doc_' || i, '', 'n' || i, 't', 5, 1 FROM generate_series(1, 20000) AS i`,
+  `INSERT INTO passage (organization_id, document_id, heading, text, terms)
+   SELECT organization_id, id, 'h', repeat('x', 500), '' FROM document, generate_series(1, 5)`,
   'SELECT pg_stat_reset()',
 ];
 
@@ -254,6 +260,21 @@ describe('The statements of the PostgreSQL store', () => {
     };
     assert.equal(await termsRead('usr_none' as UserId, 0), 0);
     assert.equal(await termsRead(user, 5), 0, 'the index is enough');
+  });
+
+  it('reads no other passages than those that are asked for', async () => {
+    const { rows: found } = await client.query(
+      'SELECT number::int FROM passage WHERE organization_id = $1 LIMIT 3',
+      [organization],
+    );
+    const numbers = found.map(({ number }) => number as number);
+    await rowsReadBy(async (store) =>
+      assert.equal((await store.readPassages(organization, numbers)).length, 3),
+    );
+    const { rows } = await client.query(`SELECT
+      (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'passage')::int AS scanned,
+      (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'passage')::int AS entries`);
+    assert.deepEqual(rows, [{ scanned: 0, entries: 3 }]);
   });
 
   // PostgreSQL plans the first executions of a statement for their values, and may then keep a plan for all values.

@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { accountKey } from '../listings.ts';
 import type { PassageNumber } from '../store.ts';
 import { scoped } from './documents.ts';
-import { jsonRows, sql, statement } from './sql.ts';
+import { jsonRows, opaque, sql, statement } from './sql.ts';
 import type { QueryDialect } from './thread-search.ts';
 import { rows, type Work } from './work.ts';
 
@@ -17,11 +17,13 @@ type ReadPassage = FoundPassage & { readonly number: PassageNumber };
 const isCovered = sql`organization_id = :organizationId AND account_key IN ('', :accountKey)`;
 
 const findCorpora = statement('find-corpora')`SELECT number, passages FROM corpus WHERE ${isCovered}`;
+// A left join, so that PostgreSQL does not read the passages of all documents first.
 const readFound = statement('read-passages')`
   SELECT number, coalesce(kept_id, document.id) AS "documentId", name, title, url, heading, text
-  FROM json_each(:passages) AS entry CROSS JOIN passage CROSS JOIN document
+  FROM json_each(:passages) AS entry CROSS JOIN passage
+  LEFT JOIN document ON document.organization_id = passage.organization_id AND document.id = document_id
   WHERE passage.organization_id = :organizationId AND number = CAST(entry.value ->> 'number' AS bigint)
-    AND document.organization_id = :organizationId AND document.id = document_id AND state = 'ready'`;
+    AND ${opaque(sql`state = 'ready'`)}`;
 const outline = statement('outline-documents')`
   SELECT title, coalesce(questions, '[]') AS questions, coalesce((SELECT text FROM passage
       WHERE organization_id = :organizationId AND document_id = document.id ORDER BY number LIMIT 1), '') AS opening
