@@ -131,8 +131,8 @@ export function asText(value: unknown): string | undefined {
 }
 
 /** Whether these are the fields of a thread, which programs show. */
-export function isThread({ id, title, createdAt }: Readonly<Record<string, unknown>>): boolean {
-  return [id, title, createdAt].every((value) => typeof value === 'string');
+export function isThread({ id, title, createdAt, accountId }: Readonly<Record<string, unknown>>): boolean {
+  return [id, title, createdAt, accountId ?? ''].every((value) => typeof value === 'string');
 }
 
 /** Whether it is a list of objects that all pass the check. */

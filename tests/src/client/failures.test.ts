@@ -167,6 +167,10 @@ describe('A call that fails', () => {
         over({ threads: [{ id: 'thr_1' }], nextCursor: null })
           .list()
           .page(),
+      () =>
+        over({ threads: [{ ...thread, accountId: 5 }], nextCursor: null })
+          .list()
+          .page(),
       () => over({ thread: 5 }).rename('thr_1', 'Refunds'),
       () => over({ deleted: 'no' }).delete('thr_1'),
     ];
