@@ -43,3 +43,20 @@ describe('A mail server that sends no greeting, as on a port that starts with TL
     await assert.rejects(mailer.check(), { message: /ECONNREFUSED/ });
   });
 });
+
+describe('A mail server behind smtp://', () => {
+  it('is reported by the status of its answer, whatever the text says', async (test) => {
+    const { mailer } = await mailerFor(test, (socket) => socket.end('550 wrong version number\r\n'));
+    await assert.rejects(mailer.check(), { message: 'the mail server answered 550 to CONN' });
+  });
+
+  it('leads to no advice about the scheme if it fails to start TLS', async (test) => {
+    const answers = ['250-here\r\n250 STARTTLS\r\n', '220 go on\r\n', '220 no TLS\r\n'];
+    const { mailer } = await mailerFor(test, (socket) => {
+      socket.on('error', () => {}).on('data', () => socket.write(answers.shift() ?? ''));
+      socket.write('220 here\r\n');
+    });
+    await assert.rejects(mailer.check(), ({ message }: Error) => !message.includes('smtps://'));
+    assert.deepEqual(answers, []);
+  });
+});

@@ -63,7 +63,7 @@ async function connected(
   } catch (error) {
     throw isSilent() && !(error instanceof MailError)
       ? new MailError(noGreeting)
-      : toMailError(error as SmtpError);
+      : toMailError(error as SmtpError, options.secure === true);
   } finally {
     clearTimeout(timer);
     stop?.removeEventListener('abort', stopped);
@@ -83,14 +83,16 @@ interface SmtpError extends Error {
 }
 
 /** Keeps only the codes of an answer, because its text may repeat the address or the link. */
-function toMailError(error: SmtpError): MailError {
+function toMailError(error: SmtpError, startsWithTls: boolean): MailError {
   if (error instanceof MailError) return error;
   const { command = 'the connection', responseCode, response = '' } = error;
   if (responseCode === undefined && response !== '')
     return new MailError(`the mail server gave an invalid answer to ${command.split(' ', 1)[0]}`);
-  // OpenSSL's words for a first record that is not one of TLS.
-  if (/wrong version number|packet length too long/.test(error.message)) return new MailError(noTls);
-  if (responseCode === undefined) return new MailError(error.message.slice(0, 200));
+  if (responseCode === undefined) {
+    // OpenSSL's words for a first record that is not one of TLS.
+    const isPlain = startsWithTls && /wrong version number|packet length too long/.test(error.message);
+    return new MailError(isPlain ? noTls : error.message.slice(0, 200));
+  }
   const status = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3}) /.exec(response)?.[1];
   const answer = status === undefined ? `${responseCode}` : `${responseCode} ${status}`;
   // 5yz is permanent (RFC 5321 §4.2.1), but of its reasons only an address (5.1) or a mailbox (5.2) is about the person.
