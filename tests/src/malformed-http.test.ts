@@ -96,9 +96,9 @@ describe('Malformed HTTP', () => {
   it('rejects a body whose Content-Length is too large, before and while it arrives', async () => {
     const tooLarge = `Content-Length: ${1024 * 1024 + 1}`;
     const head = request('POST /api/v1/threads', ['Content-Type: application/json', tooLarge]);
-    await refused(head, 400, /must have at most 1048576 bytes/);
+    await refused(head, 400, /must have at most 1,048,576 bytes/);
     for (const size of [1024 * 1024 + 1, 16 * 1024 * 1024])
-      await refused(create('x'.repeat(size)), 400, /must have at most 1048576 bytes/);
+      await refused(create('x'.repeat(size)), 400, /must have at most 1,048,576 bytes/);
   });
 
   it('rejects a chunked body once it is too large', async () => {
@@ -107,7 +107,7 @@ describe('Malformed HTTP', () => {
       'Transfer-Encoding: chunked',
     ]);
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
-    await refused(head + chunk.repeat(17), 400, /must have at most 1048576 bytes/);
+    await refused(head + chunk.repeat(17), 400, /must have at most 1,048,576 bytes/);
   });
 
   it('rejects headers that are too large with the error envelope, even if the client keeps sending', async () => {

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, invalid, notFound, ServiceError } from '../domain/errors.ts';
+import { counted } from '../domain/text.ts';
 
 export const errorStatus = {
   INVALID_PARAMS: 400,
@@ -62,7 +63,7 @@ function toServiceError(error: FastifyError, bodyLimit: number | undefined): Ser
   if (error instanceof ServiceError) return error;
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return invalid(`body: must have at most ${bodyLimit} bytes.`);
+      return invalid(`body: must have at most ${counted(bodyLimit!, 'byte')}.`);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return invalid('Content-Type: must be application/json, in UTF-8.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

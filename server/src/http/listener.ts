@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { type Limits, limits, timerMsMax } from '../domain/limits.ts';
+import { counted } from '../domain/text.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 
 export interface ListenerOptions extends Pick<ConnectionOptions, 'refused'> {
@@ -105,7 +106,7 @@ function ignoreSocketErrors(server: Server): void {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: `The request line and headers exceed ${headerBytesMax} bytes.`,
+  HPE_HEADER_OVERFLOW: `The request line and headers exceed ${counted(headerBytesMax, 'byte')}.`,
   ERR_HTTP_REQUEST_TIMEOUT: tooSlow,
 };
 

@@ -104,7 +104,7 @@ describe('Every route of the console', () => {
       assert.match(largest.body.error.message, /padding|is required/, url);
       const answer = await stranger.call(method, url, { body: sized(16_385) });
       assert.equal(answer.status, 400, url);
-      assert.equal(answer.body.error.message, 'body: must have at most 16384 bytes.', url);
+      assert.equal(answer.body.error.message, 'body: must have at most 16,384 bytes.', url);
     }
   });
 

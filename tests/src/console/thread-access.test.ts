@@ -70,7 +70,7 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
         [{ value: 'up' }, /messageId: is required/],
         [{ messageId }, /value: is required/],
         [{ messageId, value: 'sideways' }, /value/],
-        [{ messageId, value: 'down', comment: 'x'.repeat(1001) }, /comment: must have at most 1000/],
+        [{ messageId, value: 'down', comment: 'x'.repeat(1001) }, /comment: must have at most 1,000/],
         [{ messageId, value: 'down', comment: 'a\0b' }, /comment: .*NUL/],
       ] as const)
         assertRefused(await rate(ada, thread.id, body), 400, fault);

@@ -55,7 +55,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
         [{}, /prompt: is required/],
         [{ prompt: '' }, /prompt: must have at least 1/],
         [{ prompt: 'a\0b' }, /prompt: .*NUL/],
-        [{ prompt: 'x'.repeat(100_001) }, /prompt: must have at most 100000/],
+        [{ prompt: 'x'.repeat(100_001) }, /prompt: must have at most 100,000/],
         [{ prompt: 'x', title: '' }, /title:/],
         [{ prompt: 'x', title: 'y'.repeat(501) }, /title:/],
         [{ prompt: 'x', accountId: 'y'.repeat(256) }, /accountId:/],

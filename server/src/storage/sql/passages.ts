@@ -19,7 +19,7 @@ const isCovered = sql`organization_id = :organizationId AND account_key IN ('', 
 const findCorpora = statement('find-corpora')`SELECT number, passages FROM corpus WHERE ${isCovered}`;
 // A left join, so that PostgreSQL does not read the passages of all documents first.
 const readFound = statement('read-passages')`
-  SELECT number, coalesce(kept_id, document.id) AS "documentId", name, title, url, heading, text
+  SELECT coalesce(kept_id, document.id) AS "documentId", name, title, url, number, heading, text
   FROM json_each(:passages) AS entry CROSS JOIN passage
   LEFT JOIN document ON document.organization_id = passage.organization_id AND document.id = document_id
   WHERE passage.organization_id = :organizationId AND number = CAST(entry.value ->> 'number' AS bigint)

@@ -68,7 +68,7 @@ export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
       if (period !== 'mail' && !members.has(userId)) return 'counted';
       const count = (user: string) => {
         const known = promptUse.get(`${period} ${user}`);
-        const latestStart = startedAt + dayMs;
+        const latestStart = startedAt + (period === 'minute' ? 60_000 : dayMs);
         const isCurrent = known && known.startedAt >= startedAt && known.startedAt <= latestStart;
         const next = isCurrent ? { ...known, prompts: known.prompts + 1 } : { startedAt, prompts: 1 };
         promptUse.set(`${period} ${user}`, next);
