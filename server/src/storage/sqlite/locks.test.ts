@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -78,6 +78,21 @@ describe('The worker lock', () => {
       other.stdin.end();
       await once(other, 'exit');
     }
+  });
+
+  it('is not granted on a file that the user may only read', () => {
+    const file = join(folder, 'skein.db-worker');
+    writeFileSync(file, '');
+    chmodSync(file, 0o444);
+    chmodSync(folder, 0o755);
+    const program = `
+      const { createWorkerLock } = await import(${JSON.stringify(import.meta.resolve('./locks.ts'))});
+      // No permission stops root.
+      if (process.getuid() === 0) process.setuid(65534);
+      const lock = createWorkerLock(${JSON.stringify(join(folder, 'skein.db'))});
+      await lock.join(async () => console.log('alone')).catch((error) => console.log(error.message));`;
+    const said = execFileSync(process.execPath, ['--input-type=module', '--eval', program]);
+    assert.equal(String(said), `EACCES: permission denied, access '${file}'\n`);
   });
 
   it('does nothing for a worker that has joined already', async () => {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import type { Database } from './database.ts';
@@ -100,8 +100,10 @@ export function createWorkerLock(storeFile: string) {
 export const workerFile = (storeFile: string) => `${storeFile}-worker`;
 
 function openLock(file: string, timeout: number): Database {
+  // SQLite would grant every lock on a file that it can only read.
+  if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
   // Not if it exists: closing a descriptor would release the locks that this process has on the file.
-  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  else closeSync(openSync(file, 'a', 0o600));
   return new Sqlite(file, { timeout });
 }
 
