@@ -254,7 +254,18 @@ describe('the extractive model', () => {
 
   it('reads a question after a definition together with it', async () => {
     assert.match((await askAfterReply('What is a skein?', 'And why?')).text, /skein/);
-    assert.match((await askAfterReply('What is a skein?', 'And a ball?')).text, /A ball is wound/);
+  });
+
+  it('defines what is named alone after a definition', async () => {
+    for (const prompt of ['And a ball?', 'What about a ball?', 'How about the ball?', 'Or balls?']) {
+      assert.match(
+        (await askAfterReply('What is a skein?', prompt)).text,
+        /\*\*A ball is wound\.\*\*/,
+        prompt,
+      );
+    }
+    const { text } = await askAfterReply('What is a skein?', 'And a cake?');
+    assert.equal(text, 'I did not find an answer in the documents.');
   });
 
   it('quotes a sentence again if it has what a follow-up question asks for', async () => {

@@ -51,7 +51,7 @@ const measured: readonly (readonly [RegExp, RegExp])[] = [
   [/\bwho\b/i, /(?<!\bThe )\b(?!The )\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+/u],
   [/\bhow (?:many|much|old|far|often|big|large)\b|\b(?:maximum|minimum|largest|smallest)\b/i, /\d/],
 ];
-const definitionAsked =
+export const definitionAsked =
   /^(?:and )?(?:what(?: is|['’]s| are| does) )?(?:an? |the )?([\w-]+(?: [\w-]+)?)(?: mean| stand for)?\s*\?*$/i;
 
 /**

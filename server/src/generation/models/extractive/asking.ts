@@ -1,6 +1,6 @@
 import type { ConversationTurn } from '../../../domain/conversation.ts';
 import { sentencesOf } from '../../reading/passage-parts.ts';
-import { conceptsOf } from '../../retrieval/question.ts';
+import { conceptsOf, definitionAsked } from '../../retrieval/question.ts';
 
 /** A short prompt is read in full. Of a long one, only the questions at its end or else its beginning are read. */
 const headLengthMax = 2_000;
@@ -27,13 +27,21 @@ export function questionsOf(conversation: readonly ConversationTurn[]): Question
   if (previousAt >= 0 && isFollowUp(prompt)) {
     const replies = conversation.slice(previousAt).filter(({ role }) => role === 'assistant');
     const earlierReplies = replies.map(({ content }) => content).join('\n');
-    return [{ text: prompt, context: readable(conversation[previousAt]!.content), earlierReplies }];
+    return [{ ...followUpOf(prompt, readable(conversation[previousAt]!.content)), earlierReplies }];
   }
   return partsOf(prompt.replace(joint, ''));
 }
 
 /** Words that connect a question to the previous one. */
 const joint = /^(?:(?:and|but|or|so|also|then|well|ok(?:ay)?)\b[\s,]*)+(?=.*\p{L})/iu;
+const bareThing = /^(?:(?:what|how) about )?(?:(?:an?|the) )?(\p{L}[\p{L}-]*(?: [\p{L}-]+)?)\s*\?*$/iu;
+
+/** 'And a cake?' after 'What is a hank?' asks what a cake is. Otherwise ('And why?') the previous question is the context. */
+function followUpOf(prompt: string, previous: string): Question {
+  const thing = bareThing.exec(prompt.replace(joint, ''))?.[1] ?? '';
+  const isDefined = conceptsOf(thing).length > 0 && definitionAsked.test(previous);
+  return isDefined ? { text: `What is ${thing}?`, context: '' } : { text: prompt, context: previous };
+}
 
 function readable(prompt: string): string {
   if (prompt.length <= headLengthMax) return prompt.trim();
