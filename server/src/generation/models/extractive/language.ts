@@ -24,15 +24,15 @@ const frequentWords: Readonly<Record<string, string>> = {
 
 /** In this order: Japanese is written in Chinese characters as well. */
 const scripts: readonly (readonly [string, RegExp])[] = [
-  ['Japanese', /[\p{Script=Hiragana}\p{Script=Katakana}]/u],
-  ['Chinese', /\p{Script=Han}/u],
-  ['Korean', /\p{Script=Hangul}/u],
-  ['Russian or another language in Cyrillic', /\p{Script=Cyrillic}/u],
-  ['Greek', /\p{Script=Greek}/u],
-  ['Arabic', /\p{Script=Arabic}/u],
-  ['Hebrew', /\p{Script=Hebrew}/u],
-  ['Hindi or another language in Devanagari', /\p{Script=Devanagari}/u],
-  ['Thai', /\p{Script=Thai}/u],
+  ['Japanese', /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
+  ['Chinese', /\p{Script=Han}/gu],
+  ['Korean', /\p{Script=Hangul}/gu],
+  ['Russian or another language in Cyrillic', /\p{Script=Cyrillic}/gu],
+  ['Greek', /\p{Script=Greek}/gu],
+  ['Arabic', /\p{Script=Arabic}/gu],
+  ['Hebrew', /\p{Script=Hebrew}/gu],
+  ['Hindi or another language in Devanagari', /\p{Script=Devanagari}/gu],
+  ['Thai', /\p{Script=Thai}/gu],
 ];
 /** Which part of a text's letters must be of a script. */
 const scriptShare = 0.3;
@@ -47,10 +47,8 @@ for (const [language, words] of Object.entries(frequentWords)) {
 
 /** The language of a text, if its script or its most frequent words identify one. */
 export function languageOf(text: string): string | undefined {
-  const letters = text.match(/\p{L}/gu) ?? [];
-  const script = scripts.find(
-    ([, pattern]) => letters.filter((letter) => pattern.test(letter)).length > scriptShare * letters.length,
-  );
+  const letters = count(text, /\p{L}/gu);
+  const script = scripts.find(([, pattern]) => count(text, pattern) > scriptShare * letters);
   if (script !== undefined) return script[0];
   const scores = new Map<string, number>();
   for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
@@ -59,4 +57,8 @@ export function languageOf(text: string): string | undefined {
   }
   const [[language, score] = ['', 0], [, next] = ['', 0]] = [...scores].sort(([, a], [, b]) => b - a);
   return score >= scoreMin && score > next ? language : undefined;
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
 }
