@@ -99,7 +99,7 @@ function partsOf(document: readonly Block[]): Part[] {
     const level = read.kind === 'term' ? termLevel : read.level;
     // Questions in a row share the answer, and terms the description.
     const isShared = isFirst && level >= questionLevel && level === label.level;
-    if (isShared && read.text !== '' && label.text.length < headingLengthMax) {
+    if (isShared && read.text !== '') {
       label.text += `${level === termLevel ? ', ' : ' '}${read.text}`;
     } else if (read.text !== '' || isDescription) {
       const outer = [...above, label].filter((one) => one.level < level);
@@ -109,10 +109,10 @@ function partsOf(document: readonly Block[]): Part[] {
   return parts;
 }
 
-/** Removes the heading that repeats the document's title, if it is the only one of the first level. */
+/** Removes the heading that repeats the document's title, if it is short and the only one of the first level. */
 function hideTitle(parts: readonly Part[], title: string): void {
   const [only, another] = parts.flatMap(({ label }) => (label.level === 1 ? [label] : []));
-  if (only === undefined || another !== undefined) return;
+  if (only === undefined || another !== undefined || only.text.length > headingLengthMax) return;
   const [one, other] = [only.text.toLowerCase(), title.toLowerCase()];
   if (one.includes(other) || other.includes(one)) only.text = '';
 }

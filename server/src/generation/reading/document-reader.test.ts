@@ -271,6 +271,8 @@ describe('reading any file', () => {
     assert.equal([...last.heading].length, 200 + ' › Below'.length);
     assert.match(last.heading, /^word word .*… › Below$/);
     assert.ok(passages.filter(({ text }) => text.startsWith('word')).length > 5);
+    const titled = await read('a.md', `---\ntitle: Word\n---\n# ${long} end\n\nText.`);
+    assert.match(titled.passages.at(-1)!.text, /word end\n\nText\.$/);
     const html = (href: string) =>
       read('a.html', `<title>${long}</title><link rel="canonical" href="${href}"><p>Text.</p>`);
     const base = 'https://example.com/';

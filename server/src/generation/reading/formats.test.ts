@@ -145,7 +145,9 @@ describe('reading plain text', () => {
   );
 
   it('keeps long questions that share an answer', async () => {
-    const questions = ['first', 'second'].map((name) => `Is the ${name} one ${'very '.repeat(25)}long?`);
+    const questions = ['first', 'second', 'third'].map(
+      (name) => `Is the ${name} one ${'very '.repeat(25)}long?`,
+    );
     const { passages } = await readText('faq.txt', `${questions.join('\n\n')}\n\nYes.`);
     assert.deepEqual(
       passages.map(({ text }) => text),
