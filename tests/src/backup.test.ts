@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import {
   copyFileSync,
@@ -130,6 +131,30 @@ describe('skein backup', () => {
     });
     assert.equal(exitCode, 0, stderr);
     assert.equal(readFileSync(left, 'utf8'), 'unfinished');
+  });
+
+  it('is written to a folder that may not be listed', async () => {
+    const folder = temporaryFolder();
+    const script = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+      const { readdirSync } = fs;
+      fs.readdirSync = (path, ...options) => {
+        if (path === ${JSON.stringify(folder)}) throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+        return readdirSync(path, ...options);
+      };
+      syncBuiltinESMExports();`;
+    const { exitCode, stderr } = await runSkein(service.folder, ['backup', join(folder, 'copy.db')], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
+    });
+    assert.equal(exitCode, 0, stderr);
+    assert.deepEqual(readdirSync(folder), ['copy.db']);
+  });
+
+  it('follows no link that looks like a lock of a killed backup', async () => {
+    const folder = temporaryFolder();
+    const target = join(temporaryFolder(), 'created');
+    symlinkSync(target, join(folder, `copy.db.partial-${randomUUID()}-lock`));
+    await service.skein('backup', join(folder, 'copy.db'));
+    assert.equal(existsSync(target), false);
   });
 
   it('removes what a killed backup left in the folder, and nothing of one that still runs', async () => {

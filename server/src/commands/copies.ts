@@ -189,7 +189,7 @@ function removePartial(partial: string): void {
 
 /** Removes what killed backups left in the folder: they no longer hold their locks. */
 function removeAbandoned(folder: string, lockFile: (file: string) => (() => void) | undefined): void {
-  for (const name of readdirSync(folder).filter((each) => /\.partial-[\da-f-]{36}-lock$/.test(each))) {
+  for (const name of locksIn(folder)) {
     try {
       const unlock = lockFile(join(folder, name));
       if (unlock !== undefined) removePartial(join(folder, name.slice(0, -lockEnding.length)));
@@ -197,6 +197,17 @@ function removeAbandoned(folder: string, lockFile: (file: string) => (() => void
     } catch {
       // Another user's, for example.
     }
+  }
+}
+
+function locksIn(folder: string): string[] {
+  try {
+    // No links: to lock one would create the file that it names.
+    const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+    return files.map(({ name }) => name).filter((name) => /\.partial-[\da-f-]{36}-lock$/.test(name));
+  } catch {
+    // The user may write to the folder, but not list it.
+    return [];
   }
 }
 
