@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import childProcess, { execFileSync, spawnSync } from 'node:child_process';
 import fs, {
   existsSync,
   mkdirSync,
@@ -76,6 +76,27 @@ describe('A build of the console', () => {
     const [{ code, output }] = warned as [(typeof warned)[0]];
     assert.deepEqual([warned.length, code, output.length], [1, 1, 2000]);
     assert.match(output, /^\.+Cannot find vite$/);
+  });
+
+  it('does not stop the service if its output cannot be read', async (test) => {
+    const broken = mkdtempSync(join(tmpdir(), 'skein-build-'));
+    writeFileSync(join(broken, 'build.ts'), 'process.exit(1);');
+    const { spawn } = childProcess;
+    const spawned = test.mock.method(childProcess, 'spawn', (...args: Parameters<typeof spawn>) => {
+      const build = spawn(...args);
+      build.stderr!.destroy(new Error('EIO'));
+      return build;
+    });
+    syncBuiltinESMExports();
+    test.after(() => {
+      rmSync(broken, { recursive: true });
+      spawned.mock.restore();
+      syncBuiltinESMExports();
+    });
+    const warn = test.mock.fn();
+    const log = { info() {}, warn } as unknown as Log;
+    await buildBeside(log, broken, 'the console', new AbortController().signal).ended;
+    assert.deepEqual(warn.mock.calls[0]?.arguments[0], { code: 1, output: '' });
   });
 
   it('runs in one process at a time, even after one was killed', () => {

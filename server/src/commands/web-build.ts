@@ -90,9 +90,12 @@ async function outcomeOf(build: ChildProcess): Promise<{ code: number | null; ou
   const exited = once(build, 'close').catch(() => [null]);
   let output = '';
   // Missing if the process has no file descriptors left.
-  build.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    output = (output + text).slice(-2000);
-  });
+  build.stderr
+    ?.setEncoding('utf8')
+    .on('error', () => {})
+    .on('data', (text: string) => {
+      output = (output + text).slice(-2000);
+    });
   const [code] = await exited;
   return { code, output };
 }
