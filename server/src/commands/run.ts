@@ -1,8 +1,10 @@
 import { Option } from 'commander';
-import { type Config, readConfig, readRemoteConfig } from '../config/config.ts';
+import { type Config, ConfigError, readConfig, readRemoteConfig } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
+import { ServiceError } from '../domain/errors.ts';
 import { explainFault } from '../domain/store-fault.ts';
 import type { Arguments, BareCommand, ProcessCommand, Result, StoreCommand } from './command.ts';
+import { UsageError } from './command.ts';
 import { runCommandLine, type Sections } from './command-line.ts';
 import { jsonLine, paint, printableLines, render } from './output.ts';
 import { type RemoteCommand, RemoteFailure, runRemoteCommand } from './remote/remote-command.ts';
@@ -134,9 +136,14 @@ async function namingStore<T>({ store }: Config, work: Promise<T>): Promise<T> {
   }
 }
 
+const expected = [ServiceError, ConfigError, UsageError, RemoteFailure];
+
 /** Prints one sentence to standard error that says what to do. Returns the exit code. */
 export function complain(error: unknown): number {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${paint('red', 'skein:', process.stderr)} ${printableLines(message)}\n`);
+  // Only the stack: other properties of an error may hold an address with its password.
+  if (process.env.SKEIN_LOG_LEVEL === 'debug' && !expected.some((kind) => error instanceof kind))
+    process.stderr.write(`${(error as Error).stack}\n`);
   return error instanceof RemoteFailure ? error.exitCode : 1;
 }
