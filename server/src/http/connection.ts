@@ -44,6 +44,8 @@ export class Connection {
   #current: ServerResponse | undefined;
   #startedAt = 0;
   readonly #waiting: ServerResponse[] = [];
+  /** Whether the first waiting request arrived while none was handled. */
+  #isFirst = false;
   #refusal: string | undefined;
   /** How many bytes belong at least to the body that is arriving. They are parsed in one go. */
   #bodyBytes = 0;
@@ -60,7 +62,11 @@ export class Connection {
     // Node calls this after a response with `Connection: close`.
     socket.destroySoon = () => this.#close();
     const [parse] = socket.listeners('data') as ((data: Buffer) => void)[];
-    socket.removeAllListeners('data').on('data', (data) => this.#parseInSlices(data, parse!));
+    socket.removeAllListeners('data').on('data', (data) => {
+      this.isUnused = false;
+      this.#parseInSlices(data, parse!);
+      if (this.#isFirst) this.#startFirst();
+    });
   }
 
   get isIdle(): boolean {
@@ -79,8 +85,7 @@ export class Connection {
     if (ambiguity !== undefined) this.refuse(ambiguity);
     else if (this.isIdle) {
       this.#waiting.push(response);
-      // By then Node has parsed what it read, and it is known whether requests are pipelined.
-      process.nextTick(() => this.#startFirst());
+      this.#isFirst = true;
     } else {
       if (this.#waiting.length === 0) this.#continueAfterCurrent();
       this.#waiting.push(response);
@@ -124,7 +129,6 @@ export class Connection {
   /** Stops when enough requests wait. The rest of the data is read again when the socket resumes. */
   #parseInSlices(data: Buffer, parse: (data: Buffer) => void): void {
     const socket = this.#socket;
-    this.isUnused = false;
     let to = 0;
     for (let from = 0; from < data.length; from = to) {
       if (socket.destroyed || this.#isClosing || this.#refusal !== undefined) return;
@@ -147,7 +151,9 @@ export class Connection {
     });
   }
 
+  /** What was read is parsed by now: it is known whether requests are pipelined. */
   #startFirst(): void {
+    this.#isFirst = false;
     if (this.#waiting.length > 1) takeTurn(pipelined, () => this.#startNext());
     else if (this.#waiting.length === 1) this.#startNext();
   }
