@@ -32,7 +32,7 @@ interface SyncGroup {
 const commitMs = 2;
 /** A sync does not wait for more commits than this. */
 const commitsPerSync = 8;
-/** So many durable writes are committed while a sync runs. Fewer wait for its end: a commit costs as much as one of them. */
+/** Fewer durable writes than this wait for the end of a running sync: a commit costs as much as one of them. */
 const gatheredMin = 8;
 /** How many durable writes are answered in one turn of the event loop. */
 const answersPerTurn = 8;
@@ -283,8 +283,6 @@ export class CommitQueue {
   async #syncThenAnswer(group: SyncGroup): Promise<void> {
     this.#unsynced = undefined;
     this.#syncing = group;
-    // Nobody may be waiting for it.
-    group.synced.promise.catch(() => {});
     try {
       await this.#sync();
     } catch (error) {
@@ -329,6 +327,7 @@ function runWrite(write: Write, clock: CommitClock): void {
 
 function failGroup({ writes, synced }: SyncGroup, error: unknown): void {
   for (const write of writes) write.reject(error);
+  // Nobody may be waiting for it.
   synced.promise.catch(() => {});
   synced.reject(error);
 }

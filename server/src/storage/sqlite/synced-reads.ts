@@ -3,8 +3,9 @@ import type { CommitQueue, Scope } from './commit-queue.ts';
 
 /**
  * Callers poll, so a read must not show a commit that a power cut could take back. A method that names an organization
- * returns only when every commit that it may have seen is on the disk: it waits for one sync at most, and not for other
- * organizations or, if it names a thread, other threads. Methods that name none do not wait, such as admissions and sweeps.
+ * returns only when every commit that it may have seen is on the disk: it waits for the running sync and the next one at most,
+ * and not for other organizations or, if it names a thread, other threads. Methods that name none do not wait, such as
+ * admissions and sweeps.
  */
 export function syncedReads(store: Store, commits: CommitQueue): Store {
   async function callInScope(scope: Scope, call: () => Promise<unknown>): Promise<unknown> {
