@@ -39,6 +39,8 @@ export function ThreadRows({ list, scope }: { list: ThreadList; scope: 'mine' | 
 }
 
 function ThreadRow({ thread, scope }: { thread: Json<'threadRow'>; scope: 'mine' | 'published' }) {
+  const title = shownTitle(thread.title);
+  const marked = title === thread.title && thread.found;
   return (
     <li>
       <Link
@@ -49,7 +51,7 @@ function ThreadRow({ thread, scope }: { thread: Json<'threadRow'>; scope: 'mine'
         onKeyDown={moveWithArrows}
       >
         <span className={classes.title} dir="auto">
-          {thread.found === null ? shownTitle(thread.title) : <Segments of={thread.found.title} />}
+          {marked ? <Segments of={marked.title} /> : title}
         </span>
         <span className={classes.line} dir="auto">
           {thread.found?.text ? <Segments of={thread.found.text} /> : lineOf(thread)}

@@ -4,6 +4,7 @@ import type { Browser, Locator } from 'playwright-core';
 import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { ask, at, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
+import { eventually } from '../eventually.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
@@ -56,7 +57,7 @@ describe('A thread in the console', () => {
 
   it('is called Untitled everywhere if its title has no visible character', async () => {
     const { page } = window;
-    const { id } = (await ask(world.ada, '#say Here.', { title: '\u200B' })).thread;
+    const { id } = (await ask(world.ada, '#say Nameless.', { title: '\u200B' })).thread;
     await untilEnded(world.ada, id);
     await page.goto(`/threads/${id}`);
     await shown(heading(page, /^Untitled/));
@@ -64,6 +65,13 @@ describe('A thread in the console', () => {
     await page.goto('/');
     await shown(page.getByTestId('threads').getByRole('link', { name: /^Untitled/ }));
     await shown(page.getByRole('navigation').getByRole('link', { name: /^Untitled/ }));
+    await eventually(
+      async () => assertDone(await world.ada.get('/threads?search=nameless')).threads,
+      ({ length }) => length > 0,
+    );
+    await page.goto('/?search=nameless');
+    await shown(page.getByTestId('threads').getByRole('link', { name: /^Untitled/ }));
+    await shown(page.getByTestId('threads').locator('mark').first());
     window.assertFaultless();
   });
 
