@@ -62,10 +62,11 @@ export async function copyStore(
   }
   const tables: CopiedTable[] = [];
   for (const table of archiveTables) {
-    const ignored = Object.keys(table.columns).filter((column) => {
+    const ignored: Record<string, null> = {};
+    for (const column in table.columns) {
       const name = `${table.name}.${column}`;
-      return target.derived.has(name) || (renumbers && name === 'thread.sequence');
-    });
+      if (target.derived.has(name) || (renumbers && name === 'thread.sequence')) ignored[column] = null;
+    }
     let checksum = '';
     for await (const { rows, after, limit } of batchesOf(source, table)) {
       onProgress(done, all, `comparing ${table.name}`);
@@ -148,6 +149,6 @@ function nextLimit(rows: readonly Row[], limit: number): number {
   return Math.max(1, Math.min(rowsMax, 4 * limit, Math.floor((batchLength / length) * rows.length)));
 }
 
-function encoded(rows: readonly Row[], ignored: readonly string[]): string {
-  return JSON.stringify(rows, (name, value) => (ignored.includes(name) ? null : value));
+function encoded(rows: readonly Row[], ignored: Row): string {
+  return JSON.stringify(rows.map((row) => ({ ...row, ...ignored })));
 }

@@ -107,6 +107,7 @@ export const setLockTimeout = sql`set_config('lock_timeout', :lockMs::text, true
 const sharedLockMs = 300;
 /** How long the calls of one organization then wait for it. */
 export const isolatedLockMs = 10_000;
+
 /** The values of `askedWith` and `askedLocking`. */
 export function askedValues(
   statement: Statement,
