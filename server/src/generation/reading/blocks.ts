@@ -97,10 +97,11 @@ function partsOf(document: readonly Block[]): Part[] {
       continue;
     }
     const level = read.kind === 'term' ? termLevel : read.level;
-    // Questions in a row share the answer, and terms the description.
-    const isShared = isFirst && level >= questionLevel && level === label.level;
-    if (isShared && read.text !== '') {
-      label.text += `${level === termLevel ? ', ' : ' '}${read.text}`;
+    // Questions in a row share the answer. Terms share the description as far as they fit into one label.
+    const together = `${label.text}${level === termLevel ? ', ' : ' '}${read.text}`;
+    const canShare = level === termLevel ? together.length <= headingLengthMax : level === questionLevel;
+    if (isFirst && canShare && level === label.level && read.text !== '') {
+      label.text = together;
     } else if (read.text !== '' || isDescription) {
       const outer = [...above, label].filter((one) => one.level < level);
       parts.push({ above: outer, label: { level, text: read.text }, blocks: [] });

@@ -225,6 +225,12 @@ describe('reading HTML', () => {
     ['a.html', '<dl><dt>One<dt>Two</dl><p>Text.'],
     [': One, Two', ': Text.'],
   );
+  const longTerms = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(80));
+  reads(
+    'shares a description among terms as far as they fit into one label',
+    ['a.html', `<dl>${longTerms.map((term) => `<dt>${term}`).join('')}<dd>Meaning.</dl>`],
+    [`: ${longTerms.slice(0, 2).join(', ')}`, `: ${longTerms.slice(2).join(', ')}\nMeaning.`],
+  );
   reads(
     'reads layout tables as ordinary blocks',
     ['a.html', '<table><tr><td><h2>A</h2><p>One.<td><table><tr><td>K<td>V</table></table>'],
