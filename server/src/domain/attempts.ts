@@ -73,7 +73,10 @@ const noteEveryMs = 15 * 60_000;
 const peopleMax = 10_000;
 const placesMax = 100;
 
-/** For the audit log. Written outside of requests, so that timing does not reveal which addresses exist. */
+/**
+ * Counts failed sign-ins by the address that was tried, for the audit log: the first is due at once, later ones together.
+ * They are written outside of requests, so that timing does not reveal which addresses exist.
+ */
 export class FailedSignIns {
   readonly #now: () => number;
   readonly #failures = new Map<string, FailedSignIn>();

@@ -53,7 +53,7 @@ interface Hit {
 
 export type HitFinder = ReturnType<typeof hitFinder>;
 
-/** Finds the words that were searched for in a text. */
+/** Finds in a text the words that were searched for. */
 export function hitFinder({ terms, last }: SearchedWords, { wordsOf, termOf }: Vocabulary) {
   const searched = new Set(last === undefined ? terms : [...terms, last.term]);
   const prefix = last?.prefix;

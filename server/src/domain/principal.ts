@@ -28,7 +28,7 @@ export function canBeReadBy(thread: Thread, userId: UserId | null): boolean {
   return thread.deletedAt === null && (thread.published || thread.userId === userId);
 }
 
-/** §7: an unreadable thread is not found, a readable one forbidden. `action` is as in "Only the creator can …". */
+/** §7: an unreadable thread is not found, a readable one forbidden. `action`: what only the creator of a thread can do. */
 export function changeRefused(
   principal: Principal,
   thread: Thread | undefined,

@@ -2,8 +2,9 @@
 export interface Timers {
   /** Milliseconds since some moment. Unlike the wall clock, it is never set. */
   steadyMs(): number;
-  /** Calls back once after `ms`, or `every` so often. Returns a function that cancels it. */
+  /** Calls back once after `ms`. Returns a function that cancels it. */
   after(ms: number, callback: () => void): () => void;
+  /** Calls back every `ms`. Returns a function that cancels it. */
   every(ms: number, callback: () => void): () => void;
   /** At least 0 and less than 1. */
   random(): number;

@@ -118,7 +118,7 @@ export async function removeDocument(change: Change, documentId: string): Promis
 /** A call ends with the document that reaches this number: as many as the largest document may have by default. */
 const removedPassagesMax = fixed.documentPassagesMax.default;
 
-/** One by one, each with its audit entry, until enough passages for one call are gone. `handled`: how many ids it tried. */
+/** Removes documents one by one until enough passages for one call are gone. `handled`: how many of the ids it has tried. */
 export async function removeDocuments(
   change: Change,
   documentIds: readonly string[],

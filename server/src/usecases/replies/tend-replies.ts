@@ -17,7 +17,10 @@ export const failureTexts: FailureTexts = {
   abandoned: 'The process that wrote the reply died, or lost touch with the store, in every attempt.',
 };
 
-/** Handles what no signal of this process reports. `leases`: whether to end expired ones. Returns the failed replies. */
+/**
+ * Handles what no signal of this process reports: deadlines, leases of dead workers, and replies that other processes
+ * ended. `leases`: whether to end expired leases (see `leaseWatch`). Returns the replies that it failed.
+ */
 export async function tendReplies(context: Context, round: number, leases = true): Promise<FailedReply[]> {
   const { store, replySignals, limits } = context;
   const failed = await store.sweepReplies(failureTexts, { attemptsMax: limits.replyAttempts, leases });
