@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { formatBytes } from '../domain/limits.ts';
 import { explainFault } from '../domain/store-fault.ts';
 import type { Diagnosis } from '../storage/store.ts';
 import { surveyRetention } from '../usecases/organization/removal.ts';
@@ -83,7 +84,7 @@ const freeBytesMin = 256 * 1024 * 1024;
 function checkDisk(storeFile: string): string {
   const { bavail, bsize } = statfsSync(dirname(storeFile));
   const free = bavail * bsize;
-  const amount = `${Math.floor(free / 1024 / 1024)} MiB free next to ${storeFile}`;
+  const amount = `${formatBytes(free)} free next to ${storeFile}`;
   if (free < freeBytesMin) throw new Error(`${amount}: free space, or writes will soon fail`);
   return amount;
 }
