@@ -11,7 +11,10 @@ test('a prompt without a topic asks something if a question mark follows a lette
 });
 
 test('a question about the model itself asks nothing about the documents', () => {
-  for (const prompt of ['Who are you?', 'What can you do for me?']) isNoQuestion(prompt);
+  for (const prompt of ['Who are you?', 'What do you do?', 'What can you help me with?'])
+    isNoQuestion(prompt);
+  for (const prompt of ['What do you do about lost parcels?', 'What can you do with a hank?'])
+    isQuestion(prompt);
 });
 
 test('a long prompt is read once', () => {

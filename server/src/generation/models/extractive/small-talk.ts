@@ -17,7 +17,7 @@ const replies: readonly (readonly [RegExp, Reply])[] = [
   [/^how are you(?: doing| today)?[\s?!.]*$/i, `I’m fine, thanks. ${about} What would you like to know?`],
   [/^(?:good ?bye|bye|see you|ciao)[\s!.]*$/i, 'Goodbye!'],
   [
-    /^(?:so[\s,]+)?(?:who|what) are you[\s?!.]*$|^what (?:can|do|could) you (?:do|help|answer)\b.{0,30}$|^(?:how )?can you help(?: me)?[\s?!.]*$|^help(?: me)?[\s?!.]*$|^what (?:can|could|should|may) i ask(?: you)?(?: about)?[\s?!.]*$|^what (?:do you know|are you for|documents do you (?:have|know))(?: about)?[\s?!.]*$|^what (?:is|are) (?:in )?(?:the|your|these) documents(?: about)?[\s?!.]*$/i,
+    /^(?:so[\s,]+)?(?:who|what) are you[\s?!.]*$|^what (?:can|do|could) you (?:do|help|answer)(?: (?:me|us|for|with|about|here|today|questions?))*[\s?!.]*$|^(?:how )?can you help(?: me)?[\s?!.]*$|^help(?: me)?[\s?!.]*$|^what (?:can|could|should|may) i ask(?: you)?(?: about)?[\s?!.]*$|^what (?:do you know|are you for|documents do you (?:have|know))(?: about)?[\s?!.]*$|^what (?:is|are) (?:in )?(?:the|your|these) documents(?: about)?[\s?!.]*$/i,
     selfDescription,
   ],
 ];
