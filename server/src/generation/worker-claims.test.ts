@@ -77,7 +77,6 @@ describe('The claims of the reply worker', () => {
     assert.ok(place);
     assert.equal(claims, 0);
     place.take();
-    worker.wake();
     assert.equal((await until(waiting.reply, ended)).status, 'completed');
   });
 

@@ -96,6 +96,7 @@ export class ReplyWorker implements ReplyTaker {
     const leave = () => {
       this.#reserved -= 1;
       this.#count(organization, -1);
+      if (this.#moreWaiting) this.wake();
     };
     const token = 1 + Math.floor(this.#context.timers.random() * tokenMax);
     return {
