@@ -62,15 +62,10 @@ const unnamed: TokenAddresses = {
 };
 
 /** Another process: it has its own store connection, cache and clock. */
-function node({
-  addresses = unnamed,
-  aheadMs = 0,
-  rememberedMax,
-}: {
-  addresses?: TokenAddresses;
-  aheadMs?: number;
-  rememberedMax?: number;
-} = {}): AccessTokens {
+function node(
+  options: { addresses?: TokenAddresses; aheadMs?: number; rememberedMax?: number } = {},
+): AccessTokens {
+  const { addresses = unnamed, aheadMs = 0, rememberedMax } = options;
   return createAccessTokens(openStore(), addresses, () => nowMs + aheadMs, randomUUID, rememberedMax);
 }
 
