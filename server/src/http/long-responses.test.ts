@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chunksInTurns } from './long-responses.ts';
+import { chunksInTurns, whileAdmitted } from './long-responses.ts';
 
 describe('The pieces of a body', () => {
   it('are sent in bounded chunks, each requested after the previous one was consumed', async () => {
@@ -21,5 +21,18 @@ describe('The pieces of a body', () => {
     assert.equal(chunks[0]?.toString(), '{"a":');
     const expected = Buffer.concat([Buffer.from('{"a":'), large, Buffer.from(','), large, Buffer.from('}')]);
     assert.ok(Buffer.concat(chunks).equals(expected));
+  });
+
+  it('are sent after one check for each part that follows the first', async () => {
+    const order: string[] = [];
+    const [one, two, three] = ['one', 'two', 'three'].map((text) => Buffer.from(text)) as [
+      Buffer,
+      Buffer,
+      Buffer,
+    ];
+    const pieces = ['[', '', one, ',', two, ',', three, ']'];
+    for await (const piece of whileAdmitted(pieces, async () => order.push('check')))
+      order.push(String(piece));
+    assert.deepEqual(order, ['[', '', 'one', ',', 'check', 'two', ',', 'check', 'three', ']']);
   });
 });

@@ -66,8 +66,7 @@ export async function* whileAdmitted(pieces: Pieces, recheck: () => Promise<unkn
   let parts = 0;
   for await (const piece of pieces) {
     // Texts only join the parts.
-    if (typeof piece !== 'string') parts += 1;
-    if (parts > 1) await recheck();
+    if (typeof piece !== 'string' && ++parts > 1) await recheck();
     yield piece;
   }
 }
