@@ -207,11 +207,17 @@ describe('skein backup', () => {
   });
 
   it('explains in one sentence why it cannot write, and creates no store', async () => {
-    const unwritable = await runSkein(service.folder, ['backup', 'missing/copy.db']);
+    const nowhere = await runSkein(service.folder, ['backup', 'missing/copy.db']);
+    assert.equal(nowhere.exitCode, 1);
+    assert.match(
+      nowhere.stderr,
+      /^skein: There is no folder .*missing: create it, or choose another path\.\n$/,
+    );
+    const unwritable = await runSkein(service.folder, ['backup', 'data/skein.db/copy.db']);
     assert.equal(unwritable.exitCode, 1);
     assert.match(
       unwritable.stderr,
-      /^skein: .*missing\/copy\.db could not be written \(.*\): nothing was changed\.\n$/,
+      /^skein: .*copy\.db could not be written \(ENOTDIR.*\): nothing was changed\.\n$/,
     );
     const folder = temporaryFolder();
     const storeless = await runSkein(folder, ['backup', 'copy.db']);

@@ -114,6 +114,8 @@ export const commands = [copy, backup];
 
 function rejectExisting(file: string, store: { file: string }, force: boolean): void {
   if (belongsToStore(file, store.file)) throw invalid(`${file} is part of the store: choose another file.`);
+  const folder = dirname(file);
+  if (!existsSync(folder)) throw invalid(`There is no folder ${folder}: create it, or choose another path.`);
   const there = statSync(file, { throwIfNoEntry: false });
   if (there === undefined) return;
   if (!there.isFile()) throw invalid(`${file} is not a file: choose another path.`);
@@ -184,7 +186,13 @@ async function writeWhole(
 const lockEnding = '-lock';
 
 function removePartial(partial: string): void {
-  for (const ending of [...databaseEndings, lockEnding]) rmSync(`${partial}${ending}`, { force: true });
+  for (const ending of [...databaseEndings, lockEnding]) {
+    try {
+      rmSync(`${partial}${ending}`, { force: true });
+    } catch {
+      // The outcome of the backup matters more. The next one tries again.
+    }
+  }
 }
 
 /** Removes what killed backups left in the folder: they no longer hold their locks. */
