@@ -130,7 +130,7 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Whether these are the fields of a thread, which programs show. */
+/** Whether the fields of a thread that programs show are texts. */
 export function isThread({ id, title, createdAt, accountId }: Readonly<Record<string, unknown>>): boolean {
   return [id, title, createdAt, accountId ?? ''].every((value) => typeof value === 'string');
 }
