@@ -263,11 +263,12 @@ describe('The statements of the PostgreSQL store', () => {
   });
 
   it('reads no other passages than those that are asked for', async () => {
-    const { rows: found } = await client.query(
-      'SELECT number::int FROM passage WHERE organization_id = $1 LIMIT 3',
-      [organization],
-    );
-    const numbers = found.map(({ number }) => number as number);
+    let numbers: number[] = [];
+    // Not by the client: the server may add what it has read to the counts after they were reset.
+    await rowsReadBy(async (store) => {
+      const passages = await store.listPassages(organization, 'doc_4', { limit: 3 });
+      numbers = passages.map(({ number }) => number);
+    });
     await rowsReadBy(async (store) =>
       assert.equal((await store.readPassages(organization, numbers)).length, 3),
     );
