@@ -16,6 +16,8 @@ import { addUse } from './requests.ts';
 import { type Sql, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
+type Closed = Pick<Membership, 'organizationId'>;
+
 const replace = statement('replace-invitation')`
   INSERT INTO invitation (organization_id, user_id, token_hash, by_operator, resets, requested, created_at, expires_at,
     mail_state, sealed_link, mail_due_at)
@@ -98,8 +100,7 @@ export const invitations = (store: Transactions): Invitations => ({
     const settleMemberships = plan.keepsMemberships ? proveMemberships : closeMemberships;
     const settled = yield* voidPasswords(userId, plan.voided, settleMemberships);
     if (plan.endsSessions) yield* endSessions(userId, { proof: 'sso' });
-    if (plan.closesOthers)
-      settled.push(...(yield* rows<Membership>(closeOthers, { userId, organizationId })));
+    if (plan.closesOthers) settled.push(...(yield* rows<Closed>(closeOthers, { userId, organizationId })));
     if (plan.nowProven !== undefined) {
       yield* run(prove, { passwordId: plan.nowProven });
       yield* run(proveMemberships, { passwordId: plan.nowProven });
