@@ -112,7 +112,7 @@ export class AccessTokens implements Credential {
 function readToken(answer: Answer, request: string, startedAt: number): Token {
   const { access_token: value, expires_in: expiresIn } = asObject(answer.body) ?? {};
   if (typeof value !== 'string' || value === '') throw unexpected(answer, request);
-  // A header would throw an error that contains the token.
+  // Setting such a header would throw an error that contains the token.
   if (!/^[\x21-\x7e]+$/.test(value)) {
     throw new UnexpectedAnswerError(`${request} returned an access token with invalid characters.`, {
       code: 'UNEXPECTED_ANSWER',

@@ -84,7 +84,7 @@ export function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim();
   if (value === undefined || value === '') return undefined;
   if (/^\d+$/.test(value)) return Number(value);
-  // Runtimes read texts such as "-5" or "1.5" as dates, too.
+  // Date.parse also accepts strings such as "-5" and "1.5".
   const date = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1000));
 }
@@ -130,12 +130,12 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Whether the fields of a thread that programs show are texts. */
+/** Checks the fields of a thread that callers are most likely to use. */
 export function isThread({ id, title, createdAt, accountId }: Readonly<Record<string, unknown>>): boolean {
   return [id, title, createdAt, accountId ?? ''].every((value) => typeof value === 'string');
 }
 
-/** Whether it is a list of objects that all pass the check. */
+/** Whether it is an array of objects that all pass the check. */
 export function isListOf(value: unknown, check: (item: Record<string, unknown>) => boolean): boolean {
   return Array.isArray(value) && value.every((item) => check(asObject(item) ?? {}));
 }

@@ -175,7 +175,7 @@ function hasMessages(body: Readonly<Record<string, unknown>>): boolean {
   );
 }
 
-/** Checks what this client reads. */
+/** Checks the fields that this client itself reads. */
 function isMessage({ id, role, content, steps, sources }: Readonly<Record<string, unknown>>): boolean {
   const isText = (value: unknown) => asText(value) !== undefined;
   const isStep = ({ description }: Readonly<Record<string, unknown>>) => isText(description);

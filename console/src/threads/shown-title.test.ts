@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { shownTitle } from './shown-title.ts';
 
 test('shows a title as it is if it has a visible character', () => {
-  // The last two: a character of a newer Unicode, and one of a company's own fonts.
+  // The last two: an unassigned character, which a newer Unicode may define, and one for private use.
   for (const title of ['Refunds', ' . ', 'العربية', '👩‍🚀', '\u200Ba', '\u0378', '\uF8FF'])
     assert.equal(shownTitle(title), title);
 });

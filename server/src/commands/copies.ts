@@ -203,7 +203,7 @@ function removeAbandoned(folder: string, lockFile: (file: string) => (() => void
       if (unlock !== undefined) removePartial(join(folder, name.slice(0, -lockEnding.length)));
       unlock?.();
     } catch {
-      // Another user's, for example.
+      // It may belong to another user.
     }
   }
 }

@@ -65,7 +65,7 @@ export function streamOf(organizationId: string, pieces: Pieces): Readable {
 export async function* whileAdmitted(pieces: Pieces, recheck: () => Promise<unknown>): AsyncGenerator<Piece> {
   let parts = 0;
   for await (const piece of pieces) {
-    // Texts only join the parts.
+    // A string only separates parts.
     if (typeof piece !== 'string' && ++parts > 1) await recheck();
     yield piece;
   }

@@ -89,7 +89,7 @@ function toMailError(error: SmtpError, startsWithTls: boolean): MailError {
   if (responseCode === undefined && response !== '')
     return new MailError(`the mail server gave an invalid answer to ${command.split(' ', 1)[0]}`);
   if (responseCode === undefined) {
-    // OpenSSL's words for a first record that is not one of TLS.
+    // What OpenSSL says if the peer does not speak TLS.
     const isPlain = startsWithTls && /wrong version number|packet length too long/.test(error.message);
     return new MailError(isPlain ? noTls : error.message.slice(0, 200));
   }
