@@ -44,8 +44,7 @@ export class Connection {
   #current: ServerResponse | undefined;
   #startedAt = 0;
   readonly #waiting: ServerResponse[] = [];
-  /** Whether the first waiting request arrived while none was handled. */
-  #isFirst = false;
+  #startsAfterParsing = false;
   #refusal: string | undefined;
   /** How many bytes belong at least to the body that is arriving. They are parsed in one go. */
   #bodyBytes = 0;
@@ -65,7 +64,7 @@ export class Connection {
     socket.removeAllListeners('data').on('data', (data) => {
       this.isUnused = false;
       this.#parseInSlices(data, parse!);
-      if (this.#isFirst) this.#startFirst();
+      if (this.#startsAfterParsing) this.#startFirst();
     });
   }
 
@@ -85,7 +84,7 @@ export class Connection {
     if (ambiguity !== undefined) this.refuse(ambiguity);
     else if (this.isIdle) {
       this.#waiting.push(response);
-      this.#isFirst = true;
+      this.#startsAfterParsing = true;
     } else {
       if (this.#waiting.length === 0) this.#continueAfterCurrent();
       this.#waiting.push(response);
@@ -151,9 +150,9 @@ export class Connection {
     });
   }
 
-  /** What was read is parsed by now: it is known whether requests are pipelined. */
+  /** Called once all that was read is parsed, when it is known whether requests are pipelined. */
   #startFirst(): void {
-    this.#isFirst = false;
+    this.#startsAfterParsing = false;
     if (this.#waiting.length > 1) takeTurn(pipelined, () => this.#startNext());
     else if (this.#waiting.length === 1) this.#startNext();
   }

@@ -197,7 +197,7 @@ export class CommitQueue {
     if (this.#lock.isTaken) this.#retryLater();
   }
 
-  /** Other writes go first. Durable writes wait beyond `commitMs`, and a few also while a sync runs. */
+  /** Other writes go first. Durable writes may have to wait: see `commitMs` and `gatheredMin`. */
   #commitReady(): void {
     this.#commit(this.#others);
     if (this.#mayCommitDurable) this.#commit(this.#durable);
@@ -207,7 +207,7 @@ export class CommitQueue {
     const next = this.#unsynced;
     if (next === undefined || this.#syncing !== undefined) return;
     const waiting = isTaken ? 0 : this.#durable.length;
-    // A few join this sync, and many are committed while it runs.
+    // It waits for a few, but not for those that will be committed while it runs.
     if (waiting === 0 || waiting >= gatheredMin || this.#commitsSinceSync >= commitsPerSync)
       void this.#syncThenAnswer(next);
   }
