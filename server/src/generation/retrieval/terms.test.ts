@@ -54,6 +54,16 @@ describe('the terms of a text', () => {
     assert.ok(termsOf('สวัสดีประเทศไทย').length > 1);
   });
 
+  it('are found without sorting thousands of marks on one letter', (test) => {
+    const normalized = test.mock.method(String.prototype, 'normalize');
+    for (const marks of ['\u0301\u0323', '\u05b4\u05bc', '\u0345\u0301']) {
+      assert.deepEqual(termsOf(`wool${marks.repeat(1_000)} yarn`), ['wool', 'yarn']);
+    }
+    const texts = normalized.mock.calls.map((call) => String(call.this));
+    assert.ok(texts.length > 0);
+    for (const text of texts) assert.doesNotMatch(text, /\p{M}{9}/u);
+  });
+
   it('are at most 64 letters and digits, whatever the text contains', () => {
     const texts = [
       'a-b_c·d',

@@ -34,6 +34,7 @@ function stemOf(word: string): string {
 }
 
 const plainText = /^[\x20-\x7e\s]*$/;
+const longRunOfMarks = /(\p{M}{8})\p{M}+/gu;
 
 /** Letters that have no decomposition. */
 const plainLetters = new Map(
@@ -47,6 +48,8 @@ function folded(text: string): string {
     : lower
         // It would become 18 characters; no other character becomes more than eight.
         .replaceAll('\ufdfa', ' ')
+        // `normalize` sorts the marks of a letter, which takes a second for 8,000. No language puts more than a few on one.
+        .replace(longRunOfMarks, '$1')
         .normalize('NFKD')
         .replace(/[\u0300-\u036f\u00ad\u200b-\u200d\u2060]/g, '')
         .normalize('NFKC')
