@@ -27,11 +27,11 @@ export function apiV1(context: SurfaceContext, heldRequests: HeldRequests) {
     // Makes the hook apply to unknown routes. The handler is never called: app.ts answers them before reading a body.
     app.setNotFoundHandler(() => {});
     for (const definition of definitions) app.addSchema(definition);
-    const { limits, baseUrl } = context;
+    const { limits, baseUrl, now } = context;
     const threadUrl = (id: string) => `${baseUrl()}/threads/${id}`;
     const routes = [
       createThreadRoute(limits),
-      listThreadsRoute(limits, threadUrl),
+      listThreadsRoute(limits, threadUrl, now),
       getThreadRoute(threadUrl),
       renameThreadRoute(limits, threadUrl),
       deleteThreadRoute,
@@ -95,8 +95,12 @@ const createThreadRoute = (limits: Limits) =>
 
 const limitDefault = 25;
 
-const listThreadsRoute = ({ linkLengthMax, pageSizeMax }: Limits, threadUrl: (id: string) => string) => {
-  const render = pageRenderer(threadUrl);
+const listThreadsRoute = (
+  { linkLengthMax, pageSizeMax }: Limits,
+  threadUrl: (id: string) => string,
+  now: () => number,
+) => {
+  const render = pageRenderer(threadUrl, now);
   return defineRoute({
     method: 'GET',
     url: '/threads',

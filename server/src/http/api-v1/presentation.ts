@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { errorCodes } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
 import { memoized } from '../../domain/memoized.ts';
 import { deriveThreadStatus, type Message, messageStatuses, threadStates } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -150,8 +151,14 @@ interface RenderedPage {
   readonly truncated: boolean;
 }
 
+/** How long the ETag of a page that has a cursor stays the same: a cursor in a response that got it expires later. */
+const taggedMs = limits.walkMsMax.default / 2;
+
 /** Pages and threads are rendered once for each object of the store. Only the state of the walk may differ for a page. */
-export function pageRenderer(threadUrl: (id: string) => string): (listed: ListedThreads) => RenderedPage {
+export function pageRenderer(
+  threadUrl: (id: string) => string,
+  now: () => number,
+): (listed: ListedThreads) => RenderedPage {
   const jsonOf = memoized((thread: Thread) => JSON.stringify(presentThread(thread, threadUrl(thread.id))));
   const keptPages = new WeakMap<object, RenderedPage>();
   return (listed) => {
@@ -161,10 +168,10 @@ export function pageRenderer(threadUrl: (id: string) => string): (listed: Listed
     const threads = `{"threads":[${listed.threads.map(jsonOf).join(',')}],"nextCursor":`;
     const { nextCursor } = listed;
     const end = `,"truncated":${truncated}}`;
-    // The ETag ignores the text of the cursor: it is sealed for each response, and older ones stay valid.
+    // The ETag ignores the text of the cursor, which is sealed for each response.
     const rendered = {
       body: `${threads}${JSON.stringify(nextCursor)}${end}`,
-      etag: entityTag(`${threads}${nextCursor === null ? 'null' : '""'}${end}`),
+      etag: entityTag(`${threads}${nextCursor === null ? null : Math.floor(now() / taggedMs)}${end}`),
       walked,
       truncated,
     };
