@@ -144,7 +144,7 @@ function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
       },
     }),
     defineConsoleRoute('POST /documents/search', 'admin', {
-      body: schemas.questionBody,
+      body: schemas.questionBody(limits),
       response: schemas.foundPassagesSchema,
       handle: (call) => testQuestion(call, searchPassages, call.body),
     }),

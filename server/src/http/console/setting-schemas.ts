@@ -1,6 +1,6 @@
 import { type RotationGrace, rotationGraces } from '../../domain/credential.ts';
 import { errorCodes } from '../../domain/errors.ts';
-import { limits } from '../../domain/limits.ts';
+import { type Limits, limits } from '../../domain/limits.ts';
 import {
   boolean,
   count,
@@ -151,12 +151,13 @@ export const openedDocumentSchema = object({
 
 export const passagesSchema = object({ passages: Type.Array(object({ heading: string, text: string })) });
 
-export const questionBody = object({
-  question: text(1, 1_000),
-  accountId: Type.Optional(text(1, limits.linkLengthMax.default)),
-  /** Whether somebody has asked it already: it then does not count as a prompt. */
-  asked: Type.Optional(boolean),
-});
+export const questionBody = ({ linkLengthMax }: Limits) =>
+  object({
+    question: text(1, 1_000),
+    accountId: Type.Optional(text(1, linkLengthMax)),
+    /** Whether somebody has asked it already: it then does not count as a prompt. */
+    asked: Type.Optional(boolean),
+  });
 
 /** The passages that a reply to the question would use, best first. */
 export const foundPassagesSchema = object({
