@@ -43,6 +43,19 @@ describe('A limit of attempts', () => {
     assert.equal(attempts.waitSeconds('a'), 30);
   });
 
+  it('takes an attempt back only from the minute in which it was counted', () => {
+    fail('a', 9);
+    const takeBack = attempts.count('a');
+    takeBack();
+    assert.equal(attempts.waitSeconds('a'), 0);
+    const late = attempts.count('a');
+    assert.equal(attempts.waitSeconds('a'), 60);
+    nowMs += 60_000;
+    fail('a', 10);
+    late();
+    assert.equal(attempts.waitSeconds('a'), 60);
+  });
+
   it('counts each key separately', () => {
     fail('client 192.0.2.1', 10);
     assert.equal(attempts.waitSeconds('client 192.0.2.1'), 60);

@@ -38,16 +38,18 @@ export class AttemptLimit {
     this.count(key);
   }
 
-  count(key: string): void {
-    const attempts = this.#current(key);
-    if (attempts !== undefined) attempts.count += 1;
-    else setBounded(this.#attempts, key, { count: 1, since: this.#now() }, rememberedMax);
-  }
-
-  /** Removes an attempt that was counted in advance, so that concurrent attempts cannot exceed the limit. */
-  takeBack(key: string): void {
-    const attempts = this.#current(key);
-    if (attempts !== undefined) attempts.count -= 1;
+  /** Returns a function that takes the attempt back, without affecting those that are counted after the window. */
+  count(key: string): () => void {
+    let attempts = this.#current(key);
+    if (attempts === undefined) {
+      attempts = { count: 0, since: this.#now() };
+      setBounded(this.#attempts, key, attempts, rememberedMax);
+    }
+    const counted = attempts;
+    counted.count += 1;
+    return () => {
+      counted.count -= 1;
+    };
   }
 
   #current(key: string): Attempts | undefined {

@@ -108,10 +108,10 @@ export async function attempt<T>(
     const sentence = `Too many failed attempts. Try again in ${retryAfterSeconds} seconds.`;
     throw rateLimited(sentence, retryAfterSeconds);
   }
-  for (const { attempts, key } of counted) attempts.count(key);
+  const takeBacks = counted.map(({ attempts, key }) => attempts.count(key));
   const proven = await prove(own && device?.passwordId);
   if (proven === undefined) failed();
-  else for (const { attempts, key } of counted) attempts.takeBack(key);
+  else for (const takeBack of takeBacks) takeBack();
   return proven;
 }
 
