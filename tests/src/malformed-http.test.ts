@@ -245,16 +245,21 @@ describe('Malformed HTTP', () => {
       ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
       ['Content-Length: 4\rX: y'],
     ];
+    const heads = ambiguous.map((lines) =>
+      request('POST /api/v1/threads', ['Content-Type: application/json', ...lines]),
+    );
+    // HTTP/1.0 has no transfer codings: a proxy of that version would read the chunks as the next request.
+    const chunked = ['Connection: keep-alive', 'Transfer-Encoding: chunked'];
+    heads.push(request('POST /api/v1/threads', chunked).replace('HTTP/1.1', 'HTTP/1.0'));
     await makesNothing(async () => {
-      for (const lines of ambiguous) {
+      for (const head of heads) {
         const connection = await RawConnection.open(service);
-        const head = request('POST /api/v1/threads', ['Content-Type: application/json', ...lines]);
         connection.send(`${head}0\r\n\r\n${hidden}`);
         const answer = await connection.answer();
-        assert.equal(answer.status, 400, lines.join());
+        assert.equal(answer.status, 400, head);
         assertEnvelope(answer);
-        assert.equal(answer.headers.get('connection'), 'close', lines.join());
-        assert.equal(await connection.ended(), '', lines.join());
+        assert.equal(answer.headers.get('connection'), 'close', head);
+        assert.equal(await connection.ended(), '', head);
         connection.close();
       }
     });

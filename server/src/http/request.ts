@@ -53,8 +53,8 @@ export function ambiguityOf({ headers, httpVersion }: IncomingMessage): string |
   const { host, 'transfer-encoding': coding } = headers;
   // `joinDuplicateHeaders` joins two hosts with `, `, which no host contains.
   if (host === undefined ? httpVersion === '1.1' : host.includes(', ')) return 'Host: must be sent once.';
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    return 'Transfer-Encoding: must be chunked or absent.';
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
+    return 'Transfer-Encoding: must be chunked, in HTTP/1.1, or absent.';
   }
   return undefined;
 }
