@@ -138,6 +138,11 @@ const fixed = {
   pageSizeMax: limit(100, 'Threads per page'),
   idempotencyKeyLengthMax: limit(255, 'Characters of an `Idempotency-Key`'),
   documentNameLengthMax: limit(600, 'Characters of the path or name of a document'),
+  // An index key of PostgreSQL has at most 2,704 bytes, and the organization's id is part of it.
+  documentKeyBytesMax: limit(
+    2_600,
+    'Bytes of the path or name of a document and of its `accountId` together',
+  ),
   documentTitleLengthMax: limit(255, 'Characters of the title of a document; the rest is cut'),
   documentUrlLengthMax: limit(2048, 'Characters of the URL of a document; a longer one is dropped'),
   headingLengthMax: limit(200, 'Characters of a heading in a document; the rest is cut'),

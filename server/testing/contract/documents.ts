@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { defaultLimits } from '../../src/domain/limits.ts';
 import { passagesPerCommit } from '../../src/storage/sql/documents.ts';
 import { passage, textsWith } from './document-fixture.ts';
 import { newDocument, note, putDocument, strangers, type World } from './fixture.ts';
@@ -366,6 +367,22 @@ export function describeDocuments(world: () => World): void {
       assert.deepEqual(await store.findDocument(organization, first.id), first);
       assert.deepEqual([first?.title, first?.url], ['🧶'.repeat(255), url(2_048)]);
       assert.deepEqual([second?.title, second?.url], [`${'🧶'.repeat(254)}…`, null]);
+    });
+
+    it('may have a name and an account that take as many bytes as the limit allows', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      // Of four bytes each, in an order that PostgreSQL cannot compress.
+      const letters = Array.from({ length: defaultLimits.documentKeyBytesMax / 4 }, (_, index) =>
+        String.fromCodePoint(0x20000 + ((index * 7919) % 40_000)),
+      );
+      const nameLength = defaultLimits.documentNameLengthMax;
+      const name = letters.slice(0, nameLength).join('');
+      const accountId = letters.slice(nameLength).join('');
+      const document = newDocument({ name, accountId });
+      assert.equal((await putDocument(store, organization, document)).outcome, 'added');
+      const found = await store.findDocument(organization, document.id);
+      assert.deepEqual([found?.name, found?.accountId], [name, accountId]);
     });
 
     it("are rejected above the organization's limits of documents and bytes", async () => {

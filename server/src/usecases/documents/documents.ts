@@ -43,6 +43,11 @@ export async function addDocument(
   if (accountId !== null && [...accountId].length > nameLengthMax) {
     throw invalid(`An account id has at most ${nameLengthMax} characters.`);
   }
+  if (Buffer.byteLength(name) + Buffer.byteLength(accountId ?? '') > keyBytesMax) {
+    throw new UnreadableDocument(
+      `has a path that takes more than ${counted(keyBytesMax, 'byte')} with the account id`,
+    );
+  }
   const { store, ids, library, limits } = context;
   const read = await library.read(organizationId, name, path);
   // The title may have no visible characters.
@@ -76,8 +81,9 @@ function overBudget(most: string): UnreadableDocument {
   return new UnreadableDocument(`does not fit: the organization may store ${most}. Remove documents first`);
 }
 
-/** Fits into an index key of either store. */
 const nameLengthMax = fixed.documentNameLengthMax.default;
+/** Fits into an index key of either store. */
+const keyBytesMax = fixed.documentKeyBytesMax.default;
 
 /** A page takes about a millisecond of the event loop on SQLite. */
 const documentsPerPage = 200;
