@@ -1,72 +1,46 @@
+import { LRUCache } from 'lru-cache';
 import type { WholeThread } from './store.ts';
 
 export const cacheBytesDefault = 64 * 1024 * 1024;
 
-interface Entry {
-  readonly value: object;
-  readonly bytes: number;
-  /** Whether it was read since it was last considered for eviction. */
-  wasUsed: boolean;
-}
-
 /** Objects that were read from a store, by name, within a limit of memory. The store decides whether they are current. */
 export class KeptObjects {
-  readonly #bytesMax: number;
-  readonly #entries = new Map<string, Entry>();
-  /** The memory of all objects. */
-  bytes = 0;
+  readonly #objects: LRUCache<string, object>;
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    // Each at least 1, which no object fits: the library takes 0 for no limit.
+    const maxSize = Math.max(1, bytesMax);
+    // A larger object would displace many others.
+    const maxEntrySize = Math.max(1, Math.floor(bytesMax / 8));
+    this.#objects = new LRUCache({ maxSize, maxEntrySize });
+  }
+
+  /** The memory of all objects. */
+  get bytes(): number {
+    return this.#objects.calculatedSize;
   }
 
   /** Does not check whether the object is current: the caller compares it with its row. */
   peek<T extends object>(name: string): T | undefined {
-    const entry = this.#entries.get(name);
-    if (entry !== undefined) entry.wasUsed = true;
-    return entry?.value as T | undefined;
+    return this.#objects.get(name) as T | undefined;
   }
 
   has(name: string): boolean {
-    return this.#entries.has(name);
+    return this.#objects.has(name);
   }
 
-  /**
-   * `bytes` includes what is kept with the object, such as its JSON. An object larger than an eighth of the limit is not
-   * kept, because it would displace many others.
-   */
+  /** `bytes` includes what is kept with the object, such as its JSON. An object over an eighth of the limit is not kept. */
   keep<T extends object>(name: string, value: T, bytes: number): T {
-    if (bytes > this.#bytesMax / 8) return value;
-    this.remove(name);
-    this.#entries.set(name, { value, bytes, wasUsed: false });
-    this.bytes += bytes;
-    while (this.bytes > this.#bytesMax) this.#evict();
+    this.#objects.set(name, value, { size: bytes });
     return value;
   }
 
   remove(name: string): void {
-    const entry = this.#entries.get(name);
-    if (entry === undefined) return;
-    this.#entries.delete(name);
-    this.bytes -= entry.bytes;
+    this.#objects.delete(name);
   }
 
   clear(): void {
-    this.#entries.clear();
-    this.bytes = 0;
-  }
-
-  /** Removes the oldest object that was not used since it was last considered. Used objects move to the end. */
-  #evict(): void {
-    for (const [name, entry] of this.#entries) {
-      this.#entries.delete(name);
-      if (!entry.wasUsed) {
-        this.bytes -= entry.bytes;
-        return;
-      }
-      entry.wasUsed = false;
-      this.#entries.set(name, entry);
-    }
+    this.#objects.clear();
   }
 }
 
