@@ -34,7 +34,7 @@ export interface NewInvitation {
 }
 
 /** Counts the links that were created for one person at their request on one day. */
-export interface LinkRequest extends Pick<PromptLimit, 'startedAt' | 'personMax'> {
+export interface LinkRequest extends Pick<PromptLimit, 'personMax'> {
   readonly person: UserId;
 }
 

@@ -140,11 +140,16 @@ export interface UsageReport extends UsageCount {
 
 /** How many prompts may be sent in the console in one period, or mails to a person in a day. */
 export interface PromptLimit {
+  /** Starts with the minute or the UTC day, by the store's clock. */
   readonly period: 'minute' | 'day' | 'mail';
-  readonly startedAt: number;
   readonly personMax: number;
   readonly organizationMax: number;
 }
+
+export type PromptOutcome =
+  | 'counted'
+  /** Which limit was reached, and in how many milliseconds the next period starts. */
+  | { readonly over: 'person' | 'organization'; readonly resetMs: number };
 
 /** Statistics. `Admissions` enforces quotas. */
 export interface Usages {
@@ -162,8 +167,5 @@ export interface Usages {
    * organization, so that one person cannot use up its limit. A period that a wrong clock started after the next one
    * ends at once. Nothing is stored for a prompt of someone who is no longer a member, because it will be rejected.
    */
-  countPrompt: InOrganization<
-    [userId: UserId, limit: PromptLimit],
-    'counted' | 'person-limit' | 'organization-limit'
-  >;
+  countPrompt: InOrganization<[userId: UserId, limit: PromptLimit], PromptOutcome>;
 }

@@ -123,7 +123,9 @@ export function describeUsages(world: () => World): void {
     });
 
     describe('of prompts in the console', () => {
-      const limit = { period: 'day', startedAt: 1000, personMax: 2, organizationMax: 3 } as const;
+      const limit = { period: 'day', personMax: 2, organizationMax: 3 } as const;
+      /** Twelve hours after the clock's start. */
+      const midnight = { over: 'person', resetMs: 12 * 3_600_000 } as const;
 
       it('is limited for a person and for the organization', async () => {
         const { store } = world();
@@ -133,30 +135,36 @@ export function describeUsages(world: () => World): void {
         const count = (user: UserId) => store.countPrompt(organization, user, limit);
         assert.equal(await count(ada), 'counted');
         assert.equal(await count(ada), 'counted');
-        assert.equal(await count(ada), 'person-limit');
-        assert.equal(await count(ada), 'person-limit', 'which does not count for the organization');
+        assert.deepEqual(await count(ada), midnight);
+        assert.deepEqual(await count(ada), midnight, 'which does not count for the organization');
         assert.equal(await count(ben), 'counted');
-        assert.equal(await count(ben), 'organization-limit');
+        assert.deepEqual(await count(ben), { ...midnight, over: 'organization' });
         assert.equal(await world().member(other, 'ada@example.org'), ada);
         assert.equal(await store.countPrompt(other, ada, limit), 'counted');
       });
 
-      it('resets with each period and never returns to an earlier one', async () => {
-        const { store } = world();
+      it('resets with each period of the store and never returns to an earlier one', async () => {
+        const { store, clock } = world();
         const organization = await world().organization();
         const ada = await world().member(organization);
-        const count = (period: 'minute' | 'day', startedAt: number) =>
-          store.countPrompt(organization, ada, { period, startedAt, personMax: 1, organizationMax: 9 });
-        assert.equal(await count('minute', 1000), 'counted');
-        assert.equal(await count('minute', 1000), 'person-limit');
-        assert.equal(await count('day', 0), 'counted');
-        assert.equal(await count('minute', 2000), 'counted');
-        assert.equal(await count('minute', 1000), 'person-limit', 'on a node whose clock is late');
-        assert.equal(await count('day', 0), 'person-limit');
+        const count = (period: 'minute' | 'day') =>
+          store.countPrompt(organization, ada, { period, personMax: 1, organizationMax: 9 });
+        assert.equal(await count('minute'), 'counted');
+        clock.pass(59_999);
+        assert.deepEqual(await count('minute'), { over: 'person', resetMs: 1 });
+        assert.equal(await count('day'), 'counted');
+        clock.pass(1);
+        assert.equal(await count('minute'), 'counted');
+        clock.ms -= 1;
+        const { over } = (await count('minute')) as { over?: string };
+        assert.equal(over, 'person', 'after the clock was set back');
+        assert.notEqual(await count('day'), 'counted');
+        clock.pass(12 * 3_600_000);
+        assert.equal(await count('day'), 'counted');
       });
 
-      it('resets after a clock was more than a period ahead for a while', async () => {
-        const { store } = world();
+      it('resets after a clock was several periods ahead for a while', async () => {
+        const { store, clock } = world();
         const organization = await world().organization();
         const ada = await world().member(organization);
         const dayMs = 86_400_000;
@@ -165,11 +173,14 @@ export function describeUsages(world: () => World): void {
           ['day', dayMs],
           ['mail', dayMs],
         ] as const) {
-          const count = (startedAt: number) =>
-            store.countPrompt(organization, ada, { period, startedAt, personMax: 1, organizationMax: 1 });
-          assert.equal(await count(dayMs + 2 * ms), 'counted', period);
-          assert.equal(await count(dayMs), 'counted', period);
-          assert.equal(await count(dayMs), 'person-limit', period);
+          const count = () =>
+            store.countPrompt(organization, ada, { period, personMax: 1, organizationMax: 1 });
+          clock.ms += 4 * ms;
+          assert.equal(await count(), 'counted', period);
+          clock.ms -= 4 * ms;
+          clock.pass(2 * ms);
+          assert.equal(await count(), 'counted', period);
+          assert.notEqual(await count(), 'counted', period);
         }
       });
 

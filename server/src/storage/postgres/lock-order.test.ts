@@ -140,7 +140,7 @@ describe('A lock that another transaction holds', () => {
     const userId = await world.member(organization);
     let waiting: Promise<unknown> | undefined;
     await whileLocked('member', organization, async () => {
-      const requested = { person: userId, startedAt: 0, personMax: 1 };
+      const requested = { person: userId, personMax: 1 };
       const link = {
         userId,
         tokenHash: hashOf(2),

@@ -71,9 +71,8 @@ export const invitations = (store: Transactions): Invitations => ({
     if (member.service) return 'service-account';
     if (requested !== undefined) {
       if ((yield* count(findLive, { organizationId, userId })) > 0) return 'live';
-      const { person, startedAt, personMax } = requested;
-      const uses = yield* addUse({ organizationId, period: 'mail', userId: person, startedAt });
-      if (uses > personMax) return 'person-limit';
+      const { prompts } = yield* addUse({ organizationId, period: 'mail', userId: requested.person });
+      if (prompts > requested.personMax) return 'person-limit';
     }
     const mailState = invitation.sealedLink === null ? null : 'waiting';
     yield* run(replace, { ...invitation, requested: requested !== undefined, organizationId, mailState });

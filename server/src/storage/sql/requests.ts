@@ -225,34 +225,29 @@ const listUsageOfOwner = statement('list-usage-of-owner')`${latestUsage(sql`
 export const readQuota = statement('read-quota')`
   SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
   LEFT JOIN quota_use ON organization_id = id AND day = :day WHERE id = :organizationId`;
+const periodMs: Readonly<Record<PromptLimit['period'], number>> = { minute: 60_000, day: dayMs, mail: dayMs };
 /** A period that starts later than the next one was written by a wrong clock. Without this it would apply until then. */
-const aheadMsMax: Readonly<Record<PromptLimit['period'], number>> = {
-  minute: 60_000,
-  day: dayMs,
-  mail: dayMs,
-};
-const isCurrent = sql`prompt_use.started_at BETWEEN excluded.started_at AND CAST(:latestStart AS bigint)`;
+const isCurrent = sql`prompt_use.started_at BETWEEN excluded.started_at AND excluded.started_at + CAST(:ms AS bigint)`;
 const addPrompt = statement('add-prompt-use')`
   INSERT INTO prompt_use (organization_id, period, user_id, started_at, prompts)
-  VALUES (:organizationId, :period, :userId, :startedAt, 1)
-  ON CONFLICT (organization_id, period, user_id) DO UPDATE SET
+  SELECT :organizationId, :period, :userId, at - at % CAST(:ms AS bigint), 1 FROM (SELECT :now AS at) AS moment
+  WHERE true ON CONFLICT (organization_id, period, user_id) DO UPDATE SET
     started_at = CASE WHEN ${isCurrent} THEN prompt_use.started_at ELSE excluded.started_at END,
     prompts = CASE WHEN ${isCurrent} THEN prompt_use.prompts + 1 ELSE 1 END
-  RETURNING prompts`;
+  RETURNING prompts, greatest(1, started_at + CAST(:ms AS bigint) - :now) AS "resetMs"`;
 /** People who get mails are counted by address, and there may be others every day. */
 const removeMailUses = statement('remove-mail-uses')`DELETE FROM prompt_use
-  WHERE organization_id = :organizationId AND period = 'mail' AND user_id <> '' AND started_at < :startedAt`;
+  WHERE organization_id = :organizationId AND period = 'mail' AND user_id <> '' AND started_at <= :now - ${dayMs}`;
 const wholeOrganization = '';
 
-interface PromptUse extends Pick<PromptLimit, 'period' | 'startedAt'> {
+interface PromptUse extends Pick<PromptLimit, 'period'> {
   readonly organizationId: OrganizationId;
   readonly userId: string;
 }
 
-/** Returns the uses in this period, including this one. */
-export function* addUse(use: PromptUse): Work<number> {
-  const latestStart = use.startedAt + aheadMsMax[use.period];
-  return (yield* row<{ prompts: number }>(addPrompt, { ...use, latestStart }))!.prompts;
+/** Returns the uses in this period, including this one, and when the next period starts. */
+export function* addUse(use: PromptUse): Work<{ readonly prompts: number; readonly resetMs: number }> {
+  return (yield* row(addPrompt, { ...use, ms: periodMs[use.period] }))!;
 }
 
 export const usages = ({ read, writeUnsynced }: Transactions): Usages => ({
@@ -274,12 +269,13 @@ export const usages = ({ read, writeUnsynced }: Transactions): Usages => ({
 
   countPrompt: method(
     writeUnsynced,
-    function* (organizationId, userId, { period, startedAt, personMax, organizationMax }) {
-      const countFor = (user: string) => addUse({ organizationId, period, userId: user, startedAt });
-      if (period === 'mail') yield* run(removeMailUses, { organizationId, startedAt });
+    function* (organizationId, userId, { period, personMax, organizationMax }) {
+      if (period === 'mail') yield* run(removeMailUses, { organizationId });
       else if (!(yield* isMember(organizationId, userId))) return 'counted';
-      if ((yield* countFor(userId)) > personMax) return 'person-limit';
-      return (yield* countFor(wholeOrganization)) > organizationMax ? 'organization-limit' : 'counted';
+      const own = yield* addUse({ organizationId, period, userId });
+      if (own.prompts > personMax) return { over: 'person', resetMs: own.resetMs };
+      const all = yield* addUse({ organizationId, period, userId: wholeOrganization });
+      return all.prompts > organizationMax ? { over: 'organization', resetMs: all.resetMs } : 'counted';
     },
   ),
 });

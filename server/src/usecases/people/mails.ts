@@ -1,11 +1,11 @@
 import { rateLimited } from '../../domain/errors.ts';
 import { type Mail, type MailError, mailAttemptsMax, mailCounters, mailRetryMs } from '../../domain/mail.ts';
 import { cutText, inOneLine, withoutInvisible } from '../../domain/text.ts';
-import { iso, secondsUntilReset, utcMidnight } from '../../domain/time.ts';
+import { iso } from '../../domain/time.ts';
 import type { ClaimedMail } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
-import { countUse } from '../replies/limit-prompts.ts';
+import { countUse, secondsUntil } from '../replies/limit-prompts.ts';
 import type { Log } from '../telemetry.ts';
 
 const atOnceMax = 4;
@@ -19,21 +19,21 @@ export function sealLink({ seal }: Pick<Context, 'seal'>, tokenHash: string, lin
 
 /** Counts a mail, and rejects it above the limits of the person or the organization. The operator has no limit. */
 export async function limitMails(
-  { context: { store, limits, now, mailer, sha256 }, organizationId, initiator }: Change,
+  { context, organizationId, initiator }: Change,
   email: string,
 ): Promise<void> {
+  const { limits, mailer, sha256 } = context;
   if (mailer === undefined || initiator.actor.kind === 'operator') return;
   const { mailsPerPerson: personMax, mailsPerDay: organizationMax } = limits;
-  const startedAt = utcMidnight(now());
-  const limit = { period: 'mail', startedAt, personMax, organizationMax } as const;
+  const limit = { period: 'mail', personMax, organizationMax } as const;
   const { invitations } = mailCounters(email, sha256);
-  const outcome = await countUse(store, organizationId, invitations, limit);
+  const outcome = await countUse(context, organizationId, invitations, limit);
   if (outcome === 'counted') return;
   const sent =
-    outcome === 'person-limit'
+    outcome.over === 'person'
       ? `This person was sent ${personMax} invitations today`
       : `This organization has sent ${organizationMax} invitations by email today`;
-  throw rateLimited(`${sent}, which is the limit. It resets at 00:00 UTC.`, secondsUntilReset(now()));
+  throw rateLimited(`${sent}, which is the limit. It resets at 00:00 UTC.`, secondsUntil(outcome));
 }
 
 /** Sends the mails that are due, each at least once: again if the process is killed after the server accepted it. */

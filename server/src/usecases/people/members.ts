@@ -5,7 +5,7 @@ import type { UserId } from '../../domain/id.ts';
 import { mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import { counted } from '../../domain/text.ts';
-import { dayMs, secondsUntilReset, utcMidnight } from '../../domain/time.ts';
+import { dayMs, secondsUntilReset } from '../../domain/time.ts';
 import type { LinkRequest } from '../../storage/store.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
@@ -219,7 +219,7 @@ export async function sendPasswordLinks(context: Context, log: Log): Promise<voi
  * mailed in the last half hour, stay valid: otherwise anyone could keep another person's links from working.
  */
 async function sendPasswordLink(context: Context, email: string, traceId: string): Promise<void> {
-  const { now, sha256, limits } = context;
+  const { sha256, limits } = context;
   const person = await findPasswordHolder(context, email);
   const [organization] = person?.entered ?? [];
   if (person === undefined || organization === undefined) return;
@@ -227,7 +227,6 @@ async function sendPasswordLink(context: Context, email: string, traceId: string
   const change = { context, organizationId, initiator: { actor: { kind: 'skein' }, traceId } } as const;
   const requested = {
     person: mailCounters(email, sha256).passwordLinks,
-    startedAt: utcMidnight(now()),
     personMax: limits.mailsPerPerson,
   };
   const action = 'password.link-requested';

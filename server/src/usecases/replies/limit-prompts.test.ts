@@ -1,15 +1,28 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { World } from '../../../testing/contract/fixture.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import { countUse } from './limit-prompts.ts';
+import { defaultLimits } from '../../domain/limits.ts';
+import { openSqliteStore } from '../../storage/sqlite/open.ts';
+import type { PromptLimit, PromptOutcome } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+import { countUse, limitPrompts } from './limit-prompts.ts';
 
 const acme = 'org_acme' as OrganizationId;
 const other = 'org_other' as OrganizationId;
-const limit = { period: 'minute', startedAt: 0, personMax: 3, organizationMax: 5 } as const;
+const limit = { period: 'minute', personMax: 3, organizationMax: 5 } as const;
 
 /** Counts like the real ones, and how often it was asked, and by how many of one organization at once. */
 class CountingStore {
+  /** Of the store and of the node, which may differ. */
+  startedAt = 0;
+  nowMs = 0;
+  readonly store = this;
+  readonly now = () => this.nowMs;
   readonly counts = new Map<string, number>();
   asked = 0;
   atOnce = 0;
@@ -18,24 +31,26 @@ class CountingStore {
   async countPrompt(
     organizationId: OrganizationId,
     person: UserId,
-    { startedAt, personMax, organizationMax }: any,
-  ) {
+    { personMax, organizationMax }: PromptLimit,
+  ): Promise<PromptOutcome> {
     this.asked += 1;
     this.atOnce += 1;
     this.atOnceMax = Math.max(this.atOnceMax, this.atOnce);
     await nextTurn();
     this.atOnce -= 1;
     const count = (who: string) => {
-      const key = `${organizationId} ${startedAt} ${who}`;
+      const key = `${organizationId} ${this.startedAt} ${who}`;
       const next = (this.counts.get(key) ?? 0) + 1;
       this.counts.set(key, next);
       return next;
     };
-    if (count(person) > personMax) return 'person-limit';
-    return count('') > organizationMax ? 'organization-limit' : 'counted';
+    const resetMs = 60_000;
+    if (count(person) > personMax) return { over: 'person', resetMs };
+    return count('') > organizationMax ? { over: 'organization', resetMs } : 'counted';
   }
 }
 
+const overOf = (outcome: PromptOutcome) => (outcome === 'counted' ? undefined : outcome.over);
 const person = (name: string) => `usr_${name}` as UserId;
 
 test('queries the store only once more than the limit, however many prompts arrive', async () => {
@@ -43,20 +58,57 @@ test('queries the store only once more than the limit, however many prompts arri
   const flood = Array.from({ length: 500 }, () => countUse(store, acme, person('ada'), limit));
   const outcomes = await Promise.all(flood);
   assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 3);
-  assert.equal(outcomes.filter((outcome) => outcome === 'person-limit').length, 497);
+  assert.equal(outcomes.filter((outcome) => overOf(outcome) === 'person').length, 497);
   assert.equal(store.asked, 4);
   assert.equal(store.atOnceMax, 1);
-  assert.equal(await countUse(store, acme, person('ada'), { ...limit, startedAt: 60_000 }), 'counted');
+  store.nowMs = 59_000;
+  assert.deepEqual(await countUse(store, acme, person('ada'), limit), { over: 'person', resetMs: 1_000 });
+  assert.equal(store.asked, 4);
+  store.nowMs = -1;
+  assert.deepEqual(await countUse(store, acme, person('ada'), limit), { over: 'person', resetMs: 60_000 });
+  assert.equal(store.asked, 5, 'the clock of the node was set back');
+  store.startedAt = store.nowMs = 60_000;
+  assert.equal(await countUse(store, acme, person('ada'), limit), 'counted');
   assert.equal(await countUse(store, other, person('ada'), limit), 'counted');
 });
 
 test('rejects all members once the organization has reached its limit, and nobody else', async () => {
   const store = new CountingStore();
-  const outcomes: string[] = [];
+  const outcomes: PromptOutcome[] = [];
   for (let number = 0; number < 20; number += 1)
     outcomes.push(await countUse(store, acme, person(`${number}`), limit));
   assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 5);
-  assert.equal(outcomes.filter((outcome) => outcome === 'organization-limit').length, 15);
+  assert.equal(outcomes.filter((outcome) => overOf(outcome) === 'organization').length, 15);
   assert.equal(store.asked, 6);
   assert.equal(await countUse(store, other, person('0'), limit), 'counted');
+});
+
+test('counts prompts exactly on nodes whose clocks differ by several minutes', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-prompts-'));
+  const world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
+  t.after(async () => {
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const organizationId = await world.organization();
+  const userId = await world.member(organizationId);
+  const limits = { ...defaultLimits, consolePromptsPerMinute: 4 };
+  const nodes = [0, 5 * 60_000].map((aheadMs) => {
+    const now = () => world.clock.ms + aheadMs;
+    return { store: { ...world.store }, limits, now } as Partial<Context> as Context;
+  });
+  const send = (index: number) =>
+    limitPrompts({
+      context: nodes[index % 2]!,
+      principal: { organizationId, userId, keyHash: null },
+    }).then(
+      () => 'sent',
+      ({ retryAfterSeconds }) => retryAfterSeconds,
+    );
+  world.clock.pass(15_000);
+  const outcomes = [];
+  for (let index = 0; index < 10; index += 1) outcomes.push(await send(index));
+  assert.deepEqual(outcomes, [...Array(4).fill('sent'), ...Array(6).fill(45)]);
+  world.clock.pass(45_000);
+  assert.equal(await send(0), 'sent');
 });

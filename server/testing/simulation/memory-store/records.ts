@@ -63,19 +63,22 @@ export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
       return organization && { used: organization.quotaUse.get(day) ?? 0, limit: organization.dailyQuota };
     },
 
-    countPrompt(organizationId, userId, { period, startedAt, personMax, organizationMax }) {
+    countPrompt(organizationId, userId, { period, personMax, organizationMax }) {
       const { promptUse, members } = organizations.get(organizationId)!;
       if (period !== 'mail' && !members.has(userId)) return 'counted';
-      const count = (user: string) => {
+      const now = clock.now();
+      const ms = period === 'minute' ? 60_000 : dayMs;
+      const startedAt = now - (now % ms);
+      const isWithin = (user: string, max: number) => {
         const known = promptUse.get(`${period} ${user}`);
-        const latestStart = startedAt + (period === 'minute' ? 60_000 : dayMs);
-        const isCurrent = known && known.startedAt >= startedAt && known.startedAt <= latestStart;
+        const isCurrent = known && known.startedAt >= startedAt && known.startedAt <= startedAt + ms;
         const next = isCurrent ? { ...known, prompts: known.prompts + 1 } : { startedAt, prompts: 1 };
         promptUse.set(`${period} ${user}`, next);
-        return next.prompts;
+        return next.prompts <= max;
       };
-      if (count(userId) > personMax) return 'person-limit';
-      return count('') > organizationMax ? 'organization-limit' : 'counted';
+      const resetMs = startedAt + ms - now;
+      if (!isWithin(userId, personMax)) return { over: 'person', resetMs };
+      return isWithin('', organizationMax) ? 'counted' : { over: 'organization', resetMs };
     },
   };
 }
