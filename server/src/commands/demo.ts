@@ -4,7 +4,7 @@ import { UnreadableDocument } from '../domain/document.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 import { createApiKey, listApiKeys } from '../usecases/credentials/api-keys.ts';
 import { addDocument } from '../usecases/documents/documents.ts';
-import { operatorInitiator } from '../usecases/organization/audit-log.ts';
+import { listAudit, operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { createOrganization, listOrganizations } from '../usecases/organization/organization.ts';
 import { addMember, inviteMember, listMembers } from '../usecases/people/members.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
@@ -34,33 +34,42 @@ export async function makeDemo(
   }
 }
 
-/** An empty store, or a demo in which nothing has happened yet: its admin was invited last, and nobody has a key. */
-type DemoStart = 'empty' | { readonly organizationId: OrganizationId; readonly userId: UserId };
+/** What exists of a demo in which nothing has happened yet: its admin was added last, and nobody has a key. */
+interface DemoStart {
+  readonly organizationId?: OrganizationId;
+  readonly userId?: UserId;
+}
 
 async function findStart(context: SurfaceContext): Promise<DemoStart | undefined> {
   const [first, ...others] = await listOrganizations(context);
-  if (first === undefined) return 'empty';
+  if (first === undefined) return {};
   if (first.name !== organizationName || others.length > 0) return undefined;
-  const [admin, ...colleagues] = await listMembers({ context, organizationId: first.id });
+  const call = { context, organizationId: first.id };
+  const [admin, ...colleagues] = await listMembers(call);
+  if (admin === undefined) {
+    const { events } = await listAudit(call, { limit: 2 });
+    // Not an organization of this name that the operator created.
+    const isOurs = events.length === 1 && events[0]!.actor.kind === 'skein';
+    return isOurs ? { organizationId: first.id } : undefined;
+  }
   const isUntouched =
-    admin?.email === adminEmail &&
+    admin.email === adminEmail &&
     admin.state !== 'active' &&
     colleagues.length === 0 &&
-    (await listApiKeys({ context, organizationId: first.id }, 'all')).length === 0;
+    (await listApiKeys(call, 'all')).length === 0;
   return isUntouched ? { organizationId: first.id, userId: admin.userId } : undefined;
 }
 
 async function completeDemo(context: SurfaceContext, start: DemoStart, baseUrl: string): Promise<string> {
   const initiator = operatorInitiator(context);
+  const creator = { ...initiator, actor: { kind: 'skein' } } as const;
   const organizationId =
-    start === 'empty'
-      ? await createOrganization(context, initiator, { name: organizationName })
-      : start.organizationId;
+    start.organizationId ?? (await createOrganization(context, creator, { name: organizationName }));
   const change = { context, organizationId, initiator };
   const { userId, invitation } =
-    start === 'empty'
+    start.userId === undefined
       ? await addMember(change, { email: adminEmail, role: 'admin' })
-      : { ...start, invitation: await inviteMember(change, start.userId) };
+      : { userId: start.userId, invitation: await inviteMember(change, start.userId) };
   for (const name of readdirSync(demoFolder).sort()) {
     const path = join(demoFolder, name);
     await addDocument(change, { name, path, accountId: null }).catch((error) => {
