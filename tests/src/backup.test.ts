@@ -173,16 +173,19 @@ describe('skein backup', () => {
       }),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    const exited = once(running, 'exit');
     const partials = () => readdirSync(folder).filter((name) => name.startsWith('monday.db.partial-'));
     try {
-      await once(running.stdout, 'data');
+      // Also emitted at the end of a process that dies early.
+      await once(running.stdout, 'readable');
+      assert.equal(String(running.stdout.read()), 'renaming\n');
       const held = partials();
       assert.notEqual(held.length, 0);
       await service.skein('backup', join(folder, 'tuesday.db'));
       assert.deepEqual(partials(), held);
     } finally {
       running.kill('SIGKILL');
-      await once(running, 'exit');
+      await exited;
     }
     assert.notEqual(partials().length, 0, 'nobody has removed them');
     await service.skein('backup', join(folder, 'wednesday.db'));

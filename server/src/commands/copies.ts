@@ -102,7 +102,7 @@ const backup: BareCommand = {
       throw invalid(`There is no store ${store.file}: set SKEIN_DATABASE_URL to the service's store.`);
     }
     const { force = false } = options;
-    rejectExisting(file, store, force);
+    await rejectExisting(file, store, force);
     const bytes = await writeWhole(file, force, (partial) => copyAndCheck(store, partial));
     syncFolder(file);
     const megabytes = (bytes / 1_000_000).toFixed(1);
@@ -112,8 +112,9 @@ const backup: BareCommand = {
 
 export const commands = [copy, backup];
 
-function rejectExisting(file: string, store: { file: string }, force: boolean): void {
-  if (belongsToStore(file, store.file)) throw invalid(`${file} is part of the store: choose another file.`);
+async function rejectExisting(file: string, store: { file: string }, force: boolean): Promise<void> {
+  if (await belongsToStore(file, store.file))
+    throw invalid(`${file} is part of the store: choose another file.`);
   const folder = dirname(file);
   if (!existsSync(folder)) throw invalid(`There is no folder ${folder}: create it, or choose another path.`);
   const there = statSync(file, { throwIfNoEntry: false });
@@ -127,11 +128,12 @@ function alreadyExists(file: string): Error {
 }
 
 /** Compares paths and inodes: SQLite would use a file with the name of a missing journal as that journal. */
-function belongsToStore(file: string, storeFile: string): boolean {
+async function belongsToStore(file: string, storeFile: string): Promise<boolean> {
+  const { workerFile } = await import('../compose.ts');
   const there = statSync(file, { throwIfNoEntry: false });
   // The journal of a store behind a symbolic link is next to the real file.
   return [resolve(storeFile), realpathSync(storeFile)]
-    .flatMap((path) => [...databaseEndings, '-worker'].map((ending) => `${path}${ending}`))
+    .flatMap((path) => [...databaseEndings.map((ending) => `${path}${ending}`), workerFile(path)])
     .some((path) => {
       if (realPlace(path) === realPlace(file)) return true;
       const own = statSync(path, { throwIfNoEntry: false });
