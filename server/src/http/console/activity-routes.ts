@@ -8,8 +8,7 @@ import {
   readTraffic,
   readUsage,
 } from '../../usecases/organization/requests.ts';
-import { isSessionValid } from '../../usecases/people/sessions.ts';
-import { streamOf } from '../long-responses.ts';
+import { streamOf, whileAdmitted } from '../long-responses.ts';
 import { pageQuery, Type } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './setting-schemas.ts';
@@ -96,8 +95,7 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       query: Type.Object(schemas.auditQuery),
       response: null,
       async handle(call) {
-        const mayRead = () => isSessionValid(call.context, call.session, 'admin');
-        const pieces = exportAudit(call, mayRead, withTimes(call.query));
+        const pieces = whileAdmitted(exportAudit(call, withTimes(call.query)), call.recheck);
         call.reply
           .header('content-type', 'text/csv; charset=utf-8')
           .header('content-disposition', 'attachment; filename="audit-log.csv"')

@@ -3,12 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
 import { composeApp, openContext, openLog, startWorker } from '../../compose.ts';
 import { readConfig } from '../../config/config.ts';
+import { forbidden } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
 import { createApiKey } from '../../usecases/credentials/api-keys.ts';
@@ -282,6 +284,21 @@ describe('Responses of the console routes', () => {
       false,
       'an admin sees the traffic of every day',
     );
+  });
+
+  it('end with the role of the reader if they are an export of the audit log', async () => {
+    const route = routes.find((one) => nameOf(one) === 'GET /audit/export')!;
+    let sent: Readable | undefined;
+    const reply = {
+      header: () => reply,
+      send: (body: Readable) => {
+        sent = body;
+      },
+    };
+    const recheck = () => Promise.reject(forbidden('No longer an admin.'));
+    const call = { context, organizationId, query: {}, reply, recheck };
+    await route.handle(call as unknown as Parameters<typeof route.handle>[0]);
+    await assert.rejects(sent!.toArray(), { code: 'FORBIDDEN' });
   });
 
   it('match their schemas when a person accepts an organization after single sign-on, and signs out', async () => {

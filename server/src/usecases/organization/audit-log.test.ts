@@ -3,12 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Accounting } from '../../../testing/contract/account-fixture.ts';
 import { note, World } from '../../../testing/contract/fixture.ts';
 import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
-import { isSessionValid, personIn } from '../people/sessions.ts';
 import { csvLine, exportAudit } from './audit-log.ts';
 
 test('cells are quoted, also with quotes, commas and line breaks in them', () => {
@@ -21,7 +19,7 @@ test('a cell that a spreadsheet would run as a formula starts with an apostrophe
   assert.equal(csvLine(['a=b']), '"a=b"\r\n');
 });
 
-test('an export says if it is incomplete, lets other work run between pages, and ends with the role of its reader', async (t) => {
+test('an export says if it is incomplete, and lets other work run between pages', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-export-'));
   const world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
   t.after(async () => {
@@ -30,21 +28,11 @@ test('an export says if it is incomplete, lets other work run between pages, and
   });
   const { store } = world;
   const organizationId = await world.organization();
-  const people = new Accounting(world);
-  const userId = await people.add(organizationId, 'ada@example.org', { role: 'admin' });
-  const ben = await people.add(organizationId, 'ben@example.org', { role: 'admin' });
-  await people.bind('ben@example.org');
-  await people.acceptBySso(organizationId, ben);
-  await people.bind('ada@example.org');
-  await people.acceptBySso(organizationId, userId);
-  const tokenHash = await people.signIn(userId);
   for (let index = 0; index < 1_001; index += 1) await store.writeAudit(organizationId, note());
   const context = { store, seal: createSeal(new Uint8Array(32)) } as Partial<Context> as Context;
-  const session = { tokenHash, principal: personIn(organizationId, userId) };
-  const mayRead = () => isSessionValid(context, session, 'admin');
   const linesOf = async (pages?: number) => {
     let text = '';
-    for await (const piece of exportAudit({ context, organizationId }, mayRead, {}, pages)) text += piece;
+    for await (const piece of exportAudit({ context, organizationId }, {}, pages)) text += piece;
     return text.trimEnd().split('\r\n');
   };
 
@@ -59,9 +47,4 @@ test('an export says if it is incomplete, lets other work run between pages, and
   assert.ok(turns >= 2, `${turns} turns`);
   const cut = await linesOf(2);
   assert.deepEqual([cut.length, cut.at(-1)!.startsWith('"Incomplete: ')], [1_002, true]);
-
-  const pieces = exportAudit({ context, organizationId }, mayRead, {});
-  for (let index = 0; index < 2; index += 1) assert.equal((await pieces.next()).done, false);
-  assert.equal(await store.setMemberRole(organizationId, userId, 'member', note()), 'changed');
-  await assert.rejects(pieces.next(), { code: 'FORBIDDEN' });
 });

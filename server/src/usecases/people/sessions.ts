@@ -2,7 +2,6 @@ import type { Initiator } from '../../domain/audit.ts';
 import { randomText } from '../../domain/credential.ts';
 import { organizationNotFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
-import type { MemberRole } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Membership, Memberships, Session } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
@@ -87,14 +86,12 @@ export function personIn(organizationId: OrganizationId, userId: UserId): UserPr
   return { organizationId, userId, keyHash: null };
 }
 
-/** Whether it may still enter, with the role if given. Does not extend it: an open window must not keep it alive. */
+/** Whether it may still enter. Does not extend it: an open window must not keep it alive. */
 export async function isSessionValid(
   { store }: Context,
-  { tokenHash, principal }: Pick<EnteredSession, 'tokenHash' | 'principal'>,
-  role?: MemberRole,
+  { tokenHash, principal }: EnteredSession,
 ): Promise<boolean> {
-  const membership = (await store.findSession(tokenHash, principal.organizationId))?.membership;
-  return membership !== undefined && (role === undefined || membership.role === role);
+  return (await store.findSession(tokenHash, principal.organizationId))?.membership !== undefined;
 }
 
 /** The organizations of the signed-in person. `UNAUTHORIZED` for a person who was removed from the last one. */
