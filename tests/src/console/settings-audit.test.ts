@@ -209,7 +209,12 @@ describeOnEachEngine('The audit log in the console', (engine) => {
 
   it('lists entries page by page, newest first, each once', async () => {
     const { ada } = world;
-    const whole: any[] = assertDone(await ada.get('/audit?limit=100')).events;
+    // The request log is written about a second later than the audit log.
+    const read = async (query: string) => {
+      const { events, nextCursor } = assertDone(await ada.get(`/audit?${query}`));
+      return { events: events.map(({ isLogged: _, ...event }: any) => event), nextCursor };
+    };
+    const whole: any[] = (await read('limit=100')).events;
     assert.ok(whole.length > 15 && whole.length < 100);
     assert.deepEqual(
       whole.map(({ at }) => at),
@@ -221,7 +226,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     const walked: any[] = [];
     let query = 'limit=7';
     for (let cursor: string | null = ''; cursor !== null; query = `limit=7&cursor=${cursor}`) {
-      const page = assertDone(await ada.get(`/audit?${query}`));
+      const page = await read(query);
       walked.push(...page.events);
       cursor = page.nextCursor;
     }
