@@ -44,25 +44,30 @@ export interface SignInChecks {
   readonly codeVerifier: string;
 }
 
-export type ProviderFault = 'provider-unavailable' | 'cancelled' | 'failed';
-
 /**
  * `expired`: it was started too long ago, or in another browser. `unverified`: the provider has not verified the address.
  * `unknown-person`: no member has the address, or the member with it uses another account at the provider.
  */
-export type SignInProblem = ProviderFault | 'expired' | 'unverified' | 'unknown-person';
+export type SignInProblem =
+  | 'provider-unavailable'
+  | 'cancelled'
+  | 'failed'
+  | 'expired'
+  | 'unverified'
+  | 'unknown-person';
 
-export class ProviderError extends Error {
-  readonly fault: ProviderFault;
+/** Why single sign-on failed. The message is for the log. */
+export class SignInError extends Error {
+  readonly problem: SignInProblem;
 
-  constructor(fault: ProviderFault, reason: string) {
+  constructor(problem: SignInProblem, reason: string) {
     super(reason);
-    this.name = 'ProviderError';
-    this.fault = fault;
+    this.name = 'SignInError';
+    this.problem = problem;
   }
 }
 
-/** Single sign-on. Every failure is a `ProviderError`, whose message contains no token. */
+/** Single sign-on. Every failure is a `SignInError`, whose message contains no token. */
 export interface IdentityProvider {
   readonly name: string;
   /** Where to send the person, who then returns to `returnAddress`. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import type { IdentityProvider, ProviderError } from '../domain/sign-in.ts';
+import type { IdentityProvider, SignInError } from '../domain/sign-in.ts';
 import { createIdentityProvider } from './single-sign-on.ts';
 
 const clientSecret = 'the secret of the client, for tests';
@@ -82,8 +82,8 @@ describe('A provider of single sign-on', () => {
   }
 
   const failsWith = (fault: string, reason = /./) =>
-    assert.rejects(signIn(), (error: ProviderError) => {
-      assert.deepEqual([error.name, error.fault], ['ProviderError', fault]);
+    assert.rejects(signIn(), (error: SignInError) => {
+      assert.deepEqual([error.name, error.problem], ['SignInError', fault]);
       return reason.test(error.message);
     });
 

@@ -1,6 +1,6 @@
 import type { Configuration, CustomFetch, IDToken, UserInfoResponse } from 'openid-client';
 import type { SsoChoice } from '../config/config.ts';
-import { type IdentityProvider, ProviderError } from '../domain/sign-in.ts';
+import { type IdentityProvider, SignInError, type SignInProblem } from '../domain/sign-in.ts';
 
 type OpenId = typeof import('openid-client');
 
@@ -20,7 +20,7 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
   const provider = () => {
     discovered ??= discover(choice).catch((error) => {
       discovered = undefined;
-      throw new ProviderError('provider-unavailable', reasonOf(error));
+      throw new SignInError('provider-unavailable', reasonOf(error));
     });
     return discovered;
   };
@@ -69,7 +69,7 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
       } catch (error) {
         // The provider may have changed its keys. Errors that it reports say nothing about them, and anybody can cause one.
         if (!isReported(error)) discovered = undefined;
-        throw new ProviderError(faultOf(error), reasonOf(error));
+        throw new SignInError(faultOf(error), reasonOf(error));
       }
     },
   };
@@ -118,7 +118,7 @@ function isReported(error: unknown): boolean {
   );
 }
 
-function faultOf(error: unknown): ProviderError['fault'] {
+function faultOf(error: unknown): SignInProblem {
   const { error: errorCode, cause, code, name } = error as Record<string, unknown>;
   if (errorCode === 'access_denied') return 'cancelled';
   const unreachable =

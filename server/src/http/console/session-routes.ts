@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { notFound } from '../../domain/errors.ts';
-import { type IdentityProvider, ProviderError, type SignInProblem } from '../../domain/sign-in.ts';
+import { type IdentityProvider, SignInError } from '../../domain/sign-in.ts';
 import {
   acceptInvitation,
   acceptMembership,
@@ -166,15 +166,12 @@ export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
       async handle({ context, query, reply }) {
         const provider = providerOf(context);
         const returnAddress = `${context.baseUrl()}${callbackPath}`;
-        try {
+        await redirectTo(reply, async () => {
           const returnTo = localPath(query.returnTo);
-          const redirect = await beginSingleSignOn(context, provider, returnAddress, returnTo);
-          reply.setCookie(cookieName(options, ssoCookie), redirect.sealed, { maxAge: ssoTimeoutMs / 1000 });
-          await reply.redirect(redirect.address, 303);
-        } catch (error) {
-          if (!(error instanceof ProviderError)) throw error;
-          await redirectToSignIn(reply, error.fault, error.message);
-        }
+          const { address, sealed } = await beginSingleSignOn(context, provider, returnAddress, returnTo);
+          reply.setCookie(cookieName(options, ssoCookie), sealed, { maxAge: ssoTimeoutMs / 1000 });
+          return address;
+        });
       },
     }),
     defineConsoleRoute('GET /sso/callback', 'anyone', {
@@ -186,11 +183,12 @@ export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
         callback.search = reply.request.query as string;
         const sealed = reply.request.cookies[cookieName(options, ssoCookie)];
         reply.clearCookie(cookieName(options, ssoCookie));
-        const answer = { callback: callback.href, sealed };
-        const result = await finishSingleSignOn(call, provider, answer);
-        if (result.outcome === 'refused') return redirectToSignIn(reply, result.problem, result.reason);
-        await keepSession(call, options, result.started);
-        await reply.redirect(result.returnTo, 303);
+        await redirectTo(reply, async () => {
+          const answer = { callback: callback.href, sealed };
+          const { started, returnTo } = await finishSingleSignOn(call, provider, answer);
+          await keepSession(call, options, started);
+          return returnTo;
+        });
       },
     }),
   ];
@@ -201,9 +199,15 @@ function providerOf({ identityProvider }: SurfaceContext): IdentityProvider {
   return identityProvider;
 }
 
-async function redirectToSignIn(reply: FastifyReply, problem: SignInProblem, reason: string): Promise<void> {
-  reply.log.info({ trace_id: reply.request.id, problem, reason }, 'single sign-on failed');
-  await reply.redirect(`/sign-in?problem=${problem}`, 303);
+/** Redirects to the address that `next` returns, or to the sign-in page if single sign-on has failed. */
+async function redirectTo(reply: FastifyReply, next: () => Promise<string>): Promise<void> {
+  const address = await next().catch((error: unknown) => {
+    if (!(error instanceof SignInError)) throw error;
+    const { problem, message: reason } = error;
+    reply.log.info({ trace_id: reply.request.id, problem, reason }, 'single sign-on failed');
+    return `/sign-in?problem=${problem}`;
+  });
+  await reply.redirect(address, 303);
 }
 
 /** Browsers drop a cookie of more than 4,096 bytes. */
