@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
+import { Api } from '../api.ts';
+import { exchange, makeApplication } from '../applications.ts';
 import { eventually } from '../eventually.ts';
 import { sendMany } from '../load.ts';
 import type { Service } from '../service.ts';
+import { clockThatLeaps } from '../shifted-clock.ts';
 import { createThread } from '../world.ts';
 import { HeldModel } from './held-model.ts';
 import { HeldRequests } from './held-requests.ts';
@@ -106,6 +109,31 @@ describe('Waiting for replies', () => {
       const began = Date.now();
       assert.equal(await service.end(), 0);
       assert.ok(Date.now() - began < lateMsMax, `stopping took ${Date.now() - began} ms`);
+    });
+
+    it('still answers a caller whose access token has expired in the meantime', {
+      timeout: 60_000,
+    }, async () => {
+      const store = await SharedStore.prepare({ ...clockThatLeaps(7_200_000) });
+      const service = await store.start();
+      const api = store.as('ada', service);
+      const token = await exchange(service.baseUrl, await makeApplication(service, store.made.acme));
+      const { thread } = await createThread(api, { prompt: '#say So far.\n#hang' });
+      await api.until(thread.id, ({ messages }) => messages[1].content !== '');
+      await service.skein('thread', 'publish', store.made.acme, thread.id);
+      const untilAdmitted = await admissionsFromNow(api);
+      const held = new HeldRequests(service, token);
+      const answer = held.hold(thread.id, 25);
+      await untilAdmitted(1);
+      service.signal('SIGUSR2');
+      await eventually(
+        () => new Api(service.baseUrl, token).get(thread.id),
+        ({ status }) => status === 401,
+      );
+      assert.equal(held.waiting, 1, 'it still waits');
+      assert.equal(await service.end(), 0);
+      const { status, body } = await answer;
+      assert.deepEqual([status, body.status.state], [200, 'in_progress']);
     });
 
     it('detects the end of a reply in another process', { timeout: 60_000 }, async () => {
