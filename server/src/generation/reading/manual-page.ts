@@ -73,7 +73,7 @@ class ManualPage {
     const condition = name === 'el' ? '' : (/^\S+/.exec(rest)?.[0] ?? '');
     const holds = name === 'el' ? this.#takesElse : condition === 'n';
     this.#takesElse = name === 'ie' && !holds;
-    if (holds) this.addLine(rest.slice(condition.length).replace(/^\s*(?:\\\{\\?)?/, ''));
+    if (holds) this.addLine(rest.slice(condition.length).replace(/^\s*(?:\\\{)?/, ''));
     else if (rest.includes('\\{') && !rest.includes('\\}')) this.#skipTo = /\\\}/;
   }
 

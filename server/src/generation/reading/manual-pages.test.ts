@@ -57,6 +57,17 @@ See
 too.
 .PP
 Second & last.
+.sp
+.RS 4
+.ie n \\{\\
+\\h'-04'\\(bu\\h'+03'\\c
+.\\}
+.el \\{\\
+.sp -1
+.IP \\(bu 2.3
+.\\}
+three
+.RE
 .TP
 \\fB\\-a\\fR, \\fB\\-\\-all\\fR
 show all
@@ -158,7 +169,7 @@ describe('reading a manual page', () => {
     ['ls.1', man],
     [
       'NAME: ls - list directory contents',
-      'OPTIONS AND MORE: See ls(5), too.\n\nSecond & last.',
+      'OPTIONS AND MORE: See ls(5), too.\n\nSecond & last.\n\n- three',
       'OPTIONS AND MORE: -a, --all\nshow all\n\nand “more”',
       'OPTIONS AND MORE: -b, <x>\nbe brief',
       'OPTIONS AND MORE: -c\ncompact',
