@@ -24,7 +24,7 @@ describe('A text from outside', () => {
   it('is a valid name only without control characters and with a visible character', () => {
     for (const name of ['a\u001b[2Jb', 'two\nlines', 'bell\u0007', 'a\u202Eb', 'a\u2066b', '\u009b31m'])
       rejects(name, /control characters/);
-    for (const name of [' ', '\u200B', '\u00A0\u200D']) rejects(name, /visible/);
+    for (const name of [' ', '\u200B', '\u00A0\u200D', '\u3164', '\u2800']) rejects(name, /visible/);
     for (const name of ['Ada’s laptop', '夜間バッチ', 'مفتاح', 'a b', '👩‍🚀']) checkName('It', name, 1);
   });
 });

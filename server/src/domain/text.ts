@@ -50,7 +50,6 @@ export function withCommas(count: number): string {
 
 /** Control characters, and characters that reverse the direction of text: a name with them could imitate another name. */
 const deceptive = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
-const visible = /[^\p{Cf}\p{Z}]/u;
 
 export function checkName(subject: string, name: string, lengthMin: number): void {
   const lengthMax = limits.nameLengthMax.default;
@@ -60,7 +59,7 @@ export function checkName(subject: string, name: string, lengthMin: number): voi
   };
   if (!isStorable(name)) refuse('must not contain NUL or a lone surrogate');
   if (deceptive.test(name)) refuse('must not contain control characters');
-  if (name !== '' && !visible.test(name)) refuse('must contain a visible character');
+  if (name !== '' && !visibleCharacter.test(name)) refuse('must contain a visible character');
   if (length < lengthMin || length > lengthMax) refuse(`must have ${lengthMin} to ${lengthMax} characters`);
 }
 

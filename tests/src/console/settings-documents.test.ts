@@ -85,6 +85,7 @@ describe('Documents in the console', () => {
     it('a name and a title without control and invisible characters', async () => {
       const { id, title } = await add('a\u0007b\u202E.md', '# Re\u200Bfunds\u0001\n\nThirty days.\n');
       assert.deepEqual([title, (await listed(id)).name], ['Refunds', 'ab.md']);
+      assert.equal((await add('blank.md', '# \u2800\n\nThirty days.\n')).title, 'blank.md');
     });
 
     it('two files at once', async () => {

@@ -8,7 +8,7 @@ import {
 import { invalid, notFound, organizationNotFound } from '../../domain/errors.ts';
 import type { DocumentId } from '../../domain/id.ts';
 import { limits as fixed, formatBytes } from '../../domain/limits.ts';
-import { counted, inOneLine, withoutInvisible } from '../../domain/text.ts';
+import { counted, inOneLine, visibleCharacter, withoutInvisible } from '../../domain/text.ts';
 import type { Context, OrganizationCall, PersonCall } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { limitPrompts } from '../replies/limit-prompts.ts';
@@ -50,8 +50,8 @@ export async function addDocument(
   }
   const { store, ids, library, limits } = context;
   const read = await library.read(organizationId, name, path);
-  // The title may have no visible characters.
-  const title = withoutInvisible(read.title).trim() || name;
+  const plainTitle = withoutInvisible(read.title).trim();
+  const title = visibleCharacter.test(plainTitle) ? plainTitle : name;
   const document = { id: ids.document(), accountId, name, ...read, title };
   const passageCount = document.passages.length;
   const detail = { name, accountId, passages: passageCount };
