@@ -40,6 +40,12 @@ describe('A query', () => {
     }
   });
 
+  it('skips names that cannot be decoded without an error for each', (test) => {
+    const decoded = test.mock.method(globalThis, 'decodeURIComponent');
+    assert.deepEqual(parseQuery('%&%4&%ff&%ED%A0%80=1&%zz=1&a%=&%6cimit=5', schema), { limit: 5 });
+    assert.ok(decoded.mock.calls.every(({ error }) => error === undefined));
+  });
+
   it('rejects a known parameter that is repeated or cannot be decoded', () => {
     for (const query of [
       'limit=1&limit=1',

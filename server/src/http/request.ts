@@ -23,12 +23,16 @@ export interface QuerySchema {
   readonly properties: Record<string, { readonly type?: string }>;
 }
 
+/** A name without escapes of other characters, which no parameter has. An error for each of 8,000 names would take 60 ms. */
+const asciiName = /^(?:[^%]|%[0-7][\da-f])*$/i;
+
 /** Parses the known parameters. Only plain decimals become integers: `1e1` stays a string, which validation rejects. */
 export function parseQuery(raw: string, { properties }: QuerySchema): Record<string, string | number> {
   const query: Record<string, string | number> = {};
   for (const pair of raw.split('&')) {
     const separator = pair.indexOf('=');
-    const name = decode(separator === -1 ? pair : pair.slice(0, separator));
+    const written = separator === -1 ? pair : pair.slice(0, separator);
+    const name = asciiName.test(written) ? decode(written) : undefined;
     if (name === undefined || !Object.hasOwn(properties, name)) continue;
     if (Object.hasOwn(query, name)) throw invalid(`${name}: must not be repeated.`);
     const value = decode(separator === -1 ? '' : pair.slice(separator + 1));
