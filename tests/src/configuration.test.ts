@@ -17,7 +17,7 @@ const client = { SKEIN_OIDC_CLIENT_ID: 'skein', SKEIN_OIDC_CLIENT_SECRET: 'hunte
 
 /** Invalid values of each variable. Files are named from the folder that `before` prepares. */
 const invalid: Record<string, Environment[]> = {
-  SKEIN_HOST: [{ SKEIN_HOST: '203.0.113.1' }],
+  SKEIN_HOST: ['203.0.113.1', 'fe80::1'].map((value) => ({ SKEIN_HOST: value })),
   SKEIN_PORT: ['http', '-1', '65536', '80.5'].map((value) => ({ SKEIN_PORT: value })),
   SKEIN_METRICS_PORT: ['off', '-1', '65536', '0x50'].map((value) => ({ SKEIN_METRICS_PORT: value })),
   SKEIN_DATABASE_URL: [

@@ -191,6 +191,9 @@ async function untilListening<T>(
       case 'EACCES':
         throw new ConfigError(name, `is ${port}, which this user may not use: choose a port above 1023`);
       case 'EADDRNOTAVAIL':
+      case 'EAFNOSUPPORT':
+      case 'EAI_AGAIN':
+      case 'EINVAL':
       case 'ENOTFOUND':
         throw new ConfigError('SKEIN_HOST', `is ${host}, which is not an address of this machine`);
       default:
