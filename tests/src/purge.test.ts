@@ -65,7 +65,7 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
       [[acme, '--yes', '--dry-run'], /cannot be undone/],
       [['Nobody', '--yes'], /Nobody/],
       [[acme, '--user', 'eve@acme.example', '--yes'], /eve@acme\.example is unknown/],
-      [[acme, '--user', '', '--yes'], /is unknown/],
+      [[acme, '--user', '', '--yes'], /The value of '--user' is empty/],
     ] as const) {
       const { exitCode, stdout, stderr } = await purge(...words);
       assert.deepEqual([exitCode, stdout], [1, '']);

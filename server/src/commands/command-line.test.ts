@@ -60,6 +60,7 @@ describe('A command line', () => {
     ['doc add o f --dry-run=1', /unknown option '--dry-run'/i],
     ['doc add o f --acount i', /Did you mean --account\?/],
     ['doc add o f --account', /argument missing/],
+    ['doc add o f --account=', /^The value of '--account' is empty\. 'skein doc add --help'/],
     ['doc', /'skein doc' needs one of: add\./],
     ['thread list', /Unknown command 'thread list'\. Did you mean 'threads list'\? 'skein help'/],
     ['dco add o f', /Unknown command 'dco add'\. Did you mean 'doc add'\?/],

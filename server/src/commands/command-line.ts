@@ -77,6 +77,9 @@ function addCommand<C extends CommandLine>(program: Command, heading: string, co
     const positionals = leaf.processedArgs.flat().filter((one) => one !== undefined) as string[];
     if (positionals.includes('')) leaf.error(`error: an argument of '${pathOf(leaf)}' is empty`);
     const options = leaf.opts<Options>();
+    // Probably an unset shell variable.
+    const empty = leaf.options.find((one) => options[one.attributeName()] === '');
+    if (empty) leaf.error(`error: the value of '${empty.long}' is empty`);
     command.check?.(options);
     await run(command, { positionals, options });
   });

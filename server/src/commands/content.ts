@@ -11,7 +11,7 @@ import {
   removeDocument,
 } from '../usecases/documents/documents.ts';
 import { publishThread } from '../usecases/threads/change-thread.ts';
-import { type OrganizationCall, onOrganization, type StoreCommand, UsageError, whole } from './command.ts';
+import { type OrganizationCall, onOrganization, type StoreCommand, whole } from './command.ts';
 import { clearStatus, printable, showProgress } from './output.ts';
 
 type Report = (name: string, reason: string) => void;
@@ -27,7 +27,6 @@ export const commands: readonly StoreCommand[] = [
     options: [accountOption('Use them only in threads of this account')],
     summary: 'Add files or folders that replies use: Markdown, text, HTML, PDF',
     examples: ['doc add Acme handbook.pdf', 'doc add Acme docs/ --account acct_42'],
-    check: rejectEmptyAccount,
     async run(call: OrganizationCall<{ account?: string }>, ...paths) {
       const { account: accountId = null } = call.options;
       const added: (AddedDocument & { readonly name: string })[] = [];
@@ -103,7 +102,6 @@ export const commands: readonly StoreCommand[] = [
     ],
     summary: 'Show the passages that a reply would use; best first',
     examples: ['doc search Acme "How long do refunds take?" --limit 3'],
-    check: rejectEmptyAccount,
     async run(call: OrganizationCall<{ account?: string; limit?: number }>, question = '') {
       const { account = null, limit = 5 } = call.options;
       const { library } = call.context;
@@ -132,11 +130,6 @@ function publishing(verb: string, published: boolean, summary: string): StoreCom
       return { json: { id, published }, text };
     },
   });
-}
-
-/** An empty account is probably an unset shell variable. Without one, a document is for every thread. */
-function rejectEmptyAccount({ account }: { account?: string }): void {
-  if (account === '') throw new UsageError('--account must not be empty.');
 }
 
 /** False for a path that cannot be read, so that reading it as a file reports why. */
