@@ -156,6 +156,13 @@ describe('Malformed HTTP', () => {
     assert.equal(old.status, 200);
   });
 
+  it('rejects other versions of HTTP', async () => {
+    const lines = `Host: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    await refused(`GET /api/v1/threads HTTP/2.0\r\n${lines}`, 400, /version/);
+    await refused(`GET /api/v1/threads HTTP/0.9\r\n${lines}`, 400, /version/);
+    await refused('GET /api/v1/threads\r\n\r\n', 400, /version/);
+  });
+
   it('rejects two credentials, even if both are right', async () => {
     const again = `Authorization: Bearer ${key}`;
     await refused(request('GET /api/v1/threads', [again]), 401, /credential/);
