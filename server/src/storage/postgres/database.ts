@@ -39,6 +39,7 @@ const statementMs = 30_000;
 const timeouts = { statement_timeout: statementMs };
 /** A node that freezes loses the locks that it holds. Not a parameter of the connection, because a pooler drops it. */
 const begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'";
+const beginUnsynced = `${begin}; SET LOCAL synchronous_commit = off`;
 const idleMs = 30_000;
 /** How long a node opens no further connections after the server has refused one. */
 const refusedMs = 1_000;
@@ -57,8 +58,6 @@ const readWritable = statement('read-writable')`
 /** A small write may fit into pages that exist while larger writes fail: this one needs 128 KiB of new space. */
 const takeRoom = statement('take-room')`CREATE TEMPORARY TABLE skein_room ON COMMIT DROP AS
   SELECT repeat(md5(number::text), 32) AS filler FROM generate_series(1, 128) AS number`;
-
-const commitUnsynced = statement('commit-unsynced')`SET LOCAL synchronous_commit = off`;
 
 /** For the driver, which numbers values instead of naming them. */
 export function query(statement: Statement, values: Values = {}, time?: StoreTime): pg.QueryConfig {
@@ -253,7 +252,7 @@ export class Database implements Transactions {
   readonly runsLocally = false;
   readonly read = <T>(work: () => Work<T>): Promise<T> => runAll(this.run, work());
   readonly write = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work);
-  readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work, commitUnsynced);
+  readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work, beginUnsynced);
   readonly writeOne = this.run;
   readonly readMany = <Row>({ name, sql }: Statement, columns: CallColumns) => {
     const all = statement(name)`SELECT place, found.* FROM ${askedWith(columns)}
@@ -267,27 +266,24 @@ export class Database implements Transactions {
   }
 
   /** The first statement names the owner of the rows that the work locks. */
-  async #writeInTurn<T>(work: () => Work<T>, ...settings: Statement[]): Promise<T> {
+  async #writeInTurn<T>(work: () => Work<T>, start = begin): Promise<T> {
     const first = work().next();
     const { organizationId, userId } = first.done ? {} : first.value.values;
     return this.inTurn(organizationId ?? userId, statementMs, () =>
-      this.transaction(async (run) => {
-        for (const setting of settings) await run(setting);
-        return runAll(run, work());
-      }),
+      this.transaction((run) => runAll(run, work()), start),
     );
   }
 
   /** For operations that need several statements. The work runs again after a deadlock. */
-  transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
-    return despiteDeadlock(() => this.#runOnce(work));
+  transaction<T>(work: (run: Run) => Promise<T>, start = begin): Promise<T> {
+    return despiteDeadlock(() => this.#runOnce(work, start));
   }
 
-  async #runOnce<T>(work: (run: Run) => Promise<T>): Promise<T> {
+  async #runOnce<T>(work: (run: Run) => Promise<T>, start: string): Promise<T> {
     const client = await this.#connected(() => this.#pool.connect());
     let broken: Error | undefined;
     try {
-      await client.query(begin);
+      await client.query(start);
       const result = await work(async (statement, values) =>
         this.#seen((await client.query(query(statement, values, this.time))).rows),
       );
