@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -191,6 +192,25 @@ describe('reading any file', () => {
       assert.match(error.message, /the process that reads files ended \(3\)/);
       return true;
     });
+  });
+
+  it('reads on when Ctrl-C is pressed in the terminal of the service', async () => {
+    const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
+    // The terminal sends the signal to the whole group of the process that it has started.
+    const program = programOf(`process.kill(-process.ppid, 'SIGINT'); await import(${real});`);
+    const script = `
+      import { readerWith } from ${JSON.stringify(import.meta.resolve('../../../testing/read-document.ts'))};
+      let interrupts = 0;
+      process.on('SIGINT', () => { interrupts += 1; });
+      const reader = readerWith({}, new URL(${JSON.stringify(program)}));
+      const { passages } = await reader.read('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});
+      console.log(interrupts, passages[0].text);
+      process.exit();`;
+    const service = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    assert.equal(await text(service.stdout), '1 Text.\n');
   });
 
   it('fails one file if no file descriptor is left for its process, and reads the next file', async () => {

@@ -82,6 +82,8 @@ export class DocumentReader {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       // The folder of the service may have been removed, for example by a deployment. Node.js cannot start there.
       cwd: import.meta.dirname,
+      // In a group of its own: Ctrl-C stops the service, which still finishes what it reads.
+      detached: true,
       // The secrets of the service are left out.
       env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     });
