@@ -60,6 +60,9 @@ describe('A request of the console', () => {
       'null',
       'http://127.0.0.1:1',
       `http://${host}.evil.example`,
+      // Not as a browser spells an origin.
+      `http://evil.example@${host}`,
+      `http://${host}/`,
       '',
     ];
     for (const origin of elsewhere) assertRefused(await change({ origin }), 'FORBIDDEN', origin);

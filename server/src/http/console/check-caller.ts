@@ -70,10 +70,10 @@ function proveOwnRequest(context: SurfaceContext, { headers }: FastifyRequest, s
 function isFromHere(headers: IncomingHttpHeaders, baseUrl: string): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (site !== undefined && site !== 'same-origin') return false;
-  if (origin === undefined) return true;
-  if (!URL.canParse(origin)) return false;
-  // Behind a proxy the service may not know the public scheme, but it knows the host.
-  return origin === new URL(baseUrl).origin || new URL(origin).host === host;
+  if (origin === undefined || origin === new URL(baseUrl).origin) return true;
+  // Behind a proxy the service may not know the public scheme, but it knows the host. Not parsed: browsers spell an origin in
+  // one way, and a host of 16 kB takes 10 ms.
+  return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
 }
 
 function unproven(): ServiceError {
