@@ -53,6 +53,12 @@ describe('The limits of a JSON body', () => {
     }
   });
 
+  it('stop at the first invalid key, because each costs an error', (test) => {
+    const parsed = test.mock.method(JSON, 'parse');
+    assert.equal(jsonFault(`{${'"\\q":1,'.repeat(900)}"a":1}`), undefined);
+    assert.equal(parsed.mock.callCount(), 1);
+  });
+
   it('repeat only the start of a long key, without half a character', () => {
     const cut = `${'k'.repeat(63)}🧶`;
     assert.equal(jsonFault(`{"${cut}":1,"${cut}":1}`)?.message, `${'k'.repeat(63)}\uFFFD: occurs twice.`);

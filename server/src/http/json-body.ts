@@ -101,6 +101,8 @@ export function jsonFault(text: string): ServiceError | undefined {
         keyCount += 1;
         if (keyCount > keysMax) return invalid(`body: has more than ${counted(keysMax, 'key')}.`);
         const key = decodeKey(text.slice(index, end + 1));
+        // At the first one: an error for each of 1,000 keys would take 14 ms.
+        if (key === undefined) return undefined;
         if (!addKey(open, key)) {
           const logMessage = 'body: has a key that occurs twice.';
           return invalid(`${shownKey(key)}: occurs twice.`, { logMessage });
@@ -142,13 +144,13 @@ function stringEnd(text: string, start: number): number {
   }
 }
 
-/** Decodes a key as JSON.parse does: the same key can be written with and without escapes. */
-function decodeKey(quoted: string): string {
+/** Decodes a key as JSON.parse does: the same key can be written with and without escapes. Undefined if it is invalid. */
+function decodeKey(quoted: string): string | undefined {
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
   try {
     return JSON.parse(quoted);
   } catch {
-    return quoted;
+    return undefined;
   }
 }
 
