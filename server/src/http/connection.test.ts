@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { createTraceId } from './connection.ts';
 import { createListener } from './listener.ts';
 
 describe('A connection', () => {
@@ -113,6 +114,15 @@ describe('A connection', () => {
     }
     assert.equal(received.length, 0, 'no body was taken for another request');
     server.close();
+  });
+});
+
+describe('A trace id', () => {
+  it('is a UUID of version 7 that no other request has, also of the same millisecond', () => {
+    const ids = Array.from({ length: 20_000 }, createTraceId);
+    for (const id of ids)
+      assert.match(id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    assert.equal(new Set(ids).size, ids.length);
   });
 });
 
