@@ -48,12 +48,12 @@ export class KeptObjects {
 const threadMemory = 2048;
 const messageMemory = 512;
 
-/** The memory of a thread and of its JSON, in bytes: two per character of each at most. */
+/** The memory of a thread and of its JSON, in bytes: at most two per character of text, and three of JSON in UTF-8. */
 export function memoryOf({ thread, messages }: WholeThread): number {
-  const bytes = threadMemory + 4 * JSON.stringify(thread).length;
+  const bytes = threadMemory + 5 * JSON.stringify(thread).length;
   return messages.reduce((sum, { content, ...message }) => {
     // JSON can be six times as long as its text.
-    const texts = content.length + JSON.stringify(content).length + 2 * JSON.stringify(message).length;
-    return sum + messageMemory + 2 * texts;
+    const contents = 2 * content.length + 3 * JSON.stringify(content).length;
+    return sum + messageMemory + contents + 5 * JSON.stringify(message).length;
   }, bytes);
 }

@@ -20,8 +20,8 @@ export const firstPageMsMax = 60_000;
 /** What the objects of a listed thread take without its texts. */
 const listedMemory = 1024;
 
-/** Its texts, its JSON and the JSON of a page that contains it, at two bytes a character. */
-const listedThreadMemory = memoized((thread: Thread) => listedMemory + 6 * JSON.stringify(thread).length);
+/** Its texts and its JSON, at two bytes a character, and the JSON of a page that contains it, at three. */
+const listedThreadMemory = memoized((thread: Thread) => listedMemory + 7 * JSON.stringify(thread).length);
 
 /** Returns the same object for an unchanged thread, so that its JSON can be kept with it. */
 export function keptThread(objects: KeptObjects, thread: Thread): Thread {

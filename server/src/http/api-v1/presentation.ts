@@ -8,7 +8,7 @@ import { iso, isoOrNull } from '../../domain/time.ts';
 import type { WholeThread } from '../../usecases/threads/get-thread.ts';
 import type { ListedThreads } from '../../usecases/threads/list-threads.ts';
 import { entityTag } from '../request.ts';
-import { type Rendered, rendered } from '../route.ts';
+import { encoded, type Rendered, rendered } from '../route.ts';
 import { nullable, object, Type } from '../schema.ts';
 
 const time = (description: string) =>
@@ -141,7 +141,7 @@ export function wholeThreadRenderer(threadUrl: (id: string) => string) {
 
 /** A part of a large thread, without the brackets of the array. Responses that send it at the same time share it. */
 export const renderMessages = memoized((messages: readonly Message[]) =>
-  Buffer.from(messages.map((message) => JSON.stringify(presentMessage(message))).join()),
+  encoded(messages.map((message) => JSON.stringify(presentMessage(message))).join()),
 );
 
 interface RenderedPage {
@@ -170,7 +170,7 @@ export function pageRenderer(
     const end = `,"truncated":${truncated}}`;
     // The ETag ignores the text of the cursor, which is sealed for each response.
     const rendered = {
-      body: `${threads}${JSON.stringify(nextCursor)}${end}`,
+      body: encoded(`${threads}${JSON.stringify(nextCursor)}${end}`),
       etag: entityTag(`${threads}${nextCursor === null ? null : Math.floor(now() / taggedMs)}${end}`),
       walked,
       truncated,
