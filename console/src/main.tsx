@@ -2,16 +2,18 @@ import '@mantine/core/styles.layer.css';
 import '@mantine/notifications/styles.layer.css';
 import './app/global.css';
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
+import { Notifications, notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { keys, readSession } from './api/queries.ts';
+import type { Json } from './api/contract.ts';
+import { keys, readSession, sessionOptions } from './api/queries.ts';
 import { queryClient, whenRefused } from './api/query-client.ts';
 import { ApiError } from './api/request.ts';
 import { Announcer } from './app/announcer.tsx';
 import { returnSearch, router } from './app/router.tsx';
+import { currentOrganization } from './app/session.tsx';
 import { cssVariables, theme } from './app/theme.ts';
 
 /** The page's policy allows only styles with this nonce. The server puts a fresh one into each page. */
@@ -23,23 +25,44 @@ Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 let isChecking = false;
 
 /**
- * Opens the sign-in page when a request is rejected because the session has ended, and returns afterwards. A wrong
- * password is rejected with the same status, so the session is read again: it has ended if that is rejected, too.
+ * A refused request may mean that the session has ended, that the person was removed from the organization, or that they
+ * are no longer an admin. A wrong password or a deleted thread gets the same status, so the session is read again.
  */
 whenRefused(() => {
   const { pathname, href } = router.state.location;
-  if (isChecking || pathname === '/sign-in' || pathname === '/invitation') return;
+  const known = queryClient.getQueryData(sessionOptions.queryKey);
+  if (known === undefined || isChecking || pathname === '/sign-in' || pathname === '/invitation') return;
   isChecking = true;
   void readSession()
-    .catch((error: unknown) => {
-      if (!(error instanceof ApiError) || error.status !== 401) return;
-      queryClient.removeQueries({ queryKey: keys.session });
-      return router.navigate({ to: '/sign-in', search: { ...returnSearch(href), problem: 'session-ended' } });
-    })
+    .then(
+      (session) => applySession(known, session),
+      (error: unknown) => {
+        if (!(error instanceof ApiError) || error.status !== 401) return;
+        queryClient.removeQueries({ queryKey: keys.session });
+        return router.navigate({
+          to: '/sign-in',
+          search: { ...returnSearch(href), problem: 'session-ended' },
+        });
+      },
+    )
     .finally(() => {
       isChecking = false;
     });
 });
+
+/** Shows only what the person may still open. */
+function applySession(known: Json<'session'>, session: Json<'session'>): void {
+  const { id, name } = currentOrganization(known);
+  if (session.organizations.length === 0) {
+    // Loads a new page, because every part of this one shows an organization.
+    location.assign('/join');
+    return;
+  }
+  queryClient.setQueryData(keys.session, session);
+  if (session.organizations.some((organization) => organization.id === id)) return;
+  void router.navigate({ to: '/' });
+  notifications.show({ message: `You are no longer a member of ${name}.` });
+}
 
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

@@ -3,13 +3,13 @@ import { ApiError } from './request.ts';
 
 let onRefused: () => void = () => undefined;
 
-/** Calls back whenever a query or mutation gets a 401. */
+/** Calls back whenever a query or mutation is refused: the session, the membership or the role may have ended. */
 export function whenRefused(callback: () => void): void {
   onRefused = callback;
 }
 
 function notice(error: Error): void {
-  if (error instanceof ApiError && error.status === 401) onRefused();
+  if (error instanceof ApiError && [401, 403, 404].includes(error.status)) onRefused();
 }
 
 /** The first request of a page without a session gets 401, which is expected. */

@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core';
 import { Api } from '../api.ts';
 import { signedInMember, testPassword, tokenOf } from '../console/console-client.ts';
 import { OpenIdProvider } from '../console/openid-provider.ts';
+import { assertDone } from '../console/visitor.ts';
 import { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
@@ -167,6 +168,33 @@ describe('Signing in', () => {
     await shown(page.getByRole('link', { name: 'Members' }));
     await page.reload();
     await shown(switcher.filter({ hasText: 'Demo' }));
+    await window.close();
+  });
+
+  it('shows a person who loses a role or an organization what they may still open', async () => {
+    const email = 'dana@demo.example';
+    const dana = await signedInMember(service, 'Demo', email, 'admin');
+    const eli = await signedInMember(service, 'Demo', 'eli@demo.example', 'admin');
+    await service.skein('org', 'create', 'Globex');
+    const { invitation } = await service.skein('member', 'add', 'Globex', email);
+    assertDone(await dana.acceptInvitation(invitation, testPassword));
+    const window = await openAs(browser, dana);
+    const { page } = window;
+    const follow = (name: string) => page.getByRole('link', { name }).first().click();
+    await page.goto('/settings/members');
+    await shown(page.getByRole('button', { name: /^Switch organization/ }).filter({ hasText: 'Demo' }));
+    assertDone(await eli.patch(eli.at(`/members/${dana.session.user.id}`), { role: 'member' }));
+    await follow('Audit log');
+    await shown(page.getByText('Only admins of Demo can open this page.'));
+
+    await service.skein('member', 'remove', 'Demo', email);
+    await follow('Published threads');
+    await shown(page.getByText('You are no longer a member of Demo.'));
+    await shown(heading(page, 'My threads'));
+    await shown(page.getByText('Globex', { exact: true }));
+    await service.skein('member', 'remove', 'Globex', email);
+    await follow('Published threads');
+    await shown(heading(page, 'Sign in'));
     await window.close();
   });
 
