@@ -15,12 +15,17 @@ import { Announcer } from './app/announcer.tsx';
 import { returnSearch, router } from './app/router.tsx';
 import { currentOrganization } from './app/session.tsx';
 import { cssVariables, theme } from './app/theme.ts';
+import { endTypeAhead, startTypeAhead } from './app/type-ahead.ts';
 
 /** The page's policy allows only styles with this nonce. The server puts a fresh one into each page. */
 const styleNonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 
 // Dialogs lock scrolling with a style of a library that reads the nonce from here.
 Object.assign(globalThis, { __webpack_nonce__: styleNonce });
+
+if (location.pathname === '/new') startTypeAhead();
+// Also if another page is shown, such as the sign-in page.
+router.subscribe('onRendered', () => void endTypeAhead());
 
 let isChecking = false;
 

@@ -1,6 +1,7 @@
 import { useLocalStorage, useWindowEvent } from '@mantine/hooks';
 import { useRouter } from '@tanstack/react-router';
 import { openOverlay, useOverlay } from './overlay.ts';
+import { startTypeAhead, takesKeys } from './type-ahead.ts';
 
 export const searchFieldId = 'thread-search';
 
@@ -30,7 +31,10 @@ export function useShortcuts(): void {
   const isOverlaid = useOverlay() !== null;
   const single: Record<string, () => void> = {
     '/': () => void searchThreads(router.navigate),
-    n: () => void router.navigate({ to: '/new' }),
+    n: () => {
+      if (router.state.location.pathname !== '/new') startTypeAhead();
+      void router.navigate({ to: '/new' });
+    },
     '?': () => openOverlay('keyboard'),
   };
   useWindowEvent('keydown', (event) => {
@@ -47,14 +51,6 @@ export function useShortcuts(): void {
       act();
     }
   });
-}
-
-/** Text fields, dialogs and menus handle their own keys. */
-function takesKeys(target: EventTarget | null): boolean {
-  return (
-    target instanceof Element &&
-    target.closest('input, textarea, select, [contenteditable], [role="dialog"], [role="menu"]') !== null
-  );
 }
 
 async function searchThreads(navigate: ReturnType<typeof useRouter>['navigate']): Promise<void> {

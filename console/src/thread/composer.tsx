@@ -1,7 +1,8 @@
 import { Button, Text, Textarea } from '@mantine/core';
 import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react';
-import { type KeyboardEvent, type Ref, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type Ref, useId, useLayoutEffect, useRef, useState } from 'react';
 import { useLimits } from '../app/session.tsx';
+import { endTypeAhead } from '../app/type-ahead.ts';
 import classes from './composer.module.css';
 import { useDraft } from './draft.ts';
 
@@ -48,9 +49,13 @@ export function Composer(props: ComposerProps) {
   const excess = promptExcess(text, promptLengthMax);
   const canSend = text.trim() !== '' && excess === 0 && !running && !busy;
 
-  useEffect(() => {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, before the router ends it because the page is shown.
+  useLayoutEffect(() => {
     // On a phone, the keyboard would cover half of the page.
-    if (autoFocus && !isTouch()) field.current?.focus({ preventScroll: true });
+    if (!autoFocus || isTouch()) return;
+    field.current?.focus({ preventScroll: true });
+    const typed = endTypeAhead();
+    if (typed !== '') setText(text + typed);
   }, [autoFocus]);
 
   const send = () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { ask } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
@@ -40,13 +40,45 @@ describe('Threads in the console', () => {
     await window?.close();
   });
 
-  const list = () => window.page.getByRole('list', { name: 'Threads' });
+  const list = (page = window.page) => page.getByRole('list', { name: 'Threads' });
   const row = (title: string) => list().getByRole('link', { name: new RegExp(`^${title} `) });
   const rowCount = (count: number) =>
     eventually(
       () => list().getByRole('listitem').count(),
       (found) => found === count,
     );
+
+  it('keep what is typed while the page of a new thread loads', async () => {
+    const openings = [
+      (page: Page) => page.goto('/new'),
+      async (page: Page) => {
+        await page.goto('/');
+        await shown(list(page));
+        await page.keyboard.press('n');
+      },
+    ];
+    for (const open of openings) {
+      const { page } = await window.tab();
+      const asked = Promise.withResolvers<void>();
+      const typed = Promise.withResolvers<void>();
+      await page.route('**/new-thread-page-*.js', async (route) => {
+        asked.resolve();
+        await typed.promise;
+        await route.continue();
+      });
+      await open(page);
+      await asked.promise;
+      await page.keyboard.type('Why? / no');
+      await page.keyboard.press('Backspace');
+      typed.resolve();
+      const field = page.getByLabel('Your question');
+      await shown(field);
+      await page.keyboard.type('t');
+      assert.equal(await field.inputValue(), 'Why? / nt');
+      await field.fill('');
+      await page.close();
+    }
+  });
 
   it('load more while the user scrolls, each thread once', async () => {
     const { page } = window;
