@@ -13,7 +13,11 @@ const flags = new Set(
   'accepted apiEnabled byOperator found identityBound live opened proven published resets service'.split(' '),
 );
 
-export function sqliteTransactions(database: Database, commits: CommitQueue): Transactions {
+export interface SqliteTransactions extends Transactions {
+  write<T>(work: (clock: CommitClock) => Work<T>): Promise<T>;
+}
+
+export function sqliteTransactions(database: Database, commits: CommitQueue): SqliteTransactions {
   const run = workRunner(database, commits);
   return {
     runsLocally: true,
@@ -22,7 +26,7 @@ export function sqliteTransactions(database: Database, commits: CommitQueue): Tr
       const runOne = prepare(database, statement);
       return async (values) => runOne(values, commits) as never[];
     },
-    write: (work) => commits.durable((clock) => run(work(), clock)),
+    write: (work) => commits.durable((clock) => run(work(clock), clock)),
     writeUnsynced: (work) => commits.unsynced((clock) => run(work(), clock)),
     writeOne: (statement, values) => commits.durable((clock) => run(rows(statement, values), clock)),
   };
@@ -67,10 +71,7 @@ function prepare(database: Database, statement: Statement) {
         bound.push(typeof value === 'boolean' ? Number(value) : value);
       }
     }
-    if (!prepared.reader) {
-      prepared.run(bound);
-      return [];
-    }
+    if (!prepared.reader) return Array(prepared.run(bound).changes);
     const rows = prepared.all(bound);
     for (const row of rows) for (const { name } of found) if (row[name] !== null) row[name] = row[name] === 1;
     return rows;
