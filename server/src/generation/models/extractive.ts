@@ -13,6 +13,7 @@ const outlinesMax = 20;
 const documentsNamedMax = 3;
 const questionLengthMax = 60;
 const snippetLengthMax = 300;
+const nothingFound = 'I did not find an answer in the documents.';
 
 /** Quotes the organization's documents: the passages that answer the question, or the closest ones. Uses no network. */
 export function extractiveModel(store: PassageStore): Model {
@@ -30,16 +31,13 @@ export function extractiveModel(store: PassageStore): Model {
       }
       const questions = questionsOf(conversation);
       const answers: Answer[] = [];
+      let searched = 0;
       for (const [at, question] of questions.entries()) {
         const { text, context } = question;
         const findings = await searchPassages(store, organizationId, accountId, text, passagesMax, context);
         signal.throwIfAborted();
-        if (at === 0) yield { type: 'step', description: searchStep(findings.searched) };
-        if (findings.searched === 0) {
-          if (!asksNothing(prompt)) yield { type: 'unanswered' };
-          yield { type: 'text', text: noDocuments };
-          return;
-        }
+        searched = findings.searched;
+        if (at === 0) yield { type: 'step', description: searchStep(searched) };
         answers.push(answerTo(question, findings, questions.length));
       }
       const isFound = answers.some(({ level }) => level !== 'nothing');
@@ -49,7 +47,7 @@ export function extractiveModel(store: PassageStore): Model {
       const mayDiffer = asked !== undefined && !(isFound && asked === 'English');
       const note = mayDiffer ? languageNote(asked, await outlines()) : '';
       if (isFound && note === '') yield* quoted(answers, isAnswered);
-      else yield { type: 'text', text: `I did not find an answer in the documents.${note}` };
+      else yield { type: 'text', text: searched === 0 ? noDocuments : `${nothingFound}${note}` };
     },
   };
 }
