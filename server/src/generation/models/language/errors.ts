@@ -44,13 +44,9 @@ export function modelErrorOf(error: unknown): ModelError {
 export function retryAfterMsOf(headers: Headers, now: number): number | undefined {
   const exact = headers.get('retry-after-ms') ?? '';
   const plain = headers.get('retry-after') ?? '';
-  const waits = [decimal(exact), decimal(plain) * 1_000, Date.parse(plain) - now];
+  const waits = [Number.parseFloat(exact), Number.parseFloat(plain) * 1_000, Date.parse(plain) - now];
   const wait = waits.find((each) => Number.isFinite(each));
   return wait === undefined ? undefined : Math.ceil(Math.min(Math.max(wait, 0), retryAfterMsMax));
-}
-
-function decimal(text: string): number {
-  return /^\s*\d{1,12}(\.\d+)?\s*$/.test(text) ? Number(text) : Number.NaN;
 }
 
 /** An error and its causes, outermost first. */
