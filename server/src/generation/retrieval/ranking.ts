@@ -91,12 +91,6 @@ export function matchedWeights(concepts: readonly WeighedConcept[], counts: Term
   return concepts.map(({ wordings }) => wordings.find(({ term }) => counts.has(term))?.weight ?? 0);
 }
 
-/** The weights that the title, the name or the heading of a passage match. They apply to each of its sentences. */
-export function contextWeights(concepts: readonly WeighedConcept[], passage: FoundPassage): number[] {
-  const { title, heading } = termsOfParts(passage);
-  return largerWeights(matchedWeights(concepts, title), matchedWeights(concepts, heading));
-}
-
 /** The weight of a synonym or another spelling relative to the word in the question. */
 export const otherWording = 0.8;
 

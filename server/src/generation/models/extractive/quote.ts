@@ -9,7 +9,7 @@ import {
   type Unit,
   withoutTable,
 } from '../../reading/passage-parts.ts';
-import { contextWeights, coverageOf, largerWeights, matchedWeights } from '../../retrieval/ranking.ts';
+import { coverageOf, largerWeights, matchedWeights, termsOfParts } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { remembered, termCounts } from '../../retrieval/terms.ts';
 
@@ -29,13 +29,14 @@ export function compareUnits(
   earlierReplies = '',
 ) {
   const quoted = withoutBold(earlierReplies);
-  const context = contextWeights(concepts, passage);
+  // The title and the heading apply to each unit.
+  const { title, heading } = termsOfParts(passage);
+  const context = largerWeights(matchedWeights(concepts, title), matchedWeights(concepts, heading));
   const hasOwnWords = concepts.some(({ isContext }) => !isContext);
   return unitsOf(passage.text).map((whole) => {
     const unit = cutUnit(whole, wordsMax);
     const counts = unit === whole ? whole.counts : termCounts(withHeader(unit));
     const own = matchedWeights(concepts, counts);
-    // Together with the heading and the title of the passage.
     const matched = largerWeights(context, own);
     const has = sought?.(unit.text) ?? 0;
     const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || own[at]! > 0);
