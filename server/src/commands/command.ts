@@ -93,3 +93,27 @@ export function whole(min = 0, max = largest): (text: string) => number {
     throw new InvalidArgumentError(`It must be a whole number${range}.`);
   };
 }
+
+/** npm and npx repeat a Ctrl-C that the terminal has sent to every process. People take longer to press it again. */
+const repeatedMs = 500;
+
+/** Calls `stop` with the first of the signals; a later one ends the process. Returns a function that ends this unless `stop` was called. */
+export function onStopSignal(
+  signals: readonly NodeJS.Signals[],
+  stop: (signal: NodeJS.Signals) => void,
+): () => void {
+  let isStopping = false;
+  const release = () => {
+    for (const signal of signals) process.off(signal, listener);
+  };
+  const listener = (signal: NodeJS.Signals) => {
+    if (isStopping) return;
+    isStopping = true;
+    stop(signal);
+    setTimeout(release, repeatedMs).unref();
+  };
+  for (const signal of signals) process.on(signal, listener);
+  return () => {
+    if (!isStopping) release();
+  };
+}

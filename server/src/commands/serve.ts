@@ -18,6 +18,7 @@ import { listOrganizations } from '../usecases/organization/organization.ts';
 import { relaySignals } from '../usecases/replies/tend-replies.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { startBackgroundWork } from './background.ts';
+import { onStopSignal } from './command.ts';
 import { firstSteps, makeDemo } from './demo.ts';
 import { buildServedFiles } from './web-build.ts';
 
@@ -204,12 +205,7 @@ async function untilListening<T>(
 
 function untilStopRequested(): Promise<{ signal: NodeJS.Signals }> {
   return new Promise((resolve) => {
-    const stop = (signal: NodeJS.Signals) => {
-      resolve({ signal });
-      // A second signal ends the process at once.
-      process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT');
-    };
-    process.on('SIGTERM', stop).on('SIGINT', stop);
+    onStopSignal(['SIGTERM', 'SIGINT'], (signal) => resolve({ signal }));
   });
 }
 

@@ -1,6 +1,6 @@
 import type { RateLimitedError, Skein, SkeinError } from '../../../../client/src/index.ts';
 import { ConfigError, type RemoteConfig } from '../../config/config.ts';
-import type { Arguments, CommandLine, Result } from '../command.ts';
+import { type Arguments, type CommandLine, onStopSignal, type Result } from '../command.ts';
 import { printable } from '../output.ts';
 
 /** A command that uses a remote service through its public API. It opens no store. */
@@ -25,15 +25,13 @@ export async function runRemoteCommand(
 ): Promise<Result | undefined> {
   const client = await connect(config);
   const stopping = new AbortController();
-  // A second Ctrl-C finds no listener and ends the process.
-  const stop = () => stopping.abort();
-  process.once('SIGINT', stop);
+  const release = onStopSignal(['SIGINT'], () => stopping.abort());
   try {
     return await command.runRemotely(args, { client, signal: stopping.signal });
   } catch (error) {
     throw presentFailure(error, stopping.signal.aborted);
   } finally {
-    process.removeListener('SIGINT', stop);
+    release();
   }
 }
 
