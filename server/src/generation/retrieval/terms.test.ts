@@ -54,6 +54,12 @@ describe('the terms of a text', () => {
     assert.ok(termsOf('สวัสดีประเทศไทย').length > 1);
   });
 
+  it('are found in scripts without spaces with one call of the segmenter', (test) => {
+    const segmented = test.mock.method(Intl.Segmenter.prototype, 'segment');
+    assert.deepEqual(wordsOf('毛糸!あ!5gb字!x1 \u0301ก'), ['毛糸', 'あ', '5', 'gb字', 'x1', 'ก']);
+    assert.equal(segmented.mock.callCount(), 1);
+  });
+
   it('are found without sorting thousands of marks on one letter', (test) => {
     const normalized = test.mock.method(String.prototype, 'normalize');
     for (const marks of ['\u0301\u0323', '\u05b4\u05bc', '\u0345\u0301']) {

@@ -16,7 +16,7 @@ export const tokensOf = remembered((text): readonly string[] => wordsOf(text).ma
 /** Words in order: lower-case, without diacritics, `30,000` as one number, `don't` as two words. */
 export function wordsOf(text: string): string[] {
   const words = folded(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  return words.every((word) => plainWord.test(word)) ? words : words.flatMap(splitWord);
+  return words.every((word) => plainWord.test(word)) ? words : splitWords(words);
 }
 
 /** The term of a word in the index. Computing one takes a microsecond, a lookup a tenth of that. */
@@ -78,17 +78,28 @@ const plainWord = /^(?:[a-z][a-z\d]*|\d+)$/;
 /** Created on first use: the first use of `Intl` takes 19 ms, which would delay the start. */
 let segmenter: Intl.Segmenter | undefined;
 
-function segmentsOf(text: string): string[] {
+/** The segments of each word. One call for all words takes a sixth of the time. */
+function segmentsOf(words: readonly string[]): string[][] {
+  if (words.length === 0) return [];
   segmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+  const segments: string[][] = [[]];
+  for (const { segment } of segmenter.segment(words.join('\n'))) {
+    if (segment === '\n') segments.push([]);
+    else segments.at(-1)!.push(segment);
+  }
+  return segments;
 }
 
-function splitWord(word: string): string[] {
+function splitWords(words: readonly string[]): string[] {
+  const segments = segmentsOf(words.filter((word) => unspaced.test(word))).values();
+  return words.flatMap((word) => splitWord(word, unspaced.test(word) ? segments.next().value! : [word]));
+}
+
+function splitWord(word: string, segments: readonly string[]): readonly string[] {
   if (plainWord.test(word)) return [word];
   // '5gb' is written '5 GB' as well.
   if (/^\d+[a-z]/.test(word)) return word.split(/^(\d+)/).slice(1);
-  const words = unspaced.test(word) ? segmentsOf(word) : [word];
-  return words.map((part) => part.replace(/\p{M}+/gu, '')).filter((part) => part !== '');
+  return segments.map((part) => part.replace(/\p{M}+/gu, '')).filter((part) => part !== '');
 }
 
 /** About 10 MB per cached function. */
