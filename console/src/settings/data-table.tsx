@@ -36,13 +36,15 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
   const { caption, columns, rows, empty, query, failure } = props;
   const [showsAll, setShowsAll] = useState(false);
   const [order, setOrder] = useState<Order>();
-  if (query.error !== null)
-    return <Failure error={query.error} title={failure} onRetry={() => query.refetch()} />;
-  if (rows === undefined) return <LoadingRows />;
-  if (rows.length === 0) return <>{empty}</>;
+  const error = query.error !== null && (
+    <Failure error={query.error} title={failure} onRetry={() => query.refetch()} />
+  );
+  if (rows === undefined) return error || <LoadingRows />;
+  if (rows.length === 0) return error || empty;
   const sorted = inOrder(rows, columns, order);
   return (
     <div className={classes.box}>
+      {error}
       <Table className={classes.table} verticalSpacing="sm" highlightOnHover>
         <Table.Caption className={classes.caption}>{caption}</Table.Caption>
         <Table.Thead>

@@ -1,5 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { useEffect } from 'react';
+import { Failure } from '../app/failure.tsx';
 import { DataTable, type DataTableProps } from './data-table.tsx';
 
 /** The part of an infinite query that a listing needs. */
@@ -9,6 +10,7 @@ interface Pages {
   readonly hasNextPage: boolean;
   readonly isFetching: boolean;
   readonly isFetchingNextPage: boolean;
+  readonly isFetchNextPageError: boolean;
   readonly refetch: () => unknown;
   readonly fetchNextPage: () => unknown;
 }
@@ -22,15 +24,23 @@ interface LogTableProps<Row extends { readonly id: string }> extends DataTablePr
 
 /** A table that loads more rows on request. */
 export function LogTable<Row extends { readonly id: string }>({ rows, query, ...table }: LogTableProps<Row>) {
-  const { data, hasNextPage, isFetching, fetchNextPage } = query;
-  const searchesOn = rows?.length === 0 && hasNextPage && data!.pages.length < emptyPagesMax;
+  const { data, error, hasNextPage, isFetching, isFetchNextPageError, refetch, fetchNextPage } = query;
+  const hasFewPages = data !== undefined && data.pages.length < emptyPagesMax;
+  const searchesOn = rows?.length === 0 && hasNextPage && hasFewPages && !isFetchNextPageError;
   useEffect(() => {
     if (searchesOn && !isFetching) fetchNextPage();
   }, [searchesOn, isFetching, fetchNextPage]);
   return (
     <>
-      <DataTable {...table} query={query} rows={searchesOn ? undefined : rows} />
-      {!searchesOn && (
+      <DataTable
+        {...table}
+        query={{ error: isFetchNextPageError ? null : error, refetch }}
+        rows={searchesOn ? undefined : rows}
+      />
+      {isFetchNextPageError && (
+        <Failure error={error} title={table.failure} onRetry={() => fetchNextPage()} />
+      )}
+      {!searchesOn && !isFetchNextPageError && (
         <LoadMore query={query} label={rows?.length === 0 ? 'Search further back' : undefined} />
       )}
     </>

@@ -54,6 +54,22 @@ describe('The request log in the console', () => {
     window.assertFaultless();
   });
 
+  it('stays on the page when it cannot be refreshed, and says so', async () => {
+    const { page } = window;
+    await api.list();
+    const row = page.getByRole('row').filter({ hasText: 'List threads' });
+    await page.goto('/settings/requests');
+    await shown(row);
+    await page.route('**/requests*', (route) => route.fulfill({ status: 400, body: '{}' }));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await shown(page.getByRole('alert').filter({ hasText: 'Couldn’t load requests' }));
+    assert.ok(await row.first().isVisible());
+    await page.unroute('**/requests*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await gone(page.getByRole('alert'));
+    window.assertFaultless();
+  });
+
   it('is filtered by status, operation and credential, and keeps its filters in the address', async () => {
     const { page } = window;
     await page.goto('/settings/requests');
