@@ -12,6 +12,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, describe, it } from 'node:test';
 import type { Log } from '../log.ts';
 import { buildBeside, buildServedFiles, takeLock, threadsOf } from './web-build.ts';
@@ -97,6 +98,24 @@ describe('A build of the console', () => {
     const log = { info() {}, warn } as unknown as Log;
     await buildBeside(log, broken, 'the console', new AbortController().signal).ended;
     assert.deepEqual(warn.mock.calls[0]?.arguments[0], { code: 1, output: '' });
+  });
+
+  it('does not fail when Ctrl-C is pressed in the terminal of the service', async (test) => {
+    const interrupted = mkdtempSync(join(tmpdir(), 'skein-build-'));
+    test.after(() => rmSync(interrupted, { recursive: true }));
+    // The terminal sends the signal to the whole group of the process that it has started.
+    writeFileSync(join(interrupted, 'build.ts'), "process.kill(-process.ppid, 'SIGINT');");
+    const script = `
+      import { buildBeside } from ${JSON.stringify(join(import.meta.dirname, 'web-build.ts'))};
+      process.on('SIGINT', () => {});
+      const log = { info: console.log, warn: (_details, message) => console.log(message) };
+      await buildBeside(log, process.argv[1], 'the console', new AbortController().signal).ended;`;
+    const words = ['--input-type=module', '--eval', script, interrupted];
+    const service = childProcess.spawn(process.execPath, words, {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    assert.equal(await text(service.stdout), 'the console is built\n');
   });
 
   it('runs in one process at a time, even after one was killed', () => {

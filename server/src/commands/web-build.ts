@@ -66,7 +66,12 @@ export function buildBeside(log: Log, folder: string, name: string, stop: AbortS
   try {
     if (stop.aborted || !existsSync(buildFile) || !isOutdated(folder, dist) || !takeLock(lock))
       return noBuild;
-    const build = spawn(process.execPath, [buildFile], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    const build = spawn(process.execPath, [buildFile], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // In a group of its own: Ctrl-C stops the service, which then stops the build.
+      detached: true,
+    });
     const exited = outcomeOf(build);
     // A build survives a killed service. The lock names the build, so that no other process starts a second one.
     writeFileSync(lock, String(build.pid));
