@@ -4,6 +4,7 @@ import {
   formatOf,
   type PassageText,
   storableTitle,
+  storableUrl,
   UnreadableDocument,
 } from '../../domain/document.ts';
 import { defaultLimits, type Limits } from '../../domain/limits.ts';
@@ -37,7 +38,7 @@ export async function parseDocument(
   }
   if (passages.length === 0) throw new UnreadableDocument('holds no text');
   checkTextLength(length, limits);
-  return { title, url: webUrl(reading.url), passages };
+  return { title, url: storableUrl(webUrl(reading.url)), passages };
 }
 
 async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
