@@ -109,10 +109,16 @@ export async function attempt<T>(
     throw rateLimited(sentence, retryAfterSeconds);
   }
   const takeBacks = counted.map(({ attempts, key }) => attempts.count(key));
-  const proven = await prove(own && device?.passwordId);
-  if (proven === undefined) failed();
-  else for (const takeBack of takeBacks) takeBack();
-  return proven;
+  let isWrong = false;
+  try {
+    const proven = await prove(own && device?.passwordId);
+    isWrong = proven === undefined;
+    return proven;
+  } finally {
+    if (isWrong) failed();
+    // Neither a right password counts, nor an attempt that the store could not answer.
+    else for (const takeBack of takeBacks) takeBack();
+  }
 }
 
 /** For a request that anyone may repeat: it counts like a failed attempt from this place. */
