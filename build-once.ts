@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
@@ -19,9 +20,11 @@ const stampName = '.built-from';
 /**
  * Builds what a workspace serves into its `dist`, unless what is there was built from the same files: those that its
  * `sources.json` names. Builds into another folder, which then replaces `dist`, so that no half-built file is served.
+ * If several processes start together, one builds and the others wait for it.
  */
 export async function buildOnce(folder: string, build: (fresh: string) => Promise<void>): Promise<void> {
   const dist = join(folder, 'dist');
+  const lock = takeLock(`${dist}.lock`);
   const beganAt = new Date();
   const stamp = sourceHash(folder);
   if (!isBuilt(dist, stamp)) {
@@ -34,6 +37,17 @@ export async function buildOnce(folder: string, build: (fresh: string) => Promis
   }
   // The start of the build, not its end: a source that changed during the build must count as newer.
   utimesSync(join(dist, stampName), beganAt, beganAt);
+  lock.close();
+}
+
+/** Longer than a build takes on a busy machine. */
+const lockWaitMs = 600_000;
+
+/** A lock of SQLite: the system releases it when the process ends, however it ends. */
+function takeLock(file: string): DatabaseSync {
+  const lock = new DatabaseSync(file, { timeout: lockWaitMs });
+  lock.exec('BEGIN EXCLUSIVE');
+  return lock;
 }
 
 function isBuilt(dist: string, stamp: string): boolean {
@@ -71,7 +85,7 @@ function writeWhole(path: string, bytes: Buffer): void {
   renameSync(`${path}.part`, path);
 }
 
-/** Replaces the whole folder. If several processes build at the same time, the last one wins. */
+/** Replaces the whole folder. */
 function takePlace(fresh: string, dist: string): void {
   const outdated = `${fresh}.old`;
   if (existsSync(dist)) renameSync(dist, outdated);

@@ -64,7 +64,7 @@ describe('The packed files, installed in an empty folder', () => {
       assert.equal(response.status, 200, path);
       assert.match(await response.text(), title);
     }
-    assert.ok(!existsSync(join(modules, 'skein/console/dist.building')));
+    assert.ok(!existsSync(join(modules, 'skein/console/dist.lock')));
     assert.ok(!service.output.some((line) => line.includes('built')));
   });
 

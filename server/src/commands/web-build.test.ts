@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import childProcess, { execFileSync, spawnSync } from 'node:child_process';
-import fs, {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import childProcess, { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../log.ts';
-import { buildBeside, buildServedFiles, takeLock, threadsOf } from './web-build.ts';
+import { buildBeside, buildServedFiles, threadsOf } from './web-build.ts';
 
 /** Starts a build while only two file descriptors are left, which are too few to start a process. */
 const program = `
@@ -34,9 +27,24 @@ for (const descriptor of opened.slice(2)) closeSync(descriptor);
 process.stdout.write(warnings.join());
 `;
 
-/** Writes the page once it may, and then runs until it is stopped. */
+/** Builds as the console does, notes when it starts and when it builds, and ends once it may. */
+const lockedBuild = `
+import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { buildOnce } from ${JSON.stringify(join(import.meta.dirname, '../../../build-once.ts'))};
+appendFileSync('started', ' ' + process.pid);
+await buildOnce(import.meta.dirname, async (fresh) => {
+  appendFileSync('builds', ' ' + process.pid);
+  while (!existsSync('may-end')) await setTimeout(5);
+  mkdirSync(fresh);
+});
+`;
+
+/** Writes its process id, the page once it may, and then runs until it is stopped. */
 const slowBuild = `
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+writeFileSync('pid.part', String(process.pid));
+renameSync('pid.part', 'pid');
 setInterval(() => {
   if (!existsSync('may-write') || existsSync('dist')) return;
   mkdirSync('dist');
@@ -44,19 +52,21 @@ setInterval(() => {
 }, 5);
 `;
 
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await pause(5);
+}
+
 describe('A build of the console', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-build-'));
-  const lock = join(folder, 'dist.building');
   after(() => rmSync(folder, { recursive: true }));
 
-  it('does not stop the service if it cannot be started, and leaves no lock', () => {
+  it('does not stop the service if it cannot be started', () => {
     writeFileSync(join(folder, 'build.ts'), '');
     const command = 'ulimit -n 64; exec "$0" --input-type=module --eval "$1" "$2"';
     const printed = execFileSync('sh', ['-c', command, process.execPath, program, folder], {
       encoding: 'utf8',
     });
     assert.equal(printed, 'the console could not be built: npm ci, then npm run build');
-    assert.equal(existsSync(lock), false);
   });
 
   it('keeps the end of what it printed, however much that is', async (test) => {
@@ -118,42 +128,29 @@ describe('A build of the console', () => {
     assert.equal(await text(service.stdout), 'the console is built\n');
   });
 
-  it('runs in one process at a time, even after one was killed', () => {
-    assert.equal(takeLock(lock), true);
-    assert.equal(takeLock(lock), false, 'a running process has it');
-    const { pid } = spawnSync('true');
-    writeFileSync(lock, String(pid));
-    assert.equal(takeLock(lock), true, 'the process that had it has ended');
-    assert.equal(readFileSync(lock, 'utf8'), String(process.pid));
-  });
-
-  it('runs in one of two processes that find the lock of a killed one', ({ mock }) => {
-    const { pid } = spawnSync('true');
-    writeFileSync(lock, String(pid));
-    const module = JSON.stringify(join(import.meta.dirname, 'web-build.ts'));
-    const takeIt = `import { takeLock } from ${module}; process.stdout.write(String(takeLock(process.argv[1])));`;
-    let taken = '';
-    const read = mock.method(fs, 'readFileSync', (...args: Parameters<typeof readFileSync>) => {
-      read.mock.restore();
-      syncBuiltinESMExports();
-      const content = readFileSync(...args);
-      taken = execFileSync(process.execPath, ['--input-type=module', '--eval', takeIt, lock], {
-        encoding: 'utf8',
-      });
-      return content;
+  it('runs in one process at a time, and in the next one if that is killed', async (test) => {
+    const shared = mkdtempSync(join(tmpdir(), 'skein-build-'));
+    const stop = new AbortController();
+    test.after(() => {
+      stop.abort();
+      rmSync(shared, { recursive: true });
     });
-    syncBuiltinESMExports();
-    assert.equal(takeLock(lock), false);
-    assert.equal(taken, 'true');
-    assert.deepEqual(readdirSync(folder).sort(), ['build.ts', 'dist.building']);
-  });
-
-  it('does not start while a process of another user builds', ({ mock }) => {
-    writeFileSync(lock, '1');
-    mock.method(process, 'kill', () => {
-      throw Object.assign(new Error(), { code: 'EPERM' });
-    });
-    assert.equal(takeLock(lock), false);
+    writeFileSync(join(shared, 'build.ts'), lockedBuild);
+    writeFileSync(join(shared, 'sources.json'), '["build.ts"]');
+    for (const name of ['started', 'builds']) writeFileSync(join(shared, name), '');
+    const pids = (name: string) => readFileSync(join(shared, name), 'utf8').split(' ').slice(1).map(Number);
+    const [info, warn] = [test.mock.fn(), test.mock.fn()];
+    const log = { info, warn } as unknown as Log;
+    const ended = [1, 2, 3].map(() => buildBeside(log, shared, 'the console', stop.signal).ended);
+    await until(() => pids('started').length === 3 && pids('builds').length > 0);
+    const [first, ...others] = pids('builds');
+    assert.deepEqual(others, []);
+    process.kill(first!, 'SIGKILL');
+    await until(() => pids('builds').length > 1);
+    writeFileSync(join(shared, 'may-end'), '');
+    await Promise.all(ended);
+    assert.equal(pids('builds').length, 2, 'the third found what the second had built');
+    assert.deepEqual([info.mock.callCount(), warn.mock.callCount()], [2, 1]);
   });
 
   it('has a low priority only while there is a console to serve', async (test) => {
@@ -164,7 +161,9 @@ describe('A build of the console', () => {
     writeFileSync(join(console, 'build.ts'), slowBuild);
     const log = { info() {}, warn() {} } as unknown as Log;
     const { consoleReady, stop } = buildServedFiles(log, root);
-    const build = Number(readFileSync(join(console, 'dist.building'), 'utf8'));
+    const pidFile = join(console, 'pid');
+    await until(() => existsSync(pidFile));
+    const build = Number(readFileSync(pidFile, 'utf8'));
     const priorities = () => new Set(threadsOf(build).map((thread) => getPriority(thread)));
     assert.deepEqual(priorities(), new Set([getPriority()]));
     writeFileSync(join(console, 'may-write'), '');

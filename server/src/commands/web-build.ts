@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../log.ts';
-import { isProcessRunning } from '../usecases/processes.ts';
 
 const lookEveryMs = 100;
 
@@ -62,10 +61,8 @@ export function buildBeside(log: Log, folder: string, name: string, stop: AbortS
   const failed = (error: unknown) => log.warn({ err: error }, `${name} could not be built`);
   const buildFile = join(folder, 'build.ts');
   const dist = join(folder, 'dist');
-  const lock = `${dist}.building`;
   try {
-    if (stop.aborted || !existsSync(buildFile) || !isOutdated(folder, dist) || !takeLock(lock))
-      return noBuild;
+    if (stop.aborted || !existsSync(buildFile) || !isOutdated(folder, dist)) return noBuild;
     const build = spawn(process.execPath, [buildFile], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -73,11 +70,9 @@ export function buildBeside(log: Log, folder: string, name: string, stop: AbortS
       detached: true,
     });
     const exited = outcomeOf(build);
-    // A build survives a killed service. The lock names the build, so that no other process starts a second one.
-    writeFileSync(lock, String(build.pid));
     stop.addEventListener('abort', () => build.kill());
     const ended = exited.then(({ code, output }) => {
-      for (const left of [lock, `${dist}.${build.pid}`, `${dist}.${build.pid}.cache`])
+      for (const left of [`${dist}.${build.pid}`, `${dist}.${build.pid}.cache`])
         rmSync(left, { recursive: true, force: true });
       if (stop.aborted) return;
       if (code === 0) log.info(`${name} is built`);
@@ -126,38 +121,4 @@ function isOutdated(folder: string, dist: string): boolean {
     const source = statSync(join(folder, file), { throwIfNoEntry: false });
     return source?.isFile() && source.mtimeMs > built.mtimeMs;
   });
-}
-
-/** The lock contains the id of the process that builds: if several processes start together, one of them builds. */
-export function takeLock(lock: string): boolean {
-  try {
-    writeFileSync(lock, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch {
-    // Another process builds. Or there is no write permission, without which there can be no build either.
-    return replaceLock(lock);
-  }
-}
-
-/** Replaces the lock of a process that was killed. Only one process at a time may do this for the same holder. */
-function replaceLock(lock: string): boolean {
-  const holder = holderOf(lock);
-  const turn = `${lock}.${holder}`;
-  if (holder === '' || isProcessRunning(Number(holder)) || !takeLock(turn)) return false;
-  try {
-    if (holderOf(lock) !== holder) return false;
-    writeFileSync(lock, String(process.pid));
-    return true;
-  } finally {
-    rmSync(turn);
-  }
-}
-
-/** Empty while another process writes or removes the lock. */
-function holderOf(lock: string): string {
-  try {
-    return readFileSync(lock, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -7,7 +7,6 @@ import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
 import { counted } from '../../domain/text.ts';
-import { isProcessRunning } from '../../usecases/processes.ts';
 import { allowSlowBody, askForBody } from '../listener.ts';
 import type { ConsoleOptions, MemberCall } from './route.ts';
 
@@ -101,6 +100,16 @@ export async function removeLeftUploads(folder: string): Promise<void> {
     // This process has just started, so a file with its pid is from an earlier process.
     if (pid === undefined || (Number(pid) !== process.pid && isProcessRunning(Number(pid)))) continue;
     await rm(join(folder, name), { force: true });
+  }
+}
+
+/** Even if it belongs to another user. */
+function isProcessRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
