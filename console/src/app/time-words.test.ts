@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { relativeTime } from './time-words.ts';
+import { relativeTime, waitInWords } from './time-words.ts';
 
 const now = Date.UTC(2026, 10, 15, 12);
 const ago = (seconds: number) => relativeTime(new Date(now - seconds * 1_000), now);
@@ -22,4 +22,14 @@ test('shows the date after a week, with the year if it is not the current one', 
 
 test('shows a time in the future as now', () => {
   assert.equal(ago(-30), 'just now');
+});
+
+test('says how long to wait in seconds, and in minutes from two on', () => {
+  assert.deepEqual([1, 119, 120, 841, 900].map(waitInWords), [
+    '1 second',
+    '119 seconds',
+    '2 minutes',
+    '15 minutes',
+    '15 minutes',
+  ]);
 });

@@ -1,3 +1,5 @@
+import { counted } from './count-words.ts';
+
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 /** Without the period of "min." */
 function ago(amount: number, unit: Intl.RelativeTimeFormatUnit): string {
@@ -23,4 +25,9 @@ export function relativeTime(date: Date, nowMs: number): string {
   if (seconds > -6.5 * 86_400) return ago(Math.round(seconds / 86_400), 'day');
   const sameYear = date.getFullYear() === new Date(nowMs).getFullYear();
   return sameYear ? day.format(date) : dayOf(date);
+}
+
+/** `90 seconds`, `15 minutes` */
+export function waitInWords(seconds: number): string {
+  return seconds < 120 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute');
 }
