@@ -171,7 +171,7 @@ describe('Invitations by mail', () => {
     }
     const mails = () => server.named.filter((name) => name === 'lena@example.org').length;
     const { link, raw } = await server.mailTo('lena@example.org', 2);
-    assert.match(raw, /Somebody, probably you, asked for a link/);
+    assert.match(raw, /Someone, probably you, asked for a link/);
     assertDone(await ask('lena@example.org'));
     const client = new ConsoleClient(service.baseUrl);
     const read = await client.post('/invitation/read', { token: link.split('#')[1] });

@@ -101,7 +101,7 @@ function invitationMail(mail: ClaimedMail, link: string): Mail {
   const [subject, reason, action] = resets
     ? [
         `Set a new password for ${name}`,
-        `${byOperator ? 'The operator of Skein created a link' : 'Somebody, probably you, asked for a link'} with which you can set a new password. You sign in to ${name} as ${email}.`,
+        `${byOperator ? 'The operator of Skein created a link' : 'Someone, probably you, asked for a link'} to set a new password. You sign in to ${name} as ${email}.`,
         'Set a new password',
       ]
     : [`Join ${name}`, `You are invited to join ${name} on Skein as ${email}.`, 'Accept the invitation'];
