@@ -15,10 +15,7 @@ export function* run(statement: Statement, values: Values = {}): Work<void> {
   yield { statement, values };
 }
 
-/**
- * How many rows the statement returned. On SQLite a statement that returns none counts the rows that it changed: RETURNING
- * takes 6 µs, because SQLite opens a temporary table for the rows.
- */
+/** How many rows the statement returned. */
 export function* count(statement: Statement, values: Values = {}): Work<number> {
   return (yield* rows(statement, values)).length;
 }

@@ -25,13 +25,13 @@ const findDue = statement('due-replies')`
 const claim = statement('claim-reply')`
   UPDATE message SET held = 1, claim_token = :token, available_at = :now + :leaseMs WHERE ${isReply}`;
 const renew = statement('renew-reply')`
-  UPDATE message SET available_at = :now + :leaseMs WHERE ${isClaimed}`;
+  UPDATE message SET available_at = :now + :leaseMs WHERE ${isClaimed} RETURNING id`;
 const recordProgress = statement('record-reply-progress')`
-  UPDATE message SET ${replyChanges.progress} WHERE ${isClaimed}`;
+  UPDATE message SET ${replyChanges.progress} WHERE ${isClaimed} RETURNING id`;
 const settle = statement('settle-reply')`
-  UPDATE message SET ${replyChanges.settle} WHERE ${isClaimed}`;
+  UPDATE message SET ${replyChanges.settle} WHERE ${isClaimed} RETURNING id`;
 const release = statement('release-reply')`
-  UPDATE message SET ${replyChanges.release} WHERE ${isClaimed}`;
+  UPDATE message SET ${replyChanges.release} WHERE ${isClaimed} RETURNING id`;
 
 /** Returns whether the claim was still valid and the change was written. */
 function* change(statement: Statement, held: ReplyClaim, values: Values): Work<boolean> {

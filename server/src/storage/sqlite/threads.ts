@@ -17,10 +17,9 @@ import {
   threadColumns,
   threadReads,
 } from '../sql/thread-reads.ts';
-import { method, row, run, type Work } from '../sql/work.ts';
+import { method, row, run, type Transactions, type Work } from '../sql/work.ts';
 import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread, Writer } from '../store.ts';
 import type { ObjectCache } from './object-cache.ts';
-import type { CommitClock } from './store-time.ts';
 import {
   adjustSizes,
   cancelRunning,
@@ -29,12 +28,12 @@ import {
   sqliteThreadChanges,
   takeTick,
 } from './thread-changes.ts';
-import type { SqliteTransactions } from './transactions.ts';
 
 const insertThread = statement('insert-thread')`
   INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at, published,
     version)
-  VALUES (:organizationId, :id, :userId, :title, :accountId, :secondaryId, :now, :now, 0, :now)`;
+  VALUES (:organizationId, :id, :userId, :title, :accountId, :secondaryId, :now, :now, 0, :now)
+  RETURNING created_at AS at`;
 const insertKey = statement('insert-idempotency-key')`INSERT OR REPLACE INTO idempotency_key
     (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
   VALUES (:organizationId, :userId, :key, :bodyHash, :id, :messageId, :replyId, :now, :now + :keepMs)`;
@@ -52,23 +51,17 @@ function* isGranted(cache: ObjectCache, ...asked: Parameters<typeof mayWrite>): 
   return (isOwnKey && kept.apiEnabled) || (yield* mayWrite(...asked));
 }
 
-function* create(
-  cache: ObjectCache,
-  clock: CommitClock,
-  organizationId: OrganizationId,
-  thread: NewThread,
-): Work<Created> {
+function* create(cache: ObjectCache, organizationId: OrganizationId, thread: NewThread): Work<Created> {
   const { id: threadId, messageId, prompt, idempotency } = thread;
   if (!(yield* isGranted(cache, organizationId, thread))) return { outcome: 'revoked' };
   const first = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
   if (first !== undefined) return first;
-  const createdAt = clock.now();
-  yield* run(insertThread, { ...thread, organizationId });
+  const { at } = (yield* row<{ at: number }>(insertThread, { ...thread, organizationId }))!;
   const reply = { ...thread, prompt: { messageId, content: prompt } };
-  yield* insertMessages({ organizationId, threadId }, reply, createdAt);
+  yield* insertMessages({ organizationId, threadId }, reply, at);
   yield* adjustSizes({ ...thread, organizationId }, { threads: 1, published: 0 });
   if (idempotency) yield* run(insertKey, { ...thread, ...idempotency, organizationId });
-  return { outcome: 'created', createdAt };
+  return { outcome: 'created', createdAt: at };
 }
 
 /** The writer's thread, or why they may not change it. */
@@ -87,7 +80,7 @@ function* findOwn(
 }
 
 export function sqliteThreads(
-  transactions: SqliteTransactions,
+  transactions: Transactions,
   cache: ObjectCache,
 ): Omit<Threads, keyof Walks> & Pick<Replies, 'cancelReplies'> {
   const { read, write } = transactions;
@@ -106,7 +99,7 @@ export function sqliteThreads(
   return {
     ...reads,
 
-    createThread: (organizationId, thread) => write((clock) => create(cache, clock, organizationId, thread)),
+    createThread: (organizationId, thread) => write(() => create(cache, organizationId, thread)),
 
     async getThread(organizationId, threadId, reader) {
       const kept = findKept(organizationId, threadId, reader);

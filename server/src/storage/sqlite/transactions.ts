@@ -13,11 +13,7 @@ const flags = new Set(
   'accepted apiEnabled byOperator found identityBound live opened proven published resets service'.split(' '),
 );
 
-export interface SqliteTransactions extends Transactions {
-  write<T>(work: (clock: CommitClock) => Work<T>): Promise<T>;
-}
-
-export function sqliteTransactions(database: Database, commits: CommitQueue): SqliteTransactions {
+export function sqliteTransactions(database: Database, commits: CommitQueue): Transactions {
   const run = workRunner(database, commits);
   return {
     runsLocally: true,
@@ -26,7 +22,7 @@ export function sqliteTransactions(database: Database, commits: CommitQueue): Sq
       const runOne = prepare(database, statement);
       return async (values) => runOne(values, commits) as never[];
     },
-    write: (work) => commits.durable((clock) => run(work(clock), clock)),
+    write: (work) => commits.durable((clock) => run(work(), clock)),
     writeUnsynced: (work) => commits.unsynced((clock) => run(work(), clock)),
     writeOne: (statement, values) => commits.durable((clock) => run(rows(statement, values), clock)),
   };
@@ -71,7 +67,10 @@ function prepare(database: Database, statement: Statement) {
         bound.push(typeof value === 'boolean' ? Number(value) : value);
       }
     }
-    if (!prepared.reader) return Array(prepared.run(bound).changes);
+    if (!prepared.reader) {
+      prepared.run(bound);
+      return [];
+    }
     const rows = prepared.all(bound);
     for (const row of rows) for (const { name } of found) if (row[name] !== null) row[name] = row[name] === 1;
     return rows;
