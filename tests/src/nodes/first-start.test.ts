@@ -49,6 +49,16 @@ describe('Nodes on an empty database', () => {
     assert.ok(!stdout.includes(new URL(nodes.databaseUrl).password));
   });
 
+  it('reject a server that accepts no writes, and say which one to use', async () => {
+    const url = `${nodes.databaseUrl}?options=-c%20default_transaction_read_only%3Don`;
+    const { exitCode, stdout, stderr } = await serveInVain(temporaryFolder(), { SKEIN_DATABASE_URL: url });
+    assert.deepEqual([exitCode, stdout], [1, '']);
+    assert.match(
+      stderr,
+      /^skein: SKEIN_DATABASE_URL [^\n]*not accept writes: use the address of the primary/,
+    );
+  });
+
   it('reject a database that a newer release has written, and say what to install', async () => {
     const client = new pg.Client({ connectionString: nodes.databaseUrl });
     await client.connect();

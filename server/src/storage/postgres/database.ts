@@ -312,7 +312,7 @@ export class Database implements Transactions {
     } finally {
       client.release(!writable);
     }
-    if (!writable) throw new Error('The database does not accept writes.');
+    if (!writable) throw Object.assign(new Error('it does not accept writes'), { code: readOnlyTransaction });
   }
 
   /** Rejects unless the database has room for a new table. */

@@ -43,6 +43,7 @@ export async function openPostgresStore(
   const time = new StoreTime(clock);
   const servers = new Servers(url);
   const database = await Database.open(servers, time, settings);
+  await database.assertWritable();
   const { run } = database;
   const beforeMs = time.steady();
   const [start] = await run<{ at: number }>(readTime);
