@@ -32,7 +32,9 @@ const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 
 /** A name that every file system accepts, and that cannot leave its folder or pose as another kind of file. */
 export function fileNameOf(title: string, ending: 'md' | 'json'): string {
-  const words = [...title.normalize('NFC').replace(/[^\p{L}\p{N}\p{M}]+/gu, '-')]
+  const words = [
+    ...title.normalize('NFC').replace(/(?:[^\p{L}\p{N}\p{M}]|\p{Default_Ignorable_Code_Point})+/gu, '-'),
+  ]
     .slice(0, nameLengthMax)
     .join('')
     .replace(/^-+|-+$/g, '');

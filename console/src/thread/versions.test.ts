@@ -76,6 +76,7 @@ describe('The file name of an export', () => {
       ['Größe 🧶 naïve', 'Größe-naïve.md'],
       ['nul', 'thread.md'],
       ['🧶', 'thread.md'],
+      ['\u3164', 'thread.md'],
       ['x.exe', 'x-exe.md'],
       ['a'.repeat(500), `${'a'.repeat(80)}.md`],
     ] as const)
