@@ -222,7 +222,7 @@ describe('skein copy', () => {
     url.password = 'hunter2';
     const wrong = await Promise.all([
       refused('mysql://root:hunter2@localhost/x', origin),
-      refused(origin, ''),
+      refused(origin, 'sqlite'),
       refused('sqlite:./back.db', 'postgres://u:hunter2@127.0.0.1:1/x'),
       refused('sqlite:./again.db', url.href),
       refused('sqlite:./nowhere.db', source),

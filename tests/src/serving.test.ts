@@ -125,8 +125,9 @@ describe('Stopping', { concurrency: 2 }, () => {
     const ended = service.end();
     await untilLogged(service, 'stopping');
     const began = Date.now();
-    service.signal('SIGTERM');
-    assert.notEqual(await ended, 0);
+    // Signals within the first half second do not count.
+    const repeating = setInterval(() => service.signal('SIGTERM'), 100);
+    assert.notEqual(await ended.finally(() => clearInterval(repeating)), 0);
     // The service would wait ten seconds for a request that never arrives completely.
     assert.ok(Date.now() - began < 9000, `${Date.now() - began} ms`);
     connection.close();
