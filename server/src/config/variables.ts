@@ -1,6 +1,5 @@
-import { type LimitVariable, limitEntries, timerMsMax } from '../domain/limits.ts';
+import { cacheBytesDefault, type LimitVariable, limitEntries, timerMsMax } from '../domain/limits.ts';
 import { editDistance } from '../domain/text.ts';
-import { cacheBytesDefault } from '../storage/kept-objects.ts';
 import type { Parser } from './parsers.ts';
 import * as parse from './parsers.ts';
 

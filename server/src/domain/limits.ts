@@ -16,6 +16,9 @@ function limit(value: number, sentence: string, range: Pick<Limit, 'min' | 'max'
   return { default: value, sentence, ...range };
 }
 
+/** Memory for objects that a store keeps. Not in a file of the store: every command would load its cache for it. */
+export const cacheBytesDefault = 64 * 1024 * 1024;
+
 /** Timers hold at most this many milliseconds. */
 export const timerMsMax = 2 ** 31 - 1;
 const timerRange = { min: 100, max: timerMsMax };

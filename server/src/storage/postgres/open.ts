@@ -1,5 +1,6 @@
+import { cacheBytesDefault } from '../../domain/limits.ts';
 import { diagnoseClock } from '../clock-jumps.ts';
-import { cacheBytesDefault, KeptObjects } from '../kept-objects.ts';
+import { KeptObjects } from '../kept-objects.ts';
 import { purges } from '../sql/purge.ts';
 import { isRunning } from '../sql/replies.ts';
 import { type Removal, retention } from '../sql/retention.ts';

@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, openSync, realpathSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { cacheBytesDefault } from '../../domain/limits.ts';
 import { diagnoseClock } from '../clock-jumps.ts';
-import { cacheBytesDefault } from '../kept-objects.ts';
 import { isRunning } from '../sql/replies.ts';
 import { retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
