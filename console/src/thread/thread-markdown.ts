@@ -33,7 +33,10 @@ const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 /** A name that every file system accepts, and that cannot leave its folder or pose as another kind of file. */
 export function fileNameOf(title: string, ending: 'md' | 'json'): string {
   const words = [
-    ...title.normalize('NFC').replace(/(?:[^\p{L}\p{N}\p{M}]|\p{Default_Ignorable_Code_Point})+/gu, '-'),
+    ...title
+      .normalize('NFC')
+      .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+      .replace(/[^\p{L}\p{N}\p{M}]+/gu, '-'),
   ]
     .slice(0, nameLengthMax)
     .join('')

@@ -77,6 +77,7 @@ describe('The file name of an export', () => {
       ['nul', 'thread.md'],
       ['🧶', 'thread.md'],
       ['\u3164', 'thread.md'],
+      ['葛\u{E0100}城', '葛城.md'],
       ['x.exe', 'x-exe.md'],
       ['a'.repeat(500), `${'a'.repeat(80)}.md`],
     ] as const)
