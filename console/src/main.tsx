@@ -57,13 +57,15 @@ whenRefused(() => {
 
 /** Shows only what the person may still open. */
 function applySession(known: Json<'session'>, session: Json<'session'>): void {
-  const { id, name } = currentOrganization(known);
-  if (session.organizations.length === 0) {
+  const hadNone = known.organizations.length === 0;
+  if (session.organizations.length === 0 && !hadNone) {
     // Loads a new page, because every part of this one shows an organization.
     location.assign('/join');
     return;
   }
   queryClient.setQueryData(keys.session, session);
+  if (hadNone) return;
+  const { id, name } = currentOrganization(known);
   if (session.organizations.some((organization) => organization.id === id)) return;
   void router.navigate({ to: '/' });
   notifications.show({ message: `You are no longer a member of ${name}.` });

@@ -219,9 +219,11 @@ describe('Signing in', () => {
 
   it('asks a person who signs in with a provider to accept each organization', async () => {
     const email = 'dora@demo.example';
-    await service.skein('org', 'create', 'Second');
     const { invitation } = await service.skein('member', 'add', 'Demo', email);
-    await service.skein('member', 'add', 'Second', email);
+    for (const name of ['Second', 'Third']) {
+      await service.skein('org', 'create', name);
+      await service.skein('member', 'add', name, email);
+    }
     provider.account = { subject: 'dora-1', email, emailVerified: true };
     const window = await open();
     const { page } = window;
@@ -230,7 +232,13 @@ describe('Signing in', () => {
     await shown(heading(page, 'Your invitations'));
     await lookAt(page, 'your-invitations');
     await page.goto('/settings/documents');
-    await shown(heading(page, 'Your invitations'));
+    const joinThird = page.getByRole('button', { name: 'Join Third' });
+    await shown(joinThird);
+    await service.skein('member', 'remove', 'Third', email);
+    await joinThird.click();
+    await shown(page.getByRole('alert').filter({ hasText: 'Couldn’t join' }));
+    await gone(joinThird);
+    window.assertFaultless();
     await page.getByRole('button', { name: 'Join Demo' }).click();
     await shown(heading(page, 'Documents'));
     await page.goto('/settings/account');
