@@ -34,7 +34,8 @@ function stemOf(word: string): string {
 }
 
 const plainText = /^[\x20-\x7e\s]*$/;
-const longRunOfMarks = /(\p{M}{8})\p{M}+/gu;
+/** U+FF9E and U+FF9F are letters that `normalize` turns into marks. */
+const longRunOfMarks = /([\p{M}\uff9e\uff9f]{8})[\p{M}\uff9e\uff9f]+/gu;
 
 /** Letters that have no decomposition. */
 const plainLetters = new Map(
