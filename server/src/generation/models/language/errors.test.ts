@@ -92,7 +92,9 @@ describe('the delay that a provider requests', () => {
   it('is read in seconds, as a date or in milliseconds', () => {
     assert.equal(wait({ 'retry-after': '3' }), 3_000);
     assert.equal(wait({ 'retry-after': '1.5' }), 1_500);
+    assert.equal(wait({ 'retry-after': '10s' }), 10_000);
     assert.equal(wait({ 'retry-after': new Date(now + 4_000).toUTCString() }), 4_000);
+    assert.equal(wait({ 'retry-after': new Date(now + 4_000).toISOString() }), 4_000);
     assert.equal(wait({ 'retry-after': '3', 'retry-after-ms': '2500.5' }), 2_501);
   });
 
@@ -103,7 +105,7 @@ describe('the delay that a provider requests', () => {
   });
 
   it('is undefined if the header is missing or invalid', () => {
-    for (const value of ['', 'soon', '-', 'Infinity', 'NaN'])
+    for (const value of ['', 'soon', 'soon 5', '-', 'Infinity', 'NaN'])
       assert.equal(wait({ 'retry-after': value }), undefined);
     assert.equal(wait({}), undefined);
   });

@@ -44,8 +44,9 @@ export function modelErrorOf(error: unknown): ModelError {
 export function retryAfterMsOf(headers: Headers, now: number): number | undefined {
   const exact = headers.get('retry-after-ms') ?? '';
   const plain = headers.get('retry-after') ?? '';
-  const waits = [Number.parseFloat(exact), Number.parseFloat(plain) * 1_000, Date.parse(plain) - now];
-  const wait = waits.find((each) => Number.isFinite(each));
+  // Only a date has a colon. One in ISO 8601 also starts with a number.
+  const delay = plain.includes(':') ? Date.parse(plain) - now : Number.parseFloat(plain) * 1_000;
+  const wait = [Number.parseFloat(exact), delay].find((each) => Number.isFinite(each));
   return wait === undefined ? undefined : Math.ceil(Math.min(Math.max(wait, 0), retryAfterMsMax));
 }
 
