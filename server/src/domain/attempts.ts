@@ -40,15 +40,11 @@ export class AttemptLimit {
 
   /** Returns a function that takes the attempt back, without affecting those that are counted after the window. */
   count(key: string): () => void {
-    let attempts = this.#current(key);
-    if (attempts === undefined) {
-      attempts = { count: 0, since: this.#now() };
-      setBounded(this.#attempts, key, attempts, rememberedMax);
-    }
-    const counted = attempts;
-    counted.count += 1;
+    const attempts = this.#current(key) ?? { count: 0, since: this.#now() };
+    attempts.count += 1;
+    setBounded(this.#attempts, key, attempts, rememberedMax);
     return () => {
-      counted.count -= 1;
+      attempts.count -= 1;
     };
   }
 

@@ -1,7 +1,7 @@
 import type { Acceptance, Access, InvitationTerms, Password } from '../domain/account.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 import type { MemberRole } from '../domain/organization.ts';
-import type { AuditedMethod, AuditNote, PromptLimit } from './log-store.ts';
+import type { AuditedMethod, AuditNote } from './log-store.ts';
 
 /** A person who can sign in, which a service account cannot. */
 export interface Person {
@@ -34,8 +34,9 @@ export interface NewInvitation {
 }
 
 /** Counts the links that were created for one person at their request on one day. */
-export interface LinkRequest extends Pick<PromptLimit, 'personMax'> {
+export interface LinkRequest {
   readonly person: UserId;
+  readonly personMax: number;
 }
 
 /** An invitation that a worker has claimed to send it by mail. */

@@ -5,7 +5,7 @@ import { iso } from '../../domain/time.ts';
 import type { ClaimedMail } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
-import { countUse, secondsUntil } from '../replies/limit-prompts.ts';
+import { countUse } from '../replies/limit-prompts.ts';
 import type { Log } from '../telemetry.ts';
 
 const atOnceMax = 4;
@@ -33,7 +33,10 @@ export async function limitMails(
     outcome.over === 'person'
       ? `This person was sent ${personMax} invitations today`
       : `This organization has sent ${organizationMax} invitations by email today`;
-  throw rateLimited(`${sent}, which is the limit. It resets at 00:00 UTC.`, secondsUntil(outcome));
+  throw rateLimited(
+    `${sent}, which is the limit. It resets at 00:00 UTC.`,
+    Math.ceil(outcome.resetMs / 1000),
+  );
 }
 
 /** Sends the mails that are due, each at least once: again if the process is killed after the server accepted it. */

@@ -36,7 +36,7 @@ export async function limitPrompts({ context, principal }: PersonCall): Promise<
     const limit = isPerson ? maxima.personMax : maxima.organizationMax;
     const who = isPerson ? 'You have' : 'Your organization has';
     const sentence = `${who} sent ${counted(limit, 'prompt')} ${within}, which is the limit. ${next}`;
-    throw rateLimited(sentence, secondsUntil(outcome));
+    throw rateLimited(sentence, Math.ceil(outcome.resetMs / 1000));
   }
 }
 
@@ -72,8 +72,4 @@ export async function countUse(
     }
     return outcome;
   });
-}
-
-export function secondsUntil({ resetMs }: { readonly resetMs: number }): number {
-  return Math.ceil(resetMs / 1000);
 }
