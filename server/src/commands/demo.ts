@@ -34,7 +34,7 @@ export async function makeDemo(
   }
 }
 
-/** What exists of a demo in which nothing has happened yet: its admin was added last, and nobody has a key. */
+/** What exists of an unfinished demo: its admin has not signed in, and nobody has a key. */
 interface DemoStart {
   readonly organizationId?: OrganizationId;
   readonly userId?: UserId;
