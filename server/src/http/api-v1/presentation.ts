@@ -131,11 +131,13 @@ export function presentThread(thread: Thread, threadUrl: string | null): ThreadJ
 /** Renders each object once: while a thread does not change, the store may return the same object again. */
 export function wholeThreadRenderer(threadUrl: (id: string) => string) {
   return memoized(({ thread, messages }: WholeThread) =>
-    rendered<WholeThreadJson>({
-      thread: presentThread(thread, threadUrl(thread.id)),
-      messages: messages.map(presentMessage),
-      status: deriveThreadStatus(messages),
-    }),
+    encoded(
+      rendered<WholeThreadJson>({
+        thread: presentThread(thread, threadUrl(thread.id)),
+        messages: messages.map(presentMessage),
+        status: deriveThreadStatus(messages),
+      }),
+    ),
   );
 }
 
