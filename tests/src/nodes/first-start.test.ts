@@ -55,7 +55,7 @@ describe('Nodes on an empty database', () => {
     assert.deepEqual([exitCode, stdout], [1, '']);
     assert.match(
       stderr,
-      /^skein: SKEIN_DATABASE_URL [^\n]*not accept writes: use the address of the primary/,
+      /^skein: SKEIN_DATABASE_URL [^\n]*\(the server does not accept writes: use the address of the primary/,
     );
   });
 

@@ -312,7 +312,8 @@ export class Database implements Transactions {
     } finally {
       client.release(!writable);
     }
-    if (!writable) throw Object.assign(new Error('it does not accept writes'), { code: readOnlyTransaction });
+    if (!writable)
+      throw Object.assign(new Error('the server does not accept writes'), { code: readOnlyTransaction });
   }
 
   /** Rejects unless the database has room for a new table. */

@@ -89,21 +89,19 @@ export async function openPostgresStore(
 
 const readFacts = statement('diagnose')`
   SELECT current_setting('server_version') AS version, (SELECT version FROM schema_version) AS schema,
-    pg_is_in_recovery() AS standby, current_setting('synchronous_commit') AS synchronous,
-    ${serverTime} AS clock, (SELECT latest_at FROM store_clock) AS latest,
-    (SELECT count(*) FROM message WHERE ${isRunning}) AS replies`;
+    current_setting('synchronous_commit') AS synchronous, ${serverTime} AS clock,
+    (SELECT latest_at FROM store_clock) AS latest, (SELECT count(*) FROM message WHERE ${isRunning}) AS replies`;
 
 type Facts = Record<'version' | 'synchronous', string> &
-  Record<'schema' | 'clock' | 'latest' | 'replies', number> & { standby: boolean };
+  Record<'schema' | 'clock' | 'latest' | 'replies', number>;
 
 async function diagnose({ run }: Database): Promise<Diagnosis[]> {
   const startMs = performance.now();
   const [facts] = await run<Facts>(readFacts);
   const tookMs = performance.now() - startMs;
-  const { version, schema, standby, synchronous, clock, latest, replies } = facts!;
+  const { version, schema, synchronous, clock, latest, replies } = facts!;
   const found = [`PostgreSQL ${version}, schema ${schema}, answers in ${tookMs.toFixed(1)} ms`];
-  if (standby) found.push('it is a standby and does not accept writes: use the address of the primary');
-  else if (synchronous === 'off')
+  if (synchronous === 'off')
     found.push('synchronous_commit is off, so a power cut loses acknowledged writes: set it to on');
   return [
     { check: 'store', ok: found.length === 1, detail: found.join('; ') },

@@ -39,6 +39,6 @@ export interface Transactions {
   write<T>(work: () => Work<T>): Promise<T>;
   /** Like `write`, but without waiting for the disk: it survives a killed process, and maybe not a power cut. */
   writeUnsynced<T>(work: () => Work<T>): Promise<T>;
-  /** A single statement as a transaction of its own: on PostgreSQL one round trip instead of four. */
+  /** A single statement as a transaction of its own: on PostgreSQL one round trip instead of three. */
   writeOne<Row>(statement: Statement, values: Values): Promise<Row[]>;
 }
