@@ -287,20 +287,21 @@ function readNext(): void {
   if (draining.length > 0) setTimeout(readNext, drainEveryMs).unref();
 }
 
-/** What the trace ids of a millisecond share. They differ in three digits between `start` and `end`. */
+/** What the trace ids of a millisecond share. They differ in two digits between `start` and `end`. */
 let shared = { ms: 0, start: '', end: '', ids: 0 };
-const idsMax = 4096;
+/** All pairs, in an order that spreads any few of them evenly: by these digits, a sampler chooses the traces to send. */
+const pairs = Array.from({ length: 256 }, (_, index) => ((index * 159) % 256).toString(16).padStart(2, '0'));
 
 /**
- * A UUID of version 7 (RFC 9562) begins with the time, so that requests of one moment are neighbors in the request log. A
- * counter follows, because random digits for every request would take five times as long.
+ * A UUID of version 7 (RFC 9562) begins with the time, so that requests of one moment are neighbors in the request log.
+ * Random digits for every request would take five times as long.
  */
 export function createTraceId(): string {
   const ms = Date.now();
-  if (ms !== shared.ms || shared.ids === idsMax) {
-    const start = `${traceIdStart(ms)}-7`;
-    shared = { ms, start, end: randomUUID().slice(start.length + 3), ids: 0 };
+  if (ms !== shared.ms || shared.ids === pairs.length) {
+    const time = `${traceIdStart(ms)}-7`;
+    const random = randomUUID();
+    shared = { ms, start: time + random.slice(time.length, -8), end: random.slice(-6), ids: 0 };
   }
-  const digits = (shared.ids++).toString(16).padStart(3, '0');
-  return shared.start + digits + shared.end;
+  return shared.start + pairs[shared.ids++] + shared.end;
 }
