@@ -23,8 +23,8 @@ export interface QuerySchema {
   readonly properties: Record<string, { readonly type?: string }>;
 }
 
-/** A name without escapes of other characters, which no parameter has. An error for each of 8,000 names would take 60 ms. */
-const asciiName = /^(?:[^%]|%[0-7][\da-f])*$/i;
+/** An escape that no parameter's name has: malformed, or not of ASCII. An error for each of 8,000 names would take 60 ms. */
+const foreignEscape = /%(?![0-7][\da-f])/i;
 
 /** Parses the known parameters. Only plain decimals become integers: `1e1` stays a string, which validation rejects. */
 export function parseQuery(raw: string, { properties }: QuerySchema): Record<string, string | number> {
@@ -32,7 +32,7 @@ export function parseQuery(raw: string, { properties }: QuerySchema): Record<str
   for (const pair of raw.split('&')) {
     const separator = pair.indexOf('=');
     const written = separator === -1 ? pair : pair.slice(0, separator);
-    const name = asciiName.test(written) ? decode(written) : undefined;
+    const name = foreignEscape.test(written) ? undefined : decode(written);
     if (name === undefined || !Object.hasOwn(properties, name)) continue;
     if (Object.hasOwn(query, name)) throw invalid(`${name}: must not be repeated.`);
     const value = decode(separator === -1 ? '' : pair.slice(separator + 1));
@@ -60,7 +60,7 @@ export function ambiguityOf({ headers, httpVersion }: IncomingMessage): string |
   // `joinDuplicateHeaders` joins two hosts with `, `, which no host contains.
   if (host === undefined ? httpVersion === '1.1' : host.includes(', ')) return 'Host: must be sent once.';
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
-    return 'Transfer-Encoding: must be chunked, in HTTP/1.1, or absent.';
+    return 'Transfer-Encoding: must be absent, or chunked in HTTP/1.1.';
   }
   return undefined;
 }
