@@ -41,6 +41,13 @@ describe('the terms of a text', () => {
     ]);
   });
 
+  it('of English with typographic punctuation are found without normalizing it', (test) => {
+    const normalized = test.mock.method(String.prototype, 'normalize');
+    const words = ['wool', 'not', 'only', 'ada', 'yarn', 'is', 'n', 'not', 'dear'];
+    assert.deepEqual(wordsOf('“Wool” – not only Ada’s…yarn\u00a0• is‘n — not dear'), words);
+    assert.equal(normalized.mock.callCount(), 0);
+  });
+
   it('leave out stop words', () => {
     assert.deepEqual(termsOf('What is the a of to and?'), []);
   });

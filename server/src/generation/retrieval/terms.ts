@@ -33,7 +33,8 @@ function stemOf(word: string): string {
   return stopWords.has(stem) ? word : stem;
 }
 
-const plainText = /^[\x20-\x7e\s]*$/;
+/** Nearly every English text. */
+const plainText = /^[\x20-\x7e\s‘’“”–—…•]*$/;
 /** U+FF9E and U+FF9F are letters that `normalize` turns into marks. */
 const longRunOfMarks = /([\p{M}\uff9e\uff9f]{8})[\p{M}\uff9e\uff9f]+/gu;
 
@@ -54,16 +55,16 @@ function folded(text: string): string {
         .normalize('NFKD')
         .replace(/[\u0300-\u036f\u00ad\u200b-\u200d\u2060]/g, '')
         .normalize('NFKC')
-        .replace(/[ßæœøłđðþı]/g, (letter) => plainLetters.get(letter)!)
-        .replace(/[‘’ʼ]/g, "'");
+        .replace(/[ßæœøłđðþı]/g, (letter) => plainLetters.get(letter)!);
   return withoutApostrophes(plain)
     .replace(/(?<=\d),(?=\d\d\d(?!\d))/g, '')
     .replace(/\b(e|wi)-(?=mail|fi\b)/g, '$1');
 }
 
 function withoutApostrophes(text: string): string {
-  if (!text.includes("'")) return text;
+  if (!/['‘’ʼ]/.test(text)) return text;
   return text
+    .replace(/[‘’ʼ]/g, "'")
     .replace(/\bcan't\b/g, 'can not')
     .replace(/\bwon't\b/g, 'will not')
     .replace(/n't\b/g, ' not')
