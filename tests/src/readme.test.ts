@@ -49,6 +49,23 @@ describe('The README', () => {
     assert.deepEqual(printed(pasted, address, environment), announced());
   });
 
+  // After the tour, whose lists show only its own threads.
+  it('shows commands that work once the key is pasted', () => {
+    const address = match(greeting, /"address":"([^"]+)"/);
+    const block = blocksOf(readme).find(({ text }) => text.includes('eak_…'))!.text;
+    const commands = block
+      .replace('eak_…', match(greeting, /^ {2}(eak_\w+)$/))
+      .replaceAll('http://127.0.0.1:8080', address);
+    const env = { ...environment, SKEIN_BASE_URL: address };
+    const { status, stdout, stderr } = spawnSync('sh', ['-ec', commands], {
+      cwd: root,
+      encoding: 'utf8',
+      env,
+    });
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(stdout, /"title":"What is a skein\?".*A skein is /s);
+  });
+
   it('shows a greeting whose curl line works when pasted', () => {
     const line = match(greeting, /^ {2}(curl .*)$/);
     const { stdout } = spawnSync('sh', ['-c', line], { encoding: 'utf8', env: environment });
