@@ -82,7 +82,6 @@ function overBudget(most: string): UnreadableDocument {
 }
 
 const nameLengthMax = fixed.documentNameLengthMax.default;
-/** Fits into an index key of either store. */
 const keyBytesMax = fixed.documentKeyBytesMax.default;
 
 /** A page takes about a millisecond of the event loop on SQLite. */
