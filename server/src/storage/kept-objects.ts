@@ -49,12 +49,16 @@ export class KeptObjects {
 const threadMemory = 2048;
 const messageMemory = 512;
 
-/** The memory of a thread and of its JSON, in bytes: at most two per character of text, and three of JSON in UTF-8. */
+/** The memory of the texts of an object, at two bytes a character, and of its JSON in UTF-8. */
+export function memoryOfTexts(value: object): number {
+  const json = JSON.stringify(value);
+  return 2 * json.length + Buffer.byteLength(json);
+}
+
+/** The memory of a thread and of its JSON, in bytes. */
 export function memoryOf({ thread, messages }: WholeThread): number {
-  const bytes = threadMemory + 5 * JSON.stringify(thread).length;
-  return messages.reduce((sum, { content, ...message }) => {
-    // JSON can be six times as long as its text.
-    const contents = 2 * content.length + 3 * JSON.stringify(content).length;
-    return sum + messageMemory + contents + 5 * JSON.stringify(message).length;
-  }, bytes);
+  return messages.reduce(
+    (sum, message) => sum + messageMemory + memoryOfTexts(message),
+    threadMemory + memoryOfTexts(thread),
+  );
 }

@@ -2,7 +2,7 @@ import type { Position } from '../domain/cursor.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import { memoized } from '../domain/memoized.ts';
 import type { Thread } from '../domain/thread.ts';
-import type { KeptObjects } from './kept-objects.ts';
+import { type KeptObjects, memoryOfTexts } from './kept-objects.ts';
 import { accountKey } from './listings.ts';
 import type { Listing, ThreadPage } from './store.ts';
 
@@ -20,8 +20,8 @@ export const firstPageMsMax = 60_000;
 /** What the objects of a listed thread take without its texts. */
 const listedMemory = 1024;
 
-/** Its texts and its JSON, at two bytes a character, and the JSON of a page that contains it, at three. */
-const listedThreadMemory = memoized((thread: Thread) => listedMemory + 7 * JSON.stringify(thread).length);
+/** Twice: its JSON is kept as a string, too, and the bytes are those of a page that contains it. */
+const listedThreadMemory = memoized((thread: Thread) => listedMemory + 2 * memoryOfTexts(thread));
 
 /** Returns the same object for an unchanged thread, so that its JSON can be kept with it. */
 export function keptThread(objects: KeptObjects, thread: Thread): Thread {

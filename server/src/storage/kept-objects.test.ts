@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { memoryOf } from './kept-objects.ts';
+import type { WholeThread } from './store.ts';
+
+test('counts two bytes for a character of a thread, and as many as its JSON takes', () => {
+  const memoryWith = (content: string) =>
+    memoryOf({ thread: {}, messages: [{ content }] } as unknown as WholeThread);
+  const memory = memoryWith('a'.repeat(1000));
+  assert.equal(memory - memoryWith(''), 3000);
+  assert.equal(memoryWith('漢'.repeat(1000)) - memory, 2000);
+});
