@@ -57,6 +57,11 @@ whenRefused(() => {
 
 /** Shows only what the person may still open. */
 function applySession(known: Json<'session'>, session: Json<'session'>): void {
+  if (session.user.id !== known.user.id) {
+    // Somebody else has signed in, in another tab. All of this page was loaded for the person before.
+    location.reload();
+    return;
+  }
   const hadNone = known.organizations.length === 0;
   if (session.organizations.length === 0 && !hadNone) {
     // Loads a new page, because every part of this one shows an organization.

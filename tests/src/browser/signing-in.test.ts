@@ -198,6 +198,28 @@ describe('Signing in', () => {
     await window.close();
   });
 
+  it('as another person shows nothing of the first one in another tab that has noticed it', async () => {
+    const [fay, gus] = [
+      await signedInMember(service, 'Demo', 'fay@demo.example'),
+      await signedInMember(service, 'Demo', 'gus@demo.example'),
+    ];
+    assertDone(await fay.post(fay.at('/threads'), { prompt: 'A secret of Fay' }), 201);
+    const window = await openAs(browser, fay);
+    const { page } = window;
+    await page.goto('/new');
+    const secret = page.getByText('A secret of Fay');
+    await shown(secret);
+    // Polls of the sidebar would remove it later.
+    await page.route('**/threads?scope=mine*', (route) => route.abort());
+    const cookies = [...gus.cookies].map(([name, value]) => ({ name, value, url: service.baseUrl }));
+    await page.context().addCookies(cookies);
+    await page.getByLabel('Your question').fill('Who am I?');
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await shown(page.getByRole('button', { name: /^Your account: gus@/ }));
+    await gone(secret);
+    await window.close();
+  });
+
   it('goes through the provider of the organization, and shows its errors', async () => {
     const window = await open();
     const { page } = window;
