@@ -30,7 +30,7 @@ const remedies: Readonly<Record<string, string>> = {
   '28P01': 'correct the user or the password',
   '3D000': 'create the database, or correct its name',
   '25006': 'use the address of the primary, or allow writes',
-  '42501': 'let this user create and change the tables, or use another user',
+  '42501': 'let this user create and change tables, or use another user',
 };
 
 /** Why a store or a file next to it cannot be used, and what the operator can do about it. */

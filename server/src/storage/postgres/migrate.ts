@@ -77,8 +77,8 @@ export async function isUnfinished(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Migrates in one transaction, under a lock that all nodes share. Writes nothing if the schema is up to date, so that a
- * standby, or a role without rights on the schema, is enough then.
+ * Migrates in one transaction, under a lock that all nodes share. Writes nothing if the schema is up to date: then a store
+ * can be copied from a standby, and a node can run with a role that has no rights on the schema.
  */
 export async function bringUpToDate(
   client: pg.ClientBase,
