@@ -153,7 +153,7 @@ interface RenderedPage {
   readonly truncated: boolean;
 }
 
-/** How long the ETag of a page that has a cursor stays the same: a cursor in a response that got it expires later. */
+/** How long the ETag of a page with a cursor stays the same: less than the cursor of an earlier response is valid. */
 const taggedMs = limits.walkMsMax.default / 2;
 
 /** Pages and threads are rendered once for each object of the store. Only the state of the walk may differ for a page. */
