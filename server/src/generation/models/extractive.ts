@@ -13,7 +13,6 @@ const outlinesMax = 20;
 const documentsNamedMax = 3;
 const questionLengthMax = 60;
 const snippetLengthMax = 300;
-const nothingFound = 'I did not find an answer in the documents.';
 
 /** Quotes the organization's documents: the passages that answer the question, or the closest ones. Uses no network. */
 export function extractiveModel(store: PassageStore): Model {
@@ -31,13 +30,16 @@ export function extractiveModel(store: PassageStore): Model {
       }
       const questions = questionsOf(conversation);
       const answers: Answer[] = [];
-      let searched = 0;
       for (const [at, question] of questions.entries()) {
         const { text, context } = question;
         const findings = await searchPassages(store, organizationId, accountId, text, passagesMax, context);
         signal.throwIfAborted();
-        searched = findings.searched;
-        if (at === 0) yield { type: 'step', description: searchStep(searched) };
+        if (at === 0) yield { type: 'step', description: searchStep(findings.searched) };
+        if (findings.searched === 0) {
+          if (!asksNothing(prompt)) yield { type: 'unanswered' };
+          yield { type: 'text', text: noDocuments };
+          return;
+        }
         answers.push(answerTo(question, findings, questions.length));
       }
       const isFound = answers.some(({ level }) => level !== 'nothing');
@@ -47,7 +49,7 @@ export function extractiveModel(store: PassageStore): Model {
       const mayDiffer = asked !== undefined && !(isFound && asked === 'English');
       const note = mayDiffer ? languageNote(asked, await outlines()) : '';
       if (isFound && note === '') yield* quoted(answers, isAnswered);
-      else yield { type: 'text', text: searched === 0 ? noDocuments : `${nothingFound}${note}` };
+      else yield { type: 'text', text: `I did not find an answer in the documents.${note}` };
     },
   };
 }
