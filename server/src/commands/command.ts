@@ -97,7 +97,10 @@ export function whole(min = 0, max = largest): (text: string) => number {
 /** npm and npx repeat a Ctrl-C that the terminal has sent to every process. People take longer to press it again. */
 const repeatedMs = 500;
 
-/** Calls `stop` with the first of the signals; a later one ends the process. Returns a function that ends this unless `stop` was called. */
+/**
+ * Calls `stop` on the first signal. A later one ends the process. The returned function removes the listeners, unless
+ * `stop` was called.
+ */
 export function onStopSignal(
   signals: readonly NodeJS.Signals[],
   stop: (signal: NodeJS.Signals) => void,

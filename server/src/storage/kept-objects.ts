@@ -7,7 +7,7 @@ export class KeptObjects {
   #objects: LRUCache<string, object>;
 
   constructor(bytesMax: number) {
-    // Each at least 1, which no object fits: the library takes 0 for no limit.
+    // Each is at least 1, which no object fits: the library reads 0 as no limit.
     const maxSize = Math.max(1, bytesMax);
     // A larger object would displace many others.
     const maxEntrySize = Math.max(1, Math.floor(bytesMax / 8));

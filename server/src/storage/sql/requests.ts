@@ -133,7 +133,7 @@ export function rejectsValues(error: unknown): boolean {
 
 export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactions): Requests => ({
   addRequests(entries, traffic) {
-    // Not in the transaction, which starts its work more than once.
+    // Outside the transaction, which may run its work more than once.
     const blocks = blocksOf(entries);
     return writeUnsynced(function* () {
       if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });

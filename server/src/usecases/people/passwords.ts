@@ -116,7 +116,7 @@ export async function attempt<T>(
     return proven;
   } finally {
     if (isWrong) failed();
-    // Neither a right password counts, nor an attempt that the store could not answer.
+    // A correct password does not count, and neither does an attempt that the store could not answer.
     else for (const takeBack of takeBacks) takeBack();
   }
 }
