@@ -110,8 +110,9 @@ export interface Members {
     | { outcome: 'already-member' | 'has-threads' | 'organization-missing' | 'too-many' }
   >;
   /**
-   * Also revokes the member's personal keys in this organization. `keepAdmin`: changes nothing if no person would be left
-   * as an admin or, if the member has joined, no admin who has joined.
+   * Also revokes the member's personal keys in this organization, and ends the sessions of a person who is in no other.
+   * `keepAdmin`: changes nothing if no person would be left as an admin or, if the member has joined, no admin who has
+   * joined.
    */
   removeMember: AuditedMethod<
     [email: string, keepAdmin: boolean],

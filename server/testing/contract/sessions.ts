@@ -185,6 +185,21 @@ export function describeSessions(world: () => World): void {
       assert.equal((await store.findSession(tokens[0]!, one))?.userId, userId);
     });
 
+    it('ends when its person is removed from the last organization, also if they come back', async () => {
+      const { store, people, organization, userId } = await oneMembership(world());
+      const asRobot = await world().organization();
+      await people.add(asRobot, email, { service: true });
+      const bob = await people.add(organization, 'bob@example.org');
+      await people.join(organization, userId, 'first', { byOperator: true });
+      const tokens = [await people.signIn(userId, { passwordHash: 'first' }), await people.signIn(userId)];
+      const bobs = await people.signIn(bob);
+      await store.removeMember(organization, email, false, note());
+      assert.equal(await people.add(organization, email), userId);
+      await people.join(organization, userId, { proven: 'first' });
+      for (const token of tokens) assert.equal(await people.isLive(token), false);
+      assert.ok(await people.isLive(bobs));
+    });
+
     it('shows what another node committed: its end, a role, the public API', async () => {
       const { store, people, organization, userId } = await oneMembership(world());
       const node = await world().node();

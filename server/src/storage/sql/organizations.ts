@@ -1,6 +1,7 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { isLastAdmin, type Member, type Organization } from '../../domain/organization.ts';
 import type { Members, Organizations } from '../store.ts';
+import { endSessions, membershipsOf } from './accounts.ts';
 import { organizationColumns as columns, keyIsLive, lockOrganization } from './api-keys.ts';
 import { writeNote } from './audit.ts';
 import { sql, statement } from './sql.ts';
@@ -118,6 +119,9 @@ export const members = ({ read, write }: Transactions): Members => ({
     const { userId } = member;
     yield* run(remove, { organizationId, userId });
     const keysRevoked = yield* count(revokeKeys, { organizationId, userId });
+    const { entered, pending } = yield* membershipsOf(userId, { proof: 'sso' });
+    // Otherwise they would be valid again if the person is added again.
+    if (entered.length + pending.length === 0) yield* endSessions(userId, { proof: 'sso' });
     yield* writeNote(organizationId, note);
     return { outcome: 'removed', userId, keysRevoked };
   }),
