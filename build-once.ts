@@ -14,17 +14,23 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
+// The service starts builds with a channel, so that they end with it, however it ends.
+process.once('disconnect', () => process.exit(1));
+process.channel?.unref();
+
 /** A file with a hash of the sources of `dist`. Its modification time is the start of the build. */
 const stampName = '.built-from';
 
 /**
  * Builds what a workspace serves into its `dist`, unless what is there was built from the same files: those that its
  * `sources.json` names. Builds into another folder, which then replaces `dist`, so that no half-built file is served.
- * If several processes start together, one builds and the others wait for it.
+ * If several processes start together, one builds and the others wait for it. What a killed build left is removed.
  */
 export async function buildOnce(folder: string, build: (fresh: string) => Promise<void>): Promise<void> {
   const dist = join(folder, 'dist');
   const lock = takeLock(`${dist}.lock`);
+  for (const left of globSync('dist.[0-9]*', { cwd: folder }))
+    rmSync(join(folder, left), { recursive: true, force: true });
   const beganAt = new Date();
   const stamp = sourceHash(folder);
   if (!isBuilt(dist, stamp)) {

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import childProcess, { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,9 +42,9 @@ import { setTimeout } from 'node:timers/promises';
 import { buildOnce } from ${JSON.stringify(join(import.meta.dirname, '../../../build-once.ts'))};
 appendFileSync('started', ' ' + process.pid);
 await buildOnce(import.meta.dirname, async (fresh) => {
+  mkdirSync(fresh);
   appendFileSync('builds', ' ' + process.pid);
   while (!existsSync('may-end')) await setTimeout(5);
-  mkdirSync(fresh);
 });
 `;
 
@@ -151,6 +159,36 @@ describe('A build of the console', () => {
     await Promise.all(ended);
     assert.equal(pids('builds').length, 2, 'the third found what the second had built');
     assert.deepEqual([info.mock.callCount(), warn.mock.callCount()], [2, 1]);
+  });
+
+  it('ends with the service, however that ends, and the next one removes what it left', async (test) => {
+    const left = mkdtempSync(join(tmpdir(), 'skein-build-'));
+    const mayEnd = () => writeFileSync(join(left, 'may-end'), '');
+    test.after(() => {
+      mayEnd();
+      rmSync(left, { recursive: true });
+    });
+    writeFileSync(join(left, 'build.ts'), lockedBuild);
+    writeFileSync(join(left, 'sources.json'), '["build.ts"]');
+    for (const name of ['started', 'builds']) writeFileSync(join(left, name), '');
+    const builds = () => readFileSync(join(left, 'builds'), 'utf8').split(' ').slice(1);
+    const script = `
+      import { buildBeside } from ${JSON.stringify(join(import.meta.dirname, 'web-build.ts'))};
+      buildBeside({ info() {}, warn() {} }, process.argv[1], 'the console', new AbortController().signal);`;
+    const service = childProcess.spawn(process.execPath, ['--input-type=module', '--eval', script, left]);
+    await until(() => builds().length > 0);
+    assert.ok(existsSync(join(left, `dist.${builds()[0]}`)));
+    service.kill('SIGKILL');
+    const log = { info() {}, warn() {} } as unknown as Log;
+    const { ended } = buildBeside(log, left, 'the console', new AbortController().signal);
+    // The lock is free once the first one has ended.
+    await until(() => builds().length > 1);
+    mayEnd();
+    await ended;
+    assert.deepEqual(
+      readdirSync(left).filter((name) => name.startsWith('dist')),
+      ['dist', 'dist.lock'],
+    );
   });
 
   it('has a low priority only while there is a console to serve', async (test) => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -65,15 +65,14 @@ export function buildBeside(log: Log, folder: string, name: string, stop: AbortS
     if (stop.aborted || !existsSync(buildFile) || !isOutdated(folder, dist)) return noBuild;
     const build = spawn(process.execPath, [buildFile], {
       cwd: folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
+      // The build ends when the channel closes: build-once.ts.
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // In a group of its own: Ctrl-C stops the service, which then stops the build.
       detached: true,
     });
     const exited = outcomeOf(build);
     stop.addEventListener('abort', () => build.kill());
     const ended = exited.then(({ code, output }) => {
-      for (const left of [`${dist}.${build.pid}`, `${dist}.${build.pid}.cache`])
-        rmSync(left, { recursive: true, force: true });
       if (stop.aborted) return;
       if (code === 0) log.info(`${name} is built`);
       else log.warn({ code, output }, `${name} could not be built: npm ci, then npm run build`);
