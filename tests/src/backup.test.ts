@@ -222,6 +222,13 @@ describe('skein backup', () => {
       unwritable.stderr,
       /^skein: .*copy\.db could not be written \(ENOTDIR.*\): nothing was changed\.\n$/,
     );
+    // No file can be created in it.
+    const full = await runSkein(service.folder, ['backup', '/proc/copy.db']);
+    assert.equal(full.exitCode, 1);
+    assert.match(
+      full.stderr,
+      /^skein: \/proc\/copy\.db could not be written \(ENOENT.*: use a folder that .*\): nothing was changed\.\n$/,
+    );
     const folder = temporaryFolder();
     const storeless = await runSkein(folder, ['backup', 'copy.db']);
     assert.equal(storeless.exitCode, 1);
