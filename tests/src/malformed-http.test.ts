@@ -113,7 +113,9 @@ describe('Malformed HTTP', () => {
   it('rejects headers that are too large with the error envelope, even if the client keeps sending', async () => {
     for (const size of [17_000, 5_000_000])
       await refused(request('GET /api/v1/threads', [`X: ${'h'.repeat(size)}`]), 400, /exceed/);
-    await refused(request('GET /api/v1/threads', Array(4000).fill('a: b')), 400, /exceed/);
+    const withHeaders = (count: number) => request('GET /api/v1/threads', Array(count - 2).fill('a: b'));
+    assert.equal((await exchange(withHeaders(1000)))[0]?.status, 200);
+    await refused(withHeaders(1001), 400, /or 1,000 headers/);
     await refused(request(`GET /api/v1/threads/${'a'.repeat(17_000)}`), 400, /exceed/);
   });
 

@@ -128,6 +128,7 @@ const fixed = {
   organizationApplicationsMax: limit(100, 'Applications of an organization'),
   keyRequestsMax: limit(3, 'Open key requests of one member'),
   headerBytesMax: limit(16_384, 'Bytes of the request line and headers'),
+  headersMax: limit(1_000, 'Headers of a request'),
   openBodyBytesMax: limit(
     16_384,
     'Bytes of a request body without a credential: sign-in, invitations, `/oauth2/token`',

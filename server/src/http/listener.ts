@@ -12,6 +12,7 @@ export interface ListenerOptions extends Pick<ConnectionOptions, 'refused'> {
 }
 
 const headerBytesMax = limits.headerBytesMax.default;
+const headersMax = limits.headersMax.default;
 const headersTimeoutMs = 10_000;
 const keepAliveMs = 65_000;
 /** An upload may take this many times as long as other requests: 50 MB in ten minutes, or 90 kB per second. */
@@ -67,6 +68,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     : process.getBuiltinModule('node:http').createServer(serverOptions, receive);
   // A peer that closes its side after a whole request still gets the response. Over TLS Node closes both sides.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  server.maxHeadersCount = headersMax;
   // Closes every connection as soon as it has no request in progress; the last response says `Connection: close`. Node
   // would also destroy connections whose peer is still reading its last response.
   server.closeIdleConnections = () => connections.closeWhenIdle();
@@ -106,7 +108,7 @@ function ignoreSocketErrors(server: Server): void {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: `The request line and headers exceed ${counted(headerBytesMax, 'byte')}.`,
+  HPE_HEADER_OVERFLOW: `The request line and headers exceed ${counted(headerBytesMax, 'byte')} or ${counted(headersMax, 'header')}.`,
   ERR_HTTP_REQUEST_TIMEOUT: tooSlow,
 };
 
