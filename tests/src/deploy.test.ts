@@ -132,6 +132,10 @@ describe('deploy/skein.service', () => {
     assert.equal(store, `SKEIN_DATABASE_URL=sqlite:/var/lib/${values('StateDirectory')[0]}/skein.db`);
   });
 
+  it('lets the service list the addresses of the machine, without which it cannot listen on 0.0.0.0', () => {
+    assert.ok(values('RestrictAddressFamilies')[0]?.split(' ').includes('AF_NETLINK'));
+  });
+
   const analyze = findProgram('systemd-analyze');
   it('is accepted by systemd', { skip: analyze === undefined && 'needs systemd-analyze' }, () => {
     const file = join(temporaryFolder(), 'skein.service');
