@@ -146,13 +146,13 @@ function openAccessTokens(config: Config, store: Store, baseUrl: () => string): 
 async function openStore(config: Config, watch: StoreWatch, mustExist: boolean): Promise<Store> {
   const { store } = config;
   const named = store.engine === 'sqlite' ? `${store.file}, which` : 'a database that';
-  if (mustExist && store.engine === 'sqlite' && !statSync(store.file, { throwIfNoEntry: false })?.size) {
-    throw new ConfigError(
-      'SKEIN_DATABASE_URL',
-      `names ${named} does not exist or is empty: run the command in the folder of the service, or set the variable as the service has it`,
-    );
-  }
   try {
+    if (mustExist && store.engine === 'sqlite' && !statSync(store.file, { throwIfNoEntry: false })?.size) {
+      throw new ConfigError(
+        'SKEIN_DATABASE_URL',
+        `names ${named} does not exist or is empty: run the command in the folder of the service, or set the variable as the service has it`,
+      );
+    }
     if (store.engine === 'sqlite') return openSqliteStore(store.file, machineClock, watch, config.cacheBytes);
     // Loaded on use: the embedded store needs no driver.
     const { openPostgresStore } = await import('./storage/postgres/open.ts');
@@ -163,6 +163,7 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
       cacheBytes: config.cacheBytes,
     });
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     throw new ConfigError(
       'SKEIN_DATABASE_URL',
       `names ${named} cannot be opened (${explainFault(error as Error)})`,

@@ -34,7 +34,7 @@ const copy: BareCommand = {
     const from = storeIn('--from', options.from);
     const to = storeIn('--to', options.to);
     if (isDeepStrictEqual(from, to)) throw invalid('--from and --to name the same store.');
-    if (from.engine === 'sqlite' && !existsSync(from.file)) {
+    if (from.engine === 'sqlite' && !isFile(from.file)) {
       throw invalid(`--from names ${from.file}, which does not exist.`);
     }
     const tables = await copyBetween(from, to);
@@ -98,7 +98,7 @@ const backup: BareCommand = {
     if (store.engine === 'postgres') {
       throw invalid('The store is PostgreSQL: use pg_dump, which copies a running database.');
     }
-    if (!existsSync(store.file) || !statSync(store.file).isFile()) {
+    if (!isFile(store.file)) {
       throw invalid(`There is no store ${store.file}: set SKEIN_DATABASE_URL to the service's store.`);
     }
     const { force = false } = options;
@@ -111,6 +111,15 @@ const backup: BareCommand = {
 };
 
 export const commands = [copy, backup];
+
+/** Throws if nobody can tell, for example because this user may not look into the folder. */
+function isFile(storeFile: string): boolean {
+  try {
+    return statSync(storeFile, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch (error) {
+    throw invalid(`The store ${storeFile} cannot be read (${explainFault(error as Error)}).`);
+  }
+}
 
 async function rejectExisting(file: string, store: { file: string }, force: boolean): Promise<void> {
   if (await belongsToStore(file, store.file))

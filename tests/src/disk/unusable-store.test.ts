@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
@@ -44,4 +44,16 @@ describe('A file that is not a usable store', () => {
       assert.deepEqual(readFileSync(file(name)), content);
     });
   }
+
+  it('is not called missing if its folder cannot be entered', async () => {
+    // Root may enter every folder, but not follow this link.
+    symlinkSync('loop', file('loop'));
+    const environment = { SKEIN_DATABASE_URL: `sqlite:${file('loop/skein.db')}` };
+    const copied = ['copy', '--from', environment.SKEIN_DATABASE_URL, '--to', `sqlite:${file('copy.db')}`];
+    for (const words of [['org', 'list'], ['backup', 'copy.db'], copied]) {
+      const { exitCode, stderr } = await runSkein(folder, words, environment);
+      assert.equal(exitCode, 1);
+      assert.match(stderr, /^skein: .*loop\/skein\.db,? .*cannot be (?:opened|read) \(ELOOP: [^\n]*\)\.\n$/);
+    }
+  });
 });
