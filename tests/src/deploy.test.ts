@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { findProgram } from './machine.ts';
 import { sectionOf, tableRows } from './markdown.ts';
-import { root, temporaryFolder } from './service.ts';
+import { root, Service, temporaryFolder } from './service.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const settings = tableRows(sectionOf(read('docs/operating.md'), '## Settings')).map(([name]) => name);
@@ -22,6 +22,28 @@ function assertSettings(names: string[]): void {
   assert.ok(names.length > 0);
   for (const name of names) assert.ok(settings.includes(name), `${name} is not a setting`);
 }
+
+describe('deploy/Dockerfile', () => {
+  const [, json = ''] = /^HEALTHCHECK [^\n]*\n +CMD (.*)$/m.exec(read('deploy/Dockerfile')) ?? [];
+  const [, ...words] = JSON.parse(json) as string[];
+  const check = (environment: Record<string, string>) =>
+    spawnSync(process.execPath, words, { env: { ...process.env, ...environment }, encoding: 'utf8' });
+  const tls = {
+    SKEIN_TLS_CERT: join(root, 'tests/stand-ins/localhost-certificate.pem'),
+    SKEIN_TLS_KEY: join(root, 'tests/stand-ins/localhost-key.pem'),
+  };
+
+  for (const [name, environment] of Object.entries({ HTTP: {}, HTTPS: tls })) {
+    it(`has a health check that a service on ${name} passes, and a stopped one fails`, async () => {
+      const service = await Service.start({ environment });
+      const seen = { ...environment, SKEIN_PORT: new URL(service.baseUrl).port };
+      const { status, stderr } = check(seen);
+      await service.end();
+      assert.deepEqual([status, stderr], [0, '']);
+      assert.equal(check(seen).status, 1);
+    });
+  }
+});
 
 describe('deploy/compose.yaml', () => {
   const { services, networks } = parse(read('deploy/compose.yaml'), { merge: true });
