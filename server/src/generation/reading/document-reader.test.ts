@@ -322,16 +322,16 @@ describe('reading a hostile file', () => {
     rules: '---\n'.repeat(100_000),
     tabs: '\t'.repeat(300_000),
   };
-  const impatient = readerWith({ documentReadMs: 2_000 });
   for (const [name, text] of Object.entries(hostile)) {
-    it(`settles for ${name}`, async () => {
+    it(`reads or rejects ${name} without reaching a limit of time or memory`, async () => {
       for (const ending of ['.md', '.html', '.txt']) {
-        const startedAt = performance.now();
-        await readDocument(`a${ending}`, Buffer.from(`${text}end`), impatient).then(
+        await readDocument(`a${ending}`, Buffer.from(`${text}end`)).then(
           (document) => assert.ok(document.passages.every((passage) => passage.text.trim() !== '')),
-          (error) => assert.ok(error instanceof UnreadableDocument),
+          (error) => {
+            assert.ok(error instanceof UnreadableDocument);
+            assert.doesNotMatch(error.message, /^takes /);
+          },
         );
-        assert.ok(performance.now() - startedAt < 30_000);
       }
     });
   }
