@@ -7,8 +7,10 @@ import { assertDone } from '../console/visitor.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
+/** Some chapters have a heading of the next level. Checks of the whole page take longer with every heading. */
+const headings = (at: number) => `## Chapter ${at}\n\n${at % 10 === 0 ? '### Rules\n\n' : ''}`;
 const part = (at: number) =>
-  `## Chapter ${at}\n\n### Rules\n\nIn chapter ${at} a parcel weighs ${at} kilograms. It is sent on the next day.\n`;
+  `${headings(at)}In chapter ${at} a parcel weighs ${at} kilograms. It is sent on the next day.\n`;
 const manual = `# Parcel manual\n\n${Array.from({ length: 130 }, (_, at) => part(at + 1)).join('\n')}`;
 
 describe('A document in the console', () => {
@@ -45,11 +47,11 @@ describe('A document in the console', () => {
       `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.getElementById('p70').getBoundingClientRect())`,
     );
     assert.equal(await passage(1).count(), 0, 'only a part is loaded');
+    await lookAt(page, 'long-document');
     await page.getByRole('button', { name: 'Show earlier passages' }).click();
     await shown(passage(1));
     await passage(80).scrollIntoViewIfNeeded();
     await shown(passage(100));
-    await lookAt(page, 'long-document');
     window.assertFaultless();
   });
 
