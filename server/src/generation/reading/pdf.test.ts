@@ -44,6 +44,19 @@ describe('reading a PDF', () => {
     );
   });
 
+  it('keeps the title above the text if the pages repeat it in smaller letters', async () => {
+    const page = (title: PdfLine, text: string) => [title, ...setLines(700, [text, 'And more of it.'])];
+    const bytes = makePdf([
+      page(heading('Manual', 760, 24), 'The first page.'),
+      page(heading('Manual', 760, 8), 'The second page.'),
+      page(heading('Manual', 760, 8), 'The third page.'),
+      page(heading('Manual', 760, 8), 'The last page.'),
+    ]);
+    const { title, passages } = await readDocument('a.pdf', bytes);
+    assert.equal(title, 'Manual');
+    assert.doesNotMatch(passages.map(({ text }) => text).join(' '), /Manual/);
+  });
+
   it('reads the lines of a page from top to bottom, and columns in the order of the file', async () => {
     const heading = { text: 'Returns', y: 760, size: 20 };
     const body = setLines(700, ['Keep the receipt.', 'Unused goods come back within thirty days.']);

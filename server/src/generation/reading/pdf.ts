@@ -110,7 +110,7 @@ const repetitionsMin = 3;
 const pageNumber = /^(?:page )?[-–— ]*\d{1,5}[-–— ]*(?:(?:\/|of) ?\d{1,5})?$/i;
 
 function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[] {
-  const patternOf = ({ text }: Line) => text.replace(/\d+/g, '#').toLowerCase();
+  const patternOf = ({ size, text }: Line) => `${size} ${text.replace(/\d+/g, '#').toLowerCase()}`;
   const edges = new Set(pages.flatMap(edgesOf));
   const alike = Map.groupBy(edges, patternOf);
   const least = Math.max(repetitionsMin, pages.length / 2);
