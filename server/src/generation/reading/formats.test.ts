@@ -77,9 +77,9 @@ describe('reading plain text', () => {
     'reads paragraphs, lists and underlined headings',
     [
       'm.txt',
-      'The manual\n\nWrapped\nlines.\n\nSetup\n-----\nYou need:\n- a pen\n  and ink\n* paper\n\n2) last\n',
+      'The manual\n\nWrapped\nlines.\n\nSetup\n-----\nYou need:\n- a pen\n  and ink\n* paper\n○ pencils\n\n2) last\n',
     ],
-    [': Wrapped lines.', 'Setup: You need:\n\n- a pen and ink\n- paper\n2. last'],
+    [': Wrapped lines.', 'Setup: You need:\n\n- a pen and ink\n- paper\n- pencils\n2. last'],
     { title: 'The manual', url: null },
   );
   reads(

@@ -3,7 +3,7 @@ import { type Block, evenSpaces, questionLengthMax, type Reading, type TextBlock
 const titleLengthMax = 100;
 const headingLengthMax = 80;
 const tabsMax = 100;
-export const marker = /^\s{0,40}(?:[-*•‣▪●◦·–]|o(?= {2})|\d{1,3}[.)]) +(?=\S)/;
+export const marker = /^\s{0,40}(?:[-*•‣▪●○◦·–]|o(?= {2})|\d{1,3}[.)]) +(?=\S)/;
 const number = /^ {0,8}\d{1,3}(?:[.)]|((?:\.\d{1,3})+)[.)]?) +(?=\S)/;
 const capitals = /^[A-Z][A-Z\d ,.'’()/&:+-]{2,60}$/;
 /** What headings are underlined with, by their level. */
