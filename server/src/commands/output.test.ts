@@ -25,6 +25,12 @@ describe('A table', () => {
     assert.deepEqual(lines, Array(titles.length).fill(12));
   });
 
+  it('can have any number of rows', () => {
+    const rows = Array.from({ length: 200_000 }, () => ({ ID: 'thr_1', TITLE: 'Wool' }));
+    const text = render([{ rows, whenEmpty: '' }], (part) => part);
+    assert.equal(text, 'thr_1  Wool\n'.repeat(rows.length).trimEnd());
+  });
+
   it('counts a flag and an emoji of several code points like any other emoji', () => {
     for (const emoji of ['🧶', '🇳🇱', '👩‍👩‍👧‍👦', '👍🏽', '❤️‍🔥', '🏴󠁧󠁢󠁳󠁣󠁴󠁿'])
       assert.equal(widthOf(`a${emoji}b`), 4, emoji);

@@ -53,7 +53,9 @@ function renderTable({ rows: [first, ...others], whenEmpty }: Table): string {
   const headings = Object.keys(first);
   const cells = [first, ...others].map((row) => Object.values(row).map(printable));
   const shown = process.stdout.isTTY ? [headings, ...cells] : cells;
-  const widths = headings.map((_, column) => Math.max(...shown.map((row) => widthOf(row[column]!))));
+  // One argument per row would exceed the stack.
+  const widest = (column: number) => shown.reduce((most, row) => Math.max(most, widthOf(row[column]!)), 0);
+  const widths = headings.map((_, column) => widest(column));
   const lines = shown.map((row, index) => {
     const padded = row.map((cell, column) => {
       const missing = column === row.length - 1 ? 0 : widths[column]! - widthOf(cell);

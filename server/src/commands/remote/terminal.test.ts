@@ -159,6 +159,16 @@ describe('A bold phrase of a growing reply', () => {
     assert.equal(written(), `It is ${bold('ten *short* days')} [1].\n* one\n2 ** 3 *\n`);
   });
 
+  it('is found in linear time, however many phrases do not end', () => {
+    const { stream, written } = fakeStream();
+    const live = new LiveText(stream);
+    // Comparing every pair of them would take half an hour.
+    const open = '**a '.repeat(500_000);
+    live.show(`${open}\n**b**`);
+    live.end();
+    assert.equal(written(), `${open}\n${bold('b')}\n`);
+  });
+
   it('takes no more columns than its letters', () => {
     const { stream, written } = fakeStream({ columns: 8 });
     const live = new LiveText(stream);

@@ -9,10 +9,11 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Shows `**bold**` in bold, except in code. */
+/** Shows `**bold**` in bold, except in code. A phrase contains no `**`, so that the search takes linear time. */
 function withBold(text: string, stream: WriteStream): string {
-  return text.replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`|\*\*(?=\S)(.*?\S)\*\*/g, (whole, phrase?: string) =>
-    phrase === undefined ? whole : paint('bold', phrase, stream),
+  return text.replace(
+    /```[\s\S]*?(?:```|$)|`[^`\n]*`|\*\*(?=\S)((?:(?!\*\*).)+)(?<=\S)\*\*/g,
+    (whole, phrase?: string) => (phrase === undefined ? whole : paint('bold', phrase, stream)),
   );
 }
 
@@ -56,7 +57,7 @@ export class LiveText {
   show(textSoFar: string): void {
     this.#text = withBold(printableLines(textSoFar).replaceAll('\t', '    '), this.#stream);
     // A bold phrase is written when it is complete, so that nothing has to be written again.
-    this.#write(this.#text.replace(/(?:\*\*.*|\*)$/, ''));
+    this.#write(this.#text.replace(/(?:\*\*(?:(?!\*\*).)*|\*)$/, ''));
   }
 
   #write(text: string): void {
