@@ -66,6 +66,7 @@ describe('Example questions', () => {
       'When the money arrives',
       'cat',
       'Opening hours',
+      'The Coil Card',
       'Buying a gift card',
       'Can I knit?',
       'x'.repeat(99),
@@ -74,8 +75,9 @@ describe('Example questions', () => {
     assert.deepEqual(asked, [
       'Can I knit?',
       'How do I return yarn?',
-      'What should I know about opening hours?',
-      'How does buying a gift card work?',
+      'Tell me about opening hours',
+      'Tell me about the Coil Card',
+      'Tell me about buying a gift card',
     ]);
 
     const stopping = new AbortController();

@@ -49,17 +49,15 @@ function suggestedQuestions(headings: readonly string[]): string[] {
 function questionAbout(heading: string): string | undefined {
   const task = /^How to (.+)$/.exec(heading)?.[1];
   if (task !== undefined) return `How do I ${task}?`;
-  if (/^\p{Lu}\p{Ll}+ing (?:up )?(?:a|an|the|your|our) /u.test(heading))
-    return `How does ${asNoun(heading)} work?`;
   if (/^(?:how|when|where|what|which|who|why|if)\b/i.test(heading)) return undefined;
   // Probably the name of a file: 'about cat' is not English.
   if (/^\p{Ll}+$/u.test(heading)) return undefined;
-  return `What should I know about ${asNoun(heading)}?`;
+  return `Tell me about ${asNoun(heading)}`;
 }
 
 /** 'Opening hours' within a sentence; a name such as 'First Stitches' keeps its capital. */
 function asNoun(heading: string): string {
-  return /^\p{Lu}\p{Ll}+(?: \p{Ll}.*)?$/u.test(heading)
+  return /^(?:The |\p{Lu}\p{Ll}+,?(?: \p{Ll}.*)?$)/u.test(heading)
     ? heading.charAt(0).toLowerCase() + heading.slice(1)
     : heading;
 }
