@@ -30,35 +30,34 @@ router.subscribe('onRendered', () => void endTypeAhead());
 let isChecking = false;
 
 /**
- * A refused request may mean that the session has ended, that the person was removed from the organization, or that they
- * are no longer an admin. A wrong password or a deleted thread gets the same status, so the session is read again.
+ * The session may have ended, the person may have been removed from the organization or no longer be an admin, or somebody
+ * else may have signed in, in another tab.
  */
-whenRefused(() => {
+async function checkSession(): Promise<void> {
   const { pathname, href } = router.state.location;
   const known = queryClient.getQueryData(sessionOptions.queryKey);
   if (known === undefined || isChecking || pathname === '/sign-in' || pathname === '/invitation') return;
   isChecking = true;
-  void readSession()
-    .then(
-      (session) => applySession(known, session),
-      (error: unknown) => {
-        if (!(error instanceof ApiError) || error.status !== 401) return;
-        queryClient.removeQueries({ queryKey: keys.session });
-        return router.navigate({
-          to: '/sign-in',
-          search: { ...returnSearch(href), problem: 'session-ended' },
-        });
-      },
-    )
-    .finally(() => {
-      isChecking = false;
-    });
-});
+  try {
+    applySession(known, await readSession());
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) return;
+    queryClient.removeQueries({ queryKey: keys.session });
+    const search = { ...returnSearch(href), problem: 'session-ended' };
+    await router.navigate({ to: '/sign-in', search });
+  } finally {
+    isChecking = false;
+  }
+}
+
+// A wrong password or a deleted thread gets the same status as the end of a session.
+whenRefused(() => void checkSession());
+addEventListener('focus', () => void checkSession());
 
 /** Shows only what the person may still open. */
 function applySession(known: Json<'session'>, session: Json<'session'>): void {
   if (session.user.id !== known.user.id) {
-    // Somebody else has signed in, in another tab. All of this page was loaded for the person before.
+    // All of this page was loaded for the person before.
     location.reload();
     return;
   }

@@ -17,10 +17,11 @@ export async function readSession(signal?: AbortSignal): Promise<Json<'session'>
   return session;
 }
 
+/** Read once. `checkSession` in main.tsx reads it again, because not every change of it can be shown on the same page. */
 export const sessionOptions = queryOptions({
   queryKey: keys.session,
   queryFn: ({ signal }) => readSession(signal),
-  staleTime: 60_000,
+  staleTime: Number.POSITIVE_INFINITY,
   gcTime: Number.POSITIVE_INFINITY,
 });
 

@@ -198,25 +198,35 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('as another person shows nothing of the first one in another tab that has noticed it', async () => {
+  it('as another person shows nothing of the first one in another tab that is used or gets the focus', async () => {
     const [fay, gus] = [
       await signedInMember(service, 'Demo', 'fay@demo.example'),
       await signedInMember(service, 'Demo', 'gus@demo.example'),
     ];
     assertDone(await fay.post(fay.at('/threads'), { prompt: 'A secret of Fay' }), 201);
     const window = await openAs(browser, fay);
-    const { page } = window;
-    await page.goto('/new');
-    const secret = page.getByText('A secret of Fay');
-    await shown(secret);
-    // Polls of the sidebar would remove it later.
-    await page.route('**/threads?scope=mine*', (route) => route.abort());
+    const uses = [
+      async ({ page }: Window) => {
+        await page.getByLabel('Your question').fill('Who am I?');
+        await page.getByRole('button', { name: 'Ask' }).click();
+      },
+      ({ page }: Window) => page.evaluate('dispatchEvent(new Event("focus"))'),
+    ];
+    const tabs = await Promise.all(uses.map(() => window.tab()));
+    for (const { page } of tabs) {
+      await page.goto('/new');
+      await shown(page.getByText('A secret of Fay'));
+      // Polls of the sidebar would remove it later.
+      await page.route('**/threads?scope=mine*', (route) => route.abort());
+    }
     const cookies = [...gus.cookies].map(([name, value]) => ({ name, value, url: service.baseUrl }));
-    await page.context().addCookies(cookies);
-    await page.getByLabel('Your question').fill('Who am I?');
-    await page.getByRole('button', { name: 'Ask' }).click();
-    await shown(page.getByRole('button', { name: /^Your account: gus@/ }));
-    await gone(secret);
+    await window.page.context().addCookies(cookies);
+    for (const [index, tab] of tabs.entries()) {
+      await uses[index]!(tab);
+      await shown(tab.page.getByRole('button', { name: /^Your account: gus@/ }));
+      await gone(tab.page.getByText('A secret of Fay'));
+      tab.assertFaultless();
+    }
     await window.close();
   });
 
