@@ -8,6 +8,10 @@ test('shows a title as it is if it has a visible character', () => {
     assert.equal(shownTitle(title), title);
 });
 
+test('leaves out characters that would reverse the text after the title', () => {
+  assert.equal(shownTitle('\u202Efdp.ecalp\u202C and \u2067more\u2069'), 'fdp.ecalp and more');
+});
+
 test('shows a title without a visible character as Untitled', () => {
   for (const title of ['', ' ', '\u200B', '\u202E\u2066', '\u3164', '\u2800', '\u0007'])
     assert.equal(shownTitle(title), 'Untitled', JSON.stringify(title));

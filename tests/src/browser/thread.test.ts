@@ -75,6 +75,21 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
+  it('shows a title that would reverse the text after it in its own order, in lists and in the tab', async () => {
+    const { page } = window;
+    const { thread } = await ask(world.ada, 'Which file?', { title: 'Open \u202Efdp.sloof' });
+    await page.goto(`/threads/${thread.id}`);
+    await shown(heading(page, /^Open fdp\.sloof/));
+    assert.equal(await page.title(), 'Open fdp.sloof · Skein');
+    await page.goto('/');
+    await shown(page.getByTestId('threads').getByRole('link', { name: /^Open fdp\.sloof / }));
+    await shown(page.getByRole('region', { name: 'Recent' }).getByTitle('Open fdp.sloof', { exact: true }));
+    await page.keyboard.press('Control+k');
+    await shown(page.getByRole('dialog').getByRole('button', { name: 'Open fdp.sloof', exact: true }));
+    await page.keyboard.press('Escape');
+    window.assertFaultless();
+  });
+
   it('shows a reply as plain text if it is nested too deeply to be formatted', async () => {
     const { page } = window;
     const texts = ['>'.repeat(9_000), '1. '.repeat(6_000), `${'*'.repeat(4_000)}a${'*'.repeat(4_000)}`];
