@@ -1,7 +1,7 @@
 import { useLocalStorage, useWindowEvent } from '@mantine/hooks';
 import { useRouter } from '@tanstack/react-router';
 import { openOverlay, useOverlay } from './overlay.ts';
-import { startTypeAhead, takesKeys } from './type-ahead.ts';
+import { startTypeAhead } from './type-ahead.ts';
 
 export const searchFieldId = 'thread-search';
 
@@ -10,7 +10,7 @@ export const controlKey = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 
 
 export const shortcuts = [
   { keys: [controlKey, 'K'], does: 'Find pages and threads' },
-  { keys: ['/'], does: 'Search threads' },
+  { keys: ['/'], does: 'Search threads, or filter the list on the page' },
   { keys: ['N'], does: 'New thread' },
   { keys: ['?'], does: 'Show this help' },
   { keys: ['F2'], does: 'Rename the open thread' },
@@ -30,7 +30,7 @@ export function useShortcuts(): void {
   // A dialog may still be loading when the person types into it.
   const isOverlaid = useOverlay() !== null;
   const single: Record<string, () => void> = {
-    '/': () => void searchThreads(router.navigate),
+    '/': () => void search(router.navigate),
     n: () => {
       if (router.state.location.pathname !== '/new') startTypeAhead();
       void router.navigate({ to: '/new' });
@@ -53,10 +53,19 @@ export function useShortcuts(): void {
   });
 }
 
-async function searchThreads(navigate: ReturnType<typeof useRouter>['navigate']): Promise<void> {
+/** Focuses the search field of the page, or opens the thread list if there is none. */
+async function search(navigate: ReturnType<typeof useRouter>['navigate']): Promise<void> {
   const field = () => document.getElementById(searchFieldId);
   // Focus at once if possible, because the next key belongs to the search.
   if (field() !== null) return field()?.focus();
   await navigate({ to: '/' });
   requestAnimationFrame(() => field()?.focus());
+}
+
+/** Text fields, dialogs and menus handle their own keys. */
+function takesKeys(target: EventTarget | null): boolean {
+  return (
+    target instanceof Element &&
+    target.closest('input, textarea, select, [contenteditable], [role="dialog"], [role="menu"]') !== null
+  );
 }

@@ -12,6 +12,7 @@ import { useOrganization } from '../app/session.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { NameForm } from './name-form.tsx';
+import { useRowFilter } from './row-filter.tsx';
 import { Name, RowButton, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
 
@@ -20,6 +21,11 @@ const title = 'Applications';
 export function ApplicationsPage() {
   const { id } = useOrganization();
   const list = useQuery(applicationsOptions(id));
+  const filter = useRowFilter(list.data?.applications, {
+    noun: 'application',
+    placeholder: 'Filter by name or client ID',
+    textOf: ({ name, id }) => `${name} ${id}`,
+  });
   const [creating, setCreating] = useState(false);
   const [rotating, setRotating] = useState<Json<'application'> | null>(null);
   const [deleting, setDeleting] = useState<Json<'application'> | null>(null);
@@ -40,17 +46,20 @@ export function ApplicationsPage() {
         </Button>
       }
     >
+      {filter.field}
       <DataTable
         caption={title}
         query={list}
         failure="Couldn’t load applications"
-        rows={list.data?.applications}
+        rows={filter.rows}
         columns={columns(setRotating, setDeleting)}
         empty={
-          <EmptyState title="No applications yet">
-            An application reads the organization’s published threads with short-lived tokens. Create one to
-            get a client ID and secret.
-          </EmptyState>
+          filter.noMatch || (
+            <EmptyState title="No applications yet">
+              An application reads the organization’s published threads with short-lived tokens. Create one to
+              get a client ID and secret.
+            </EmptyState>
+          )
         }
       />
       {list.data !== undefined && (

@@ -1,5 +1,4 @@
-import { Button, Checkbox, FileButton, Group, Progress, Select, Stack, Text, TextInput } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
+import { Button, Checkbox, FileButton, Group, Progress, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
@@ -18,6 +17,7 @@ import { type Column, DataTable } from './data-table.tsx';
 import { DocumentUpload } from './document-upload.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { QuestionTest } from './question-test.tsx';
+import { useRowFilter } from './row-filter.tsx';
 import { RowButton, StateBadge, When } from './table-cells.tsx';
 import { useRefresh } from './use-change.ts';
 
@@ -27,13 +27,20 @@ export function DocumentsPage() {
   const { data } = list;
   const [removed, setRemoved] = useState<readonly Json<'document'>[]>([]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [account, setAccount] = useState('all');
-  const [words, setWords] = useState('');
+  const [chosenAccount, setAccount] = useState('all');
   const { done, remove, clear } = useRemoval();
   const isAdmin = role === 'admin';
-  const shown = data?.documents.filter(
-    (document) => (account === 'all' || account === accountKey(document)) && hasWords(document, words),
+  // The last document of an account may have been removed.
+  const account = data?.documents.some((one) => accountKey(one) === chosenAccount) ? chosenAccount : 'all';
+  const filter = useRowFilter(
+    data?.documents.filter((document) => account === 'all' || account === accountKey(document)),
+    {
+      noun: 'document',
+      placeholder: 'Filter by title or file name',
+      textOf: ({ title, name }) => `${title} ${name}`,
+    },
   );
+  const shown = filter.rows;
   const selected = shown?.filter((document) => chosen.has(document.id)) ?? [];
   const areAllSelected = selected.length === shown?.length;
 
@@ -50,16 +57,7 @@ export function DocumentsPage() {
       )}
       {data !== undefined && data.documents.length > 0 && (
         <Group align="flex-end" gap="sm" mb="md">
-          <TextInput
-            type="search"
-            label="Filter"
-            placeholder="Title or file name"
-            leftSection={<IconSearch size={16} aria-hidden />}
-            value={words}
-            onChange={(event) => setWords(event.currentTarget.value)}
-            flex="1 1 14rem"
-            maw={360}
-          />
+          {filter.field}
           {data.documents.some(({ accountId }) => accountId !== null) && (
             <AccountFilter documents={data.documents} value={account} onChange={setAccount} />
           )}
@@ -89,7 +87,7 @@ export function DocumentsPage() {
           ...columns,
           ...(isAdmin ? [actions((document) => setRemoved([document]))] : []),
         ]}
-        empty={<NoDocuments isAdmin={isAdmin} isFiltered={(data?.documents.length ?? 0) > 0} />}
+        empty={filter.noMatch || <NoDocuments isAdmin={isAdmin} />}
       />
       <Confirm
         opened={removed.length > 0}
@@ -146,16 +144,7 @@ function useRemoval() {
   return { done, remove, clear: () => setDone(0) };
 }
 
-function hasWords({ title, name }: Json<'document'>, words: string): boolean {
-  const text = `${title} ${name}`.toLowerCase();
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
-}
-
-function NoDocuments({ isAdmin, isFiltered }: { isAdmin: boolean; isFiltered: boolean }) {
-  if (isFiltered) return <EmptyState title="No matching documents">Change or clear the filter.</EmptyState>;
+function NoDocuments({ isAdmin }: { isAdmin: boolean }) {
   return (
     <EmptyState title="No documents yet">
       {isAdmin

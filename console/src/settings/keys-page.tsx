@@ -16,12 +16,18 @@ import { EmptyState } from './empty-state.tsx';
 import { NewKey, RotateKey } from './key-forms.tsx';
 import { KeyRequests } from './key-requests.tsx';
 import { NameForm } from './name-form.tsx';
+import { useRowFilter } from './row-filter.tsx';
 import { Email, Name, RowButton, StateBadge, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
 
 export function KeysPage() {
   const { id, role } = useOrganization();
   const list = useQuery(keysOptions(id));
+  const filter = useRowFilter(list.data?.keys, {
+    noun: 'key',
+    placeholder: 'Filter by name, key, owner or state',
+    textOf: (key) => [key.name, key.hint, scopeOf(key), ownerOf(key), stateOf(key)].join(' '),
+  });
   const [creating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<Json<'key'> | null>(null);
   const [rotated, setRotated] = useState<Json<'key'> | null>(null);
@@ -49,18 +55,21 @@ export function KeysPage() {
       }
     >
       {list.data && <KeyRequests requests={list.data.requests} />}
+      {filter.field}
       <DataTable
         caption="API keys"
         query={list}
         failure="Couldn’t load API keys"
-        rows={list.data?.keys}
+        rows={filter.rows}
         columns={columns(setRevoked, setRotated)}
         empty={
-          <EmptyState title="No keys yet">
-            {isAdmin
-              ? 'Programs need a key to create and read threads. Create one for yourself, for a service account, or for the whole organization.'
-              : 'You don’t have any keys. Request one from an admin.'}
-          </EmptyState>
+          filter.noMatch || (
+            <EmptyState title="No keys yet">
+              {isAdmin
+                ? 'Programs need a key to create and read threads. Create one for yourself, for a service account, or for the whole organization.'
+                : 'You don’t have any keys. Request one from an admin.'}
+            </EmptyState>
+          )
         }
       />
       <Modal opened={creating && isAdmin} onClose={closeForm} title="Create an API key" {...secretDialog}>
@@ -134,13 +143,11 @@ function columns(
     { heading: 'Key', cell: ({ hint }) => <Code>{hint}</Code> },
     {
       heading: 'Scope',
-      cell: ({ scope }) => (
-        <span className={classes.whole}>{scope === 'personal' ? 'Personal' : 'Org-wide'}</span>
-      ),
+      cell: (key) => <span className={classes.whole}>{scopeOf(key)}</span>,
     },
     {
       heading: 'Owner',
-      cell: ({ owner }) => (owner === null ? 'The organization' : <Email address={owner} />),
+      cell: (key) => <Email address={ownerOf(key)} />,
     },
     {
       heading: 'Created',
@@ -180,18 +187,32 @@ function isLive({ revokedAt }: Json<'key'>): boolean {
   return revokedAt === null || Date.parse(revokedAt) > Date.now();
 }
 
+function scopeOf({ scope }: Json<'key'>): string {
+  return scope === 'personal' ? 'Personal' : 'Org-wide';
+}
+
+function ownerOf({ owner }: Json<'key'>): string {
+  return owner ?? 'The organization';
+}
+
+function stateOf(key: Json<'key'>): 'Active' | 'Works until' | 'Revoked' {
+  if (key.revokedAt === null) return 'Active';
+  return isLive(key) ? 'Works until' : 'Revoked';
+}
+
 function State(key: Json<'key'>) {
-  if (key.revokedAt === null) return <StateBadge color="teal">Active</StateBadge>;
+  const state = stateOf(key);
+  if (key.revokedAt === null) return <StateBadge color="teal">{state}</StateBadge>;
   if (isLive(key)) {
     return (
       <div>
-        Works until <When iso={key.revokedAt} exact />
+        {state} <When iso={key.revokedAt} exact />
       </div>
     );
   }
   return (
     <StateBadge color="gray" title={`Revoked ${momentOf(new Date(key.revokedAt))}`}>
-      Revoked
+      {state}
     </StateBadge>
   );
 }

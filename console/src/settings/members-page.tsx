@@ -13,6 +13,7 @@ import classes from './data-table.module.css';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { InvitationDialog, type Invited, InviteForm, RemoveMemberDialog } from './member-dialogs.tsx';
+import { useRowFilter } from './row-filter.tsx';
 import { Email, RowButton, StateBadge, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
 
@@ -20,6 +21,11 @@ export function MembersPage() {
   const { id, name } = useOrganization();
   const { user } = useSession();
   const list = useQuery(membersOptions(id));
+  const filter = useRowFilter(list.data?.members, {
+    noun: 'member',
+    placeholder: 'Filter by email, role or state',
+    textOf: (member) => `${member.email} ${member.role} ${stateOf(member)}`,
+  });
   const sendsMail = list.data?.sendsMail === true;
   const [inviting, setInviting] = useState(false);
   const [invited, setInvited] = useState<Invited | null>(null);
@@ -57,11 +63,12 @@ export function MembersPage() {
           title={sendsMail ? 'Couldn’t send the invitation' : 'Couldn’t create a link'}
         />
       )}
+      {filter.field}
       <DataTable
         caption="Members"
         query={list}
         failure="Couldn’t load members"
-        rows={list.data?.members}
+        rows={filter.rows}
         columns={columns({
           sendsMail,
           selfId: user.id,
@@ -70,7 +77,7 @@ export function MembersPage() {
           renew,
           remove: setLeaving,
         })}
-        empty={<EmptyState title="No members yet">Add people by email address.</EmptyState>}
+        empty={filter.noMatch || <EmptyState title="No members yet">Add people by email address.</EmptyState>}
       />
       <Modal opened={inviting} onClose={closeInviting} title="Add a member">
         {inviting && <InviteForm sendsMail={sendsMail} onClose={closeInviting} onInvited={setInvited} />}
@@ -165,23 +172,33 @@ function Address({ id, email }: Json<'member'>) {
   );
 }
 
-function MemberState({ service, state, invitedUntil, mailState }: Json<'member'>) {
-  if (service) return <StateBadge color="gray">Service account</StateBadge>;
-  if (state === 'active') return <StateBadge color="teal">Active</StateBadge>;
-  if (state === 'invited' && mailState === 'failed') {
-    return (
-      <StateBadge
-        color="red"
-        title="The invitation could not be delivered. Check the address, or send it again."
-      >
-        Not delivered
-      </StateBadge>
-    );
-  }
-  const until = invitedUntil === null ? undefined : `Until ${momentOf(new Date(invitedUntil))}`;
+type ShownState = 'Service account' | 'Active' | 'Not delivered' | 'Invited' | 'Link expired';
+
+function stateOf({ service, state, mailState }: Json<'member'>): ShownState {
+  if (service) return 'Service account';
+  if (state === 'active') return 'Active';
+  if (state === 'expired') return 'Link expired';
+  return mailState === 'failed' ? 'Not delivered' : 'Invited';
+}
+
+const stateColors: Readonly<Record<ShownState, string>> = {
+  'Service account': 'gray',
+  Active: 'teal',
+  'Not delivered': 'red',
+  Invited: 'indigo',
+  'Link expired': 'orange',
+};
+
+function MemberState(member: Json<'member'>) {
+  const state = stateOf(member);
+  const until = member.invitedUntil && `Until ${momentOf(new Date(member.invitedUntil))}`;
+  const title =
+    state === 'Not delivered'
+      ? 'The invitation could not be delivered. Check the address, or send it again.'
+      : (until ?? undefined);
   return (
-    <StateBadge color={state === 'invited' ? 'indigo' : 'orange'} title={until}>
-      {state === 'invited' ? 'Invited' : 'Link expired'}
+    <StateBadge color={stateColors[state]} title={title}>
+      {state}
     </StateBadge>
   );
 }

@@ -2,7 +2,7 @@ import { Autocomplete, type AutocompleteProps, CloseButton } from '@mantine/core
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconBuildingStore } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { accountsOptions } from '../api/queries.ts';
 import { useLimits, useOrganization } from '../app/session.tsx';
 
@@ -16,6 +16,7 @@ interface AccountFieldProps
 /** The id of an account, with existing ones as suggestions. Any other id is valid, too: using it creates the account. */
 export function AccountField({ account, onAccount, ...texts }: AccountFieldProps) {
   const [text, setText] = useState(account);
+  const field = useRef<HTMLInputElement>(null);
   useEffect(() => setText(account), [account]);
   const { linkLengthMax } = useLimits();
   const suggestions = useSuggestions(text);
@@ -23,18 +24,22 @@ export function AccountField({ account, onAccount, ...texts }: AccountFieldProps
     setText(next);
     if (next.trim() !== account) onAccount(next.trim());
   };
+  // The button disappears, and the focus would be lost with it.
+  const clear = () => {
+    apply('');
+    field.current?.focus();
+  };
   return (
     <Autocomplete
       {...texts}
+      ref={field}
       data={suggestions}
       value={text}
       maxLength={linkLengthMax}
       autoComplete="off"
       comboboxProps={{ shadow: 'md' }}
       leftSection={<IconBuildingStore size={18} aria-hidden />}
-      rightSection={
-        text !== '' && <CloseButton size="sm" aria-label="Clear the account" onClick={() => apply('')} />
-      }
+      rightSection={text !== '' && <CloseButton size="sm" aria-label="Clear the account" onClick={clear} />}
       // The service has already filtered them by prefix.
       filter={({ options }) => options}
       onChange={setText}

@@ -1,10 +1,9 @@
-import { CloseButton, Kbd, NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { IconSearch } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import type { ListSearch } from '../api/queries.ts';
-import { searchFieldId, useSingleKeys } from '../app/shortcuts.ts';
+import { SearchField } from '../app/search-field.tsx';
 import { AccountField } from './account-field.tsx';
 import { stateWords } from './state-mark.tsx';
 import { focusFirstThread } from './thread-rows.tsx';
@@ -41,7 +40,7 @@ export function ListFilter({ scope, filter }: ListFilterProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: the element `search` is not known to every screen reader yet.
     <div role="search" className={classes.filter}>
-      <SearchField search={filter.search ?? ''} onSearch={(text) => apply({ search: text })} />
+      <ThreadSearch search={filter.search ?? ''} onSearch={(text) => apply({ search: text })} />
       <AccountField
         aria-label="Account"
         placeholder="Any account"
@@ -64,9 +63,8 @@ export function ListFilter({ scope, filter }: ListFilterProps) {
   );
 }
 
-function SearchField({ search, onSearch }: { search: string; onSearch: (text: string) => void }) {
+function ThreadSearch({ search, onSearch }: { search: string; onSearch: (text: string) => void }) {
   const [text, setText] = useState(search);
-  const [singleKeys] = useSingleKeys();
   const applied = useRef(search);
   const applySoon = useDebouncedCallback((next: string) => {
     applied.current = next;
@@ -82,35 +80,16 @@ function SearchField({ search, onSearch }: { search: string; onSearch: (text: st
     applySoon(next.trim());
   };
   return (
-    <TextInput
-      id={searchFieldId}
-      type="text"
-      role="searchbox"
-      aria-label="Search threads"
+    <SearchField
+      label="Search threads"
       placeholder="Search titles and messages"
-      leftSection={<IconSearch size={18} aria-hidden />}
-      rightSection={
-        text !== '' ? (
-          <CloseButton size="sm" aria-label="Clear search" onClick={() => change('')} />
-        ) : (
-          singleKeys && (
-            <Kbd size="xs" visibleFrom="sm" aria-hidden>
-              /
-            </Kbd>
-          )
-        )
-      }
-      autoComplete="off"
-      value={text}
-      onChange={(event) => change(event.currentTarget.value)}
+      text={text}
+      onText={change}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') {
-          if (text === '') event.currentTarget.blur();
-          else change('');
-        } else if (event.key === 'ArrowDown') {
-          event.preventDefault();
-          focusFirstThread();
-        } else if (event.key === 'Enter') applySoon.flush();
+        if (event.key === 'Enter') applySoon.flush();
+        if (event.key !== 'ArrowDown') return;
+        event.preventDefault();
+        focusFirstThread();
       }}
     />
   );

@@ -175,7 +175,7 @@ describe('The documents page', () => {
     await show('All documents');
     await shown(row('hours.md'));
 
-    const search = page.getByRole('searchbox', { name: 'Filter' });
+    const search = page.getByRole('searchbox', { name: 'Filter documents' });
     await search.fill('nothing like this');
     await shown(page.getByText('No matching documents'));
     await search.fill('hours');
