@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
-import { cleanEnvironment, launcher, runSkein, Service, temporaryFolder } from './service.ts';
+import { cleanEnvironment, launcher, runCommand, runSkein, Service, temporaryFolder } from './service.ts';
 import { startWithoutDemo } from './shared-service.ts';
 import { makeMember, makeOrganization } from './tenants.ts';
 
@@ -98,7 +98,7 @@ describe('skein backup', () => {
   it('replaces an existing file only if asked to', async () => {
     const file = join(temporaryFolder(), 'kept.db');
     writeFileSync(file, 'mine');
-    const refused = await runSkein(service.folder, ['backup', file]);
+    const refused = await runCommand(service.folder, ['backup', file]);
     assert.equal(refused.exitCode, 1);
     assert.match(refused.stderr, /^skein: .*kept\.db already exists: .*--force.*\n$/);
     assert.equal(readFileSync(file, 'utf8'), 'mine');
@@ -201,7 +201,7 @@ describe('skein backup', () => {
     const names = ['', '-wal', '-shm', '-journal', '-worker'].map((ending) => `data/skein.db${ending}`);
     const others = ['linked/skein.db-wal', 'linked/skein.db-journal', 'hard-link'];
     for (const name of [...names, ...others.map((other) => join(folder, other))]) {
-      const { exitCode, stderr } = await runSkein(service.folder, ['backup', name, '--force']);
+      const { exitCode, stderr } = await runCommand(service.folder, ['backup', name, '--force']);
       assert.equal(exitCode, 1, name);
       assert.match(stderr, /^skein: .* is part of the store: choose another file\.\n$/, name);
     }
@@ -210,33 +210,33 @@ describe('skein backup', () => {
   });
 
   it('explains in one sentence why it cannot write, and creates no store', async () => {
-    const nowhere = await runSkein(service.folder, ['backup', 'missing/copy.db']);
+    const nowhere = await runCommand(service.folder, ['backup', 'missing/copy.db']);
     assert.equal(nowhere.exitCode, 1);
     assert.match(
       nowhere.stderr,
       /^skein: There is no folder .*missing: create it, or choose another path\.\n$/,
     );
-    const unwritable = await runSkein(service.folder, ['backup', 'data/skein.db/copy.db']);
+    const unwritable = await runCommand(service.folder, ['backup', 'data/skein.db/copy.db']);
     assert.equal(unwritable.exitCode, 1);
     assert.match(
       unwritable.stderr,
       /^skein: .*copy\.db could not be written \(ENOTDIR.*\): nothing was changed\.\n$/,
     );
     // No file can be created in it.
-    const full = await runSkein(service.folder, ['backup', '/proc/copy.db']);
+    const full = await runCommand(service.folder, ['backup', '/proc/copy.db']);
     assert.equal(full.exitCode, 1);
     assert.match(
       full.stderr,
       /^skein: \/proc\/copy\.db could not be written \(ENOENT.*: use a folder that .*\): nothing was changed\.\n$/,
     );
     const folder = temporaryFolder();
-    const storeless = await runSkein(folder, ['backup', 'copy.db']);
+    const storeless = await runCommand(folder, ['backup', 'copy.db']);
     assert.equal(storeless.exitCode, 1);
     assert.match(storeless.stderr, /^skein: There is no store .*SKEIN_DATABASE_URL.*\n$/);
     assert.ok(!existsSync(join(folder, 'data')));
     assert.deepEqual(readdirSync(folder), []);
     execFileSync('mkfifo', [join(folder, 'pipe')]);
-    const piped = await runSkein(folder, ['backup', 'copy.db'], { SKEIN_DATABASE_URL: 'sqlite:./pipe' });
+    const piped = await runCommand(folder, ['backup', 'copy.db'], { SKEIN_DATABASE_URL: 'sqlite:./pipe' });
     assert.match(piped.stderr, /^skein: There is no store .*pipe: .*SKEIN_DATABASE_URL.*\n$/);
     assert.deepEqual([piped.exitCode, readdirSync(folder)], [1, ['pipe']]);
   });
@@ -258,7 +258,7 @@ describe('skein backup', () => {
   });
 
   it('refers to pg_dump on PostgreSQL, without showing the password', async () => {
-    const { exitCode, stderr, stdout } = await runSkein(service.folder, ['backup', 'other.db'], {
+    const { exitCode, stderr, stdout } = await runCommand(service.folder, ['backup', 'other.db'], {
       SKEIN_DATABASE_URL: 'postgres://skein:hunter2@127.0.0.1:1/skein',
     });
     assert.equal(exitCode, 1);

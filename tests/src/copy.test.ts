@@ -9,7 +9,7 @@ import pg from 'pg';
 import { eventually } from './eventually.ts';
 import { signPeopleIn } from './people-facts.ts';
 import { query, testDatabase } from './postgres/databases.ts';
-import { cleanEnvironment, launcher, runSkein } from './service.ts';
+import { cleanEnvironment, launcher, runCommand } from './service.ts';
 import { factsOf, type Held, nothingHeldBut, operate, type Served, serveStore, work } from './store-facts.ts';
 import { type Made, prepareStore } from './world.ts';
 
@@ -23,7 +23,7 @@ let made: Made;
 let source: string;
 let postgres: string;
 
-const copy = (from: string, to: string) => runSkein(folder, ['copy', '--from', from, '--to', to, '--json']);
+const copy = (from: string, to: string) => runCommand(folder, ['copy', '--from', from, '--to', to, '--json']);
 
 async function copied(from: string, to: string): Promise<any> {
   const { exitCode, stdout, stderr } = await copy(from, to);
@@ -133,7 +133,7 @@ describe('skein copy', () => {
       timeout: 120_000,
     }, async () => {
       const target = await interruptedCopy();
-      const { exitCode, stderr } = await runSkein(folder, ['org', 'list'], { SKEIN_DATABASE_URL: target });
+      const { exitCode, stderr } = await runCommand(folder, ['org', 'list'], { SKEIN_DATABASE_URL: target });
       assert.equal(exitCode, 1);
       assert.match(stderr, /^skein: .*unfinished copy: run skein copy again, which starts over.*\n$/);
       assert.match(await refused(target, 'sqlite:./unused.db'), /--from names .*unfinished copy/);
@@ -157,7 +157,7 @@ describe('skein copy', () => {
         (isCopying) => isCopying,
       );
       await kill(killed);
-      const { exitCode, stderr } = await runSkein(folder, ['org', 'list'], {
+      const { exitCode, stderr } = await runCommand(folder, ['org', 'list'], {
         SKEIN_DATABASE_URL: `sqlite:${file}`,
       });
       assert.equal(exitCode, 1);
@@ -182,7 +182,7 @@ describe('skein copy', () => {
     const { exitCode, stderr } = await running;
     assert.equal(exitCode, 1);
     assert.match(stderr, /^skein: The copy differs from the source in the table thread: run .* again\.\n$/);
-    const opened = await runSkein(folder, ['org', 'list'], { SKEIN_DATABASE_URL: hold.target });
+    const opened = await runCommand(folder, ['org', 'list'], { SKEIN_DATABASE_URL: hold.target });
     assert.match(opened.stderr, /unfinished copy/);
     await copied(postgres, hold.target);
   });
