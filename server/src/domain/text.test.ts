@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkName, counted, isStorable, printableLines, shortened } from './text.ts';
+import { checkName, counted, isStorable, printable, printableLines, shortened } from './text.ts';
 
 describe('A text from outside', () => {
   it('can be stored unless it contains a NUL or a lone surrogate', () => {
@@ -12,6 +12,11 @@ describe('A text from outside', () => {
 
   it('keeps its lines and tabs on a terminal, and no other control character', () => {
     assert.equal(printableLines('a\r\n\tb\u001b[2J\rc'), 'a\n\tb\uFFFD[2J\uFFFDc');
+  });
+
+  it('cannot reverse the line of a terminal that it is shown in', () => {
+    assert.equal(printable('a\u202Eb\u2066c\u009b31m'), 'a\uFFFDb\uFFFDc\uFFFD31m');
+    for (const text of ['مفتاح', 'עברית abc', '👩‍🚀']) assert.equal(printable(text), text);
   });
 
   it('is measured in code points', () => {

@@ -48,9 +48,6 @@ export function withCommas(count: number): string {
   return `${count}`.replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** Control characters, and characters that reverse the direction of text: a name with them could imitate another name. */
-const deceptive = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
-
 export function checkName(subject: string, name: string, lengthMin: number): void {
   const lengthMax = limits.nameLengthMax.default;
   const length = [...name].length;
@@ -58,7 +55,8 @@ export function checkName(subject: string, name: string, lengthMin: number): voi
     throw invalid(`${subject} ${fault}.`);
   };
   if (!isStorable(name)) refuse('must not contain NUL or a lone surrogate');
-  if (deceptive.test(name)) refuse('must not contain control characters');
+  // A name with them could imitate another name.
+  if (printable(name) !== name) refuse('must not contain control characters');
   if (name !== '' && !visibleCharacter.test(name)) refuse('must contain a visible character');
   if (length < lengthMin || length > lengthMax) refuse(`must have ${lengthMin} to ${lengthMax} characters`);
 }
@@ -77,12 +75,15 @@ export function withoutInvisible(line: string): string {
   return line.replace(/[\t\v\f\x85]/g, ' ').replace(invisibleCharacters, '');
 }
 
-/** Replaces control characters, with which a text could change what a terminal shows, or break the line. */
+/**
+ * Replaces control characters, with which a text could change what a terminal shows, or break the line, and characters
+ * that reverse the direction of what follows in the line.
+ */
 export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '\uFFFD');
+  return text.replace(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, '\uFFFD');
 }
 
-/** The same for a text of several lines, which may have tabs. */
+/** Control characters in a text of several lines, which may have tabs. Its lines are its own, in any direction. */
 export function printableLines(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
 }
