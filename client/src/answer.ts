@@ -131,8 +131,9 @@ export function asText(value: unknown): string | undefined {
 }
 
 /** Checks the fields of a thread that callers are most likely to use. */
-export function isThread({ id, title, createdAt, accountId }: Readonly<Record<string, unknown>>): boolean {
-  return [id, title, createdAt, accountId ?? ''].every((value) => typeof value === 'string');
+export function isThread(thread: Readonly<Record<string, unknown>>): boolean {
+  const { id, title, createdAt, updatedAt, accountId } = thread;
+  return [id, title, createdAt, updatedAt ?? '', accountId ?? ''].every((value) => typeof value === 'string');
 }
 
 /** Whether it is an array of objects that all pass the check. */

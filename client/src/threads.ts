@@ -103,7 +103,7 @@ export class Threads {
         ? { ...answer, status: 200, body: { id, deleted: true } satisfies DeletedThread }
         : answer;
     const answer = await this.#transport.request(
-      { method: 'DELETE', path: pathOf(id), isExpected: ({ deleted }) => deleted === true, afterLostAttempt },
+      { method: 'DELETE', path: pathOf(id), isExpected: isDeleted, afterLostAttempt },
       options,
     );
     return answer.body as DeletedThread;
@@ -154,10 +154,11 @@ export class Threads {
   #read(id: string, options: GetOptions & { etag?: string | undefined }): Promise<Answer> {
     const { waitSeconds = 0, etag } = options;
     // RFC 7240 allows only whole seconds; services ignore anything else.
-    const prefer = waitSeconds > 0 ? `wait=${Math.ceil(waitSeconds)}` : undefined;
+    const seconds = waitSeconds > 0 ? Math.ceil(waitSeconds) : 0;
+    const prefer = seconds > 0 ? `wait=${seconds}` : undefined;
     const headers = { prefer, 'if-none-match': etag };
     return this.#transport.request(
-      { method: 'GET', path: pathOf(id), headers, isExpected: hasMessages, holdMs: waitSeconds * 1000 },
+      { method: 'GET', path: pathOf(id), headers, isExpected: hasMessages, holdMs: seconds * 1000 },
       options,
     );
   }
@@ -165,6 +166,10 @@ export class Threads {
 
 function hasThread({ thread }: Readonly<Record<string, unknown>>): boolean {
   return isThread(asObject(thread) ?? {});
+}
+
+function isDeleted({ id, deleted }: Readonly<Record<string, unknown>>): boolean {
+  return deleted === true && asText(id) !== undefined;
 }
 
 function hasMessages(body: Readonly<Record<string, unknown>>): boolean {

@@ -172,7 +172,12 @@ describe('A call that fails', () => {
           .list()
           .page(),
       () => over({ thread: 5 }).rename('thr_1', 'Refunds'),
+      () =>
+        over({ threads: [{ ...thread, updatedAt: 5 }], nextCursor: null })
+          .list()
+          .page(),
       () => over({ deleted: 'no' }).delete('thr_1'),
+      () => over({ id: 5, deleted: true }).delete('thr_1'),
     ];
     for (const call of calls) await assert.rejects(call, { code: 'UNEXPECTED_ANSWER' }, String(call));
   });
