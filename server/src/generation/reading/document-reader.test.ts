@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -211,6 +213,36 @@ describe('reading any file', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     assert.equal(await text(service.stdout), '1 Text.\n');
+  });
+
+  it('ends if the service is killed before its process has started', { timeout: 30_000 }, async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
+    // Starts once the service is dead, and is then busy for longer than this test waits.
+    const program = programOf(`
+      import { once } from 'node:events';
+      import { connect } from 'node:net';
+      import { setTimeout } from 'node:timers/promises';
+      const service = process.ppid;
+      await once(connect(${(server.address() as AddressInfo).port}, '127.0.0.1'), 'connect');
+      while (process.ppid === service) await setTimeout(5);
+      await import(${real});
+      process.on('message', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000));`);
+    const script = `
+      import { readerWith } from ${JSON.stringify(import.meta.resolve('../../../testing/read-document.ts'))};
+      const reader = readerWith({}, new URL(${JSON.stringify(program)}));
+      await reader.read('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});`;
+    const service = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'inherit' });
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    service.kill('SIGKILL');
+    await new Promise((resolve) =>
+      socket
+        .on('error', () => {})
+        .on('close', resolve)
+        .resume(),
+    );
+    server.close();
   });
 
   it('fails one file if no file descriptor is left for its process, and reads the next file', async () => {

@@ -76,7 +76,7 @@ export class DocumentReader {
       idle.channel?.ref();
       return idle;
     }
-    const child = fork(this.#program, {
+    const child = fork(this.#program, [String(process.pid)], {
       execArgv: [`--max-old-space-size=${this.#limits.documentReadMb}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

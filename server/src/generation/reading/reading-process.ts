@@ -20,10 +20,13 @@ process.on('message', async (message: ReadingTask | 'next') => {
 process.on('disconnect', () => process.exit());
 exitWithService();
 
-/** A parser may keep this process too busy to notice that the service was killed, so a thread watches for it. */
+/**
+ * A parser may keep this process too busy to notice that the service was killed, so a thread watches for it. The argument
+ * is the id of the service, which may be dead before this process has started.
+ */
 function exitWithService(): void {
-  const watch = `const service = process.ppid;
-    setInterval(() => process.ppid === service || process.kill(process.pid, 'SIGKILL'), 1000);`;
+  const isOrphan = `process.ppid !== ${process.argv[2]}`;
+  const watch = `setInterval(() => ${isOrphan} && process.kill(process.pid, 'SIGKILL'), 1000);`;
   new Worker(watch, { eval: true }).unref();
 }
 
