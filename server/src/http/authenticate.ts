@@ -1,12 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { rateLimited } from '../domain/errors.ts';
-import type { Principal } from '../domain/principal.ts';
 import { setBounded } from '../domain/set-bounded.ts';
 import { counted } from '../domain/text.ts';
 import {
   type Admitted,
   admit,
-  authenticate,
   type Credential,
   expectedPrincipal,
   knownKeysMax,
@@ -53,11 +51,6 @@ function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: Fast
   if (!granted) {
     throw rateLimited(`The limit of ${counted(limit, 'request')} a day was exceeded.`, resetSeconds);
   }
-}
-
-/** Authenticates the caller again: 401 for a revoked credential, 404 without the public API. Does not count a request. */
-export function identify(context: SurfaceContext, { credential }: FastifyRequest): Promise<Principal> {
-  return authenticate(context, credential);
 }
 
 /** The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1). */

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import { type ErrorCode, forbidden } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
+import { authenticate } from '../usecases/credentials/authenticate.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
-import { identify } from './authenticate.ts';
 import { type HeldRequests, type Piece, streamOf, whileAdmitted } from './long-responses.ts';
 import { matchesEntityTag } from './request.ts';
 
@@ -128,7 +128,7 @@ export function mountRoute(
           // Check admission before holding the request.
           await request.admission?.done;
           await heldRequests.hold(reply.raw, ms, wait);
-          return (await identify(context, request)) as UserPrincipal;
+          return (await authenticate(context, request.credential)) as UserPrincipal;
         },
       });
       if (request.admission !== undefined) {
@@ -163,6 +163,7 @@ function send(
   }
   if (typeof body !== 'object' || Buffer.isBuffer(body)) return reply.send(body);
   // Fastify reads what it does not send to a HEAD request.
-  const pieces = request.method === 'HEAD' ? [] : whileAdmitted(body, () => identify(context, request));
+  const recheck = () => authenticate(context, request.credential);
+  const pieces = request.method === 'HEAD' ? [] : whileAdmitted(body, recheck);
   return reply.send(streamOf(request.principal.organizationId, pieces));
 }

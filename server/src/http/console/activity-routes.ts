@@ -30,16 +30,12 @@ const requests = ({ limits }: ConsoleOptions) =>
         ...(status && (/^\dxx$/.test(status) ? { statusClass: Number(status[0]) } : { code: status })),
       });
       const keptMs = call.context.retentionMs.requests;
-      return {
-        requests: page.requests.map((request) => {
-          const { traceId: id, latencyUs, code, message } = request;
-          const error = code === null ? null : { code, message: message ?? '' };
-          return { ...request, id, ms: latencyUs / 1000, error };
-        }),
-        nextCursor: page.nextCursor,
-        searchedTo: page.searchedTo,
-        keptDays: keptMs === undefined ? null : keptMs / dayMs,
-      };
+      const shown = page.requests.map((request) => {
+        const { traceId: id, latencyUs, code, message } = request;
+        const error = code === null ? null : { code, message: message ?? '' };
+        return { ...request, id, ms: latencyUs / 1000, error };
+      });
+      return { ...page, requests: shown, keptDays: keptMs === undefined ? null : keptMs / dayMs };
     },
   });
 

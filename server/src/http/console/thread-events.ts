@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { ServiceError } from '../../domain/errors.ts';
 import type { Limits } from '../../domain/limits.ts';
-import { isSessionValid } from '../../usecases/people/sessions.ts';
 import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import { chunksInTurns, type HeldRequests, type Piece } from '../long-responses.ts';
 import { reportRequest } from '../request-log.ts';
@@ -54,9 +54,11 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
 }
 
 /** `mayRead` checks the session, as does a timer. The stream of a person who may no longer read ends with `gone`. */
-function watchSession({ context, session, reply }: MemberCall, stream: EventStream, close: () => void) {
+function watchSession({ recheck, reply }: MemberCall, stream: EventStream, close: () => void) {
   const mayRead = async (): Promise<boolean> => {
-    if (await isSessionValid(context, session)) return true;
+    const refusal = await recheck().catch((error: unknown) => error);
+    if (refusal === undefined) return true;
+    if (!(refusal instanceof ServiceError)) throw refusal;
     await stream.send({ type: 'gone' });
     close();
     return false;

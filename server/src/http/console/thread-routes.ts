@@ -153,15 +153,9 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
 }
 
 function rowFor(viewer: UserId, { thread, summary, found }: ThreadRow) {
-  const { state, author, line } = summary;
-  return {
-    ...thread,
-    mine: thread.userId === viewer,
-    state,
-    createdBy: author ?? formerMember,
-    line,
-    found: found ?? null,
-  };
+  const createdBy = summary.author ?? formerMember;
+  const mine = thread.userId === viewer;
+  return { ...thread, ...summary, mine, createdBy, found: found ?? null };
 }
 
 async function viewFor(call: MemberCall, threadId: string): Promise<Pieces> {

@@ -86,14 +86,6 @@ export function personIn(organizationId: OrganizationId, userId: UserId): UserPr
   return { organizationId, userId, keyHash: null };
 }
 
-/** Whether it may still enter. Does not extend it: an open window must not keep it alive. */
-export async function isSessionValid(
-  { store }: Context,
-  { tokenHash, principal }: EnteredSession,
-): Promise<boolean> {
-  return (await store.findSession(tokenHash, principal.organizationId))?.membership !== undefined;
-}
-
 /** The organizations of the signed-in person. `UNAUTHORIZED` for a person who was removed from the last one. */
 export async function readMemberships({ store }: Context, { session }: SignedIn): Promise<Memberships> {
   const memberships = await store.listMemberships(session.userId, session.access);
