@@ -48,12 +48,12 @@ type Listing = readonly unknown[];
 /** Change this with what cursors carry: those of an earlier release are then rejected. */
 const version = 2;
 
-export function sealCursor(seal: Seal, listing: Listing, next: Walk | LogPosition): string {
+export function sealCursor(seal: Seal, listing: Listing, next: object): string {
   return seal.seal(JSON.stringify([version, ...listing]), JSON.stringify(next));
 }
 
 /** Undefined without a cursor. */
-export function openCursor<Next extends Walk | LogPosition>(
+export function openCursor<Next extends object>(
   seal: Seal,
   listing: Listing,
   cursor: string | undefined,

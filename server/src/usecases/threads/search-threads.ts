@@ -1,8 +1,8 @@
-import { invalid } from '../../domain/errors.ts';
+import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { type HitFinder, hitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
 import { SearchQueue } from '../../domain/fair-queue.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { ThreadQuery, ThreadSummary } from '../../storage/store.ts';
+import type { FoundThread, ThreadQuery, ThreadSummary } from '../../storage/store.ts';
 import type { Context, PersonCall } from '../context.ts';
 import { nextTurn } from '../turns.ts';
 import { messageParts } from './get-thread.ts';
@@ -42,9 +42,8 @@ export async function searchThreads(
   const { organizationId, userId } = principal;
   const words = searchedWords(input.search, vocabulary);
   if (words === undefined && input.search.trim() !== '') return { rows: [], nextCursor: null };
-  const listing = JSON.stringify(['search', organizationId, userId, input]);
-  const after = cursor === undefined ? undefined : seal.open(listing, cursor);
-  if (cursor !== undefined && after === undefined) throw invalid('cursor: was not returned by this search.');
+  const listing = ['search', organizationId, userId, input];
+  const after = openCursor<Pick<FoundThread, 'place'>>(seal, listing, cursor)?.place;
   const query = { ...input, userId, terms: words?.terms ?? [], last: words?.last };
   const find = async () => {
     // One more, to know whether another page follows.
@@ -58,7 +57,7 @@ export async function searchThreads(
     );
     return {
       rows: words ? await withExcerpts(context, rows, hitFinder(words, vocabulary)) : rows,
-      nextCursor: found.length > limit ? seal.seal(listing, page.at(-1)!.place) : null,
+      nextCursor: found.length > limit ? sealCursor(seal, listing, { place: page.at(-1)!.place }) : null,
     };
   };
   return searches.run(organizationId, find, signal);
