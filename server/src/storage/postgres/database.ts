@@ -3,11 +3,10 @@ import pg from 'pg';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import { memoized } from '../../domain/memoized.ts';
 import {
+  askedValues,
+  askedWith,
   boundValue,
   type CallColumns,
-  columnName,
-  join,
-  placeholder,
   type Sql,
   type Statement,
   sql,
@@ -23,6 +22,8 @@ import { Batcher } from './batcher.ts';
 import { migrate } from './migrate.ts';
 import { applicationName, connectMs, type Servers, tooManyConnections } from './servers.ts';
 import { now, type StoreTime } from './store-time.ts';
+
+export { askedValues, askedWith };
 
 export type Run = <Row>(statement: Statement, values?: Values) => Promise<Row[]>;
 
@@ -82,20 +83,8 @@ const numbered = memoized(({ sql }: Statement) => {
 });
 
 /**
- * The calls of a batch as the relation `asked`, with a column for each value and the `place` of the call. The lists are
- * subqueries, so that the planner does not see how long they are: it would plan every short batch again.
- */
-export function askedWith(columns: CallColumns): Sql {
-  const lists = Object.entries(columns).map(
-    ([name, type]) => sql`(SELECT ${placeholder(name)}::${type as Sql}[])`,
-  );
-  const names = Object.keys(columns).map(columnName);
-  return sql`unnest(${join(lists, sql`, `)}) WITH ORDINALITY AS asked (${join(names, sql`, `)}, place)`;
-}
-
-/**
- * The same for a statement that locks rows of several organizations: it waits for `:lockMs` at most. OFFSET keeps the planner
- * from merging the subquery. The inner SELECT sets the limit once, not for each call.
+ * `askedWith` for a statement that locks rows of several organizations: it waits for `:lockMs` at most. OFFSET keeps the
+ * planner from merging the subquery. The inner SELECT sets the limit once, not for each call.
  */
 export function askedLocking(columns: CallColumns): Sql {
   return sql`(SELECT asked.*, (SELECT ${setLockTimeout}) FROM ${askedWith(columns)} OFFSET 0) AS asked`;
@@ -103,21 +92,9 @@ export function askedLocking(columns: CallColumns): Sql {
 
 export const setLockTimeout = sql`set_config('lock_timeout', :lockMs::text, true)`;
 /** How long a statement for several organizations waits for a lock. Our own transactions take a few milliseconds. */
-const sharedLockMs = 300;
+export const lockMs = 300;
 /** How long the calls of one organization then wait for it. */
 export const isolatedLockMs = 10_000;
-
-/** The values of `askedWith` and `askedLocking`. */
-export function askedValues(
-  statement: Statement,
-  columns: CallColumns,
-  calls: readonly object[],
-  lockMs = sharedLockMs,
-) {
-  const values: Record<string, unknown> = { lockMs };
-  for (const name in columns) values[name] = calls.map((call) => boundValue(statement, name, call as Values));
-  return values;
-}
 
 /** One runs while the next one waits for a lock. More would only take connections from other organizations. */
 const waitingForLocksMax = 2;
@@ -225,7 +202,8 @@ export class Database implements Transactions {
     const shared = names.filter((name) => !(name in columns) && !/^(?:clock|lockMs$)/.test(name));
     const send = async (calls: readonly Values[], isIsolated: boolean) => {
       for (const call of calls) beforeSend(call);
-      const values = askedValues(statement, columns, calls, isIsolated ? isolatedLockMs : sharedLockMs);
+      const values = askedValues(statement, columns, calls);
+      values.lockMs = isIsolated ? isolatedLockMs : lockMs;
       for (const name of shared) values[name] = calls[0]![name];
       const outcomes = calls.map((): Row[] => []);
       for (const row of await this.run<Row & { place: number }>(statement, values))

@@ -1,9 +1,9 @@
 import { documents, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
-import { statement } from '../sql/sql.ts';
+import { callColumns, statement } from '../sql/sql.ts';
 import { method } from '../sql/work.ts';
 import type { Documents, PassageNumber } from '../store.ts';
-import type { Database } from './database.ts';
+import { askedValues, askedWith, type Database } from './database.ts';
 import { queryDialect } from './thread-search.ts';
 
 const findHolders = statement('find-holders')`
@@ -16,14 +16,13 @@ const findHolders = statement('find-holders')`
 const lockDocuments = statement('lock-documents')`
   SELECT id, pg_advisory_xact_lock(hashtextextended('skein documents ' || id, 0)) FROM organization
   WHERE id = :organizationId`;
+const passageColumns = callColumns({ text: 'heading text terms' });
 const insertPassages = statement('insert-passages')`WITH held AS (
     UPDATE document SET added_at = :now
     WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING organization_id, id)
   INSERT INTO passage (organization_id, document_id, heading, text, terms)
-  SELECT held.organization_id, held.id, heading, passage, array_to_tsvector(string_to_array(terms, ' '))
-  FROM held, unnest(:headings::text[], :texts::text[], :terms::text[])
-    WITH ORDINALITY AS part (heading, passage, terms, place)
-  ORDER BY place RETURNING number`;
+  SELECT held.organization_id, held.id, heading, text, array_to_tsvector(string_to_array(terms, ' '))
+  FROM held, ${askedWith(passageColumns)} ORDER BY place RETURNING number`;
 const deletePassages = statement('delete-passages')`DELETE FROM passage
   WHERE organization_id = :organizationId AND number IN (
     SELECT number FROM passage WHERE organization_id = :organizationId AND document_id = :id LIMIT ${passagesPerCommit})
@@ -36,14 +35,9 @@ export function postgresDocuments(database: Database): Documents {
       lockDocuments,
 
       async writePart(organizationId, id, corpus, part) {
-        const written = await run(insertPassages, {
-          organizationId,
-          id,
-          headings: part.map(({ heading }) => heading),
-          texts: part.map(({ text }) => text),
-          terms: part.map(({ terms }) => scopedTerms(corpus, terms)),
-        });
-        return written.length === part.length;
+        const passages = part.map((passage) => ({ ...passage, terms: scopedTerms(corpus, passage.terms) }));
+        const lists = askedValues(insertPassages, passageColumns, passages);
+        return (await run(insertPassages, { ...lists, organizationId, id })).length === part.length;
       },
 
       removePart: async (organizationId, id) => (await run(deletePassages, { organizationId, id })).length,

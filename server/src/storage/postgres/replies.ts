@@ -16,7 +16,7 @@ import { type CallColumns, callColumns, opaque, type Sql, sql, statement, withCo
 import { replySweep } from '../sql/sweeps.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
 import type { ClaimedReply, Replies } from '../store.ts';
-import { askedLocking, askedValues, askedWith, type Database, isLockTimeout } from './database.ts';
+import { askedLocking, askedValues, askedWith, type Database, isLockTimeout, lockMs } from './database.ts';
 import { isStillAllowed } from './thread-changes.ts';
 
 const threadColumns = callColumns({ text: 'organizationId threadId' });
@@ -156,7 +156,7 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
     },
 
     async renewReplies(claims, leaseMs) {
-      const values = { ...askedValues(renew, claimColumns, claims), leaseMs };
+      const values = { ...askedValues(renew, claimColumns, claims), leaseMs, lockMs };
       const rows = await run<{ id: MessageId }>(renew, values).catch((error) => {
         if (!isLockTimeout(error)) throw error;
         return run<{ id: MessageId }>(renewUnlocked, values);

@@ -5,7 +5,7 @@ import { traceIdStart, traceStart } from '../../domain/traffic.ts';
 import type { LoggedRequest, PromptLimit, Requests, TrafficCount, UsageCount, Usages } from '../store.ts';
 import { isMember } from './api-keys.ts';
 import { newest, searchMax } from './audit.ts';
-import { jsonRows, type Sql, sql, statement } from './sql.ts';
+import { askedValues, askedWith, callColumns, jsonRows, type Sql, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A block has at most this many requests, so that a removal or a page does not take long. */
@@ -73,23 +73,12 @@ const insert = sql`INSERT INTO request_block (organization_id, at, id, first_at,
 const addBlock = statement('add-request-block')`${insert}
   SELECT id, :at, :id, :firstAt, :entries, :requests FROM organization WHERE id = :organizationId
   ON CONFLICT DO NOTHING`;
+const blockColumns = callColumns({ text: 'organizationId id requests', bigint: 'at firstAt entries' });
 /** For PostgreSQL. Lists, because in JSON the long texts would be parsed again for each column. */
 const addBlocks = statement('add-request-blocks')`${insert}
-  SELECT organization.id, block.at, block.id, block.first_at, block.entries, block.requests
-  FROM unnest((SELECT :organizations::text[]), (SELECT :times::bigint[]), (SELECT :ids::text[]),
-    (SELECT :firstTimes::bigint[]), (SELECT :sizes::bigint[]), (SELECT :texts::text[]))
-    AS block (organization_id, at, id, first_at, entries, requests)
-  JOIN organization ON organization.id = block.organization_id
+  SELECT organization.id, asked.at, asked.id, asked.first_at, asked.entries, asked.requests
+  FROM ${askedWith(blockColumns)} JOIN organization ON organization.id = asked.organization_id
   ON CONFLICT DO NOTHING`;
-
-const listsOf = (blocks: readonly Block[]) => ({
-  organizations: blocks.map(({ organizationId }) => organizationId),
-  times: blocks.map(({ at }) => at),
-  ids: blocks.map(({ id }) => id),
-  firstTimes: blocks.map(({ firstAt }) => firstAt),
-  sizes: blocks.map(({ entries }) => entries),
-  texts: blocks.map(({ requests }) => requests),
-});
 
 // In the order of the keys, so that two nodes that add to the same rows cannot deadlock.
 const addTraffic = statement('add-traffic')`
@@ -137,7 +126,7 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
     const blocks = blocksOf(entries);
     return writeUnsynced(function* () {
       if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });
-      else if (blocks.length > 0) yield* run(addBlocks, listsOf(blocks));
+      else if (blocks.length > 0) yield* run(addBlocks, askedValues(addBlocks, blockColumns, blocks));
       if (traffic.length > 0) yield* run(addTraffic, { traffic: jsonRows(traffic) });
       return true;
     }).catch((error) => {

@@ -48,6 +48,18 @@ export function callColumns(names: Partial<Record<ColumnType, string>>): CallCol
 
 export const columnName = (name: string) => identifier(name.replace(/[A-Z]/g, '_$&').toLowerCase());
 
+/**
+ * For PostgreSQL: the calls of a batch as the relation `asked`, with a column for each value and the `place` of the call. The lists are
+ * subqueries, so that the planner does not see how long they are: it would plan every short batch again.
+ */
+export function askedWith(columns: CallColumns): Sql {
+  const lists = Object.entries(columns).map(
+    ([name, type]) => sql`(SELECT ${placeholder(name)}::${type as Sql}[])`,
+  );
+  const names = Object.keys(columns).map(columnName);
+  return sql`unnest(${join(lists, sql`, `)}) WITH ORDINALITY AS asked (${join(names, sql`, `)}, place)`;
+}
+
 /** The text with the values of a call replaced by the columns of the relation `asked`. */
 export function withColumns(text: Sql, columns: CallColumns): Sql {
   return text.replace(valueNames, (value, name: string) =>
@@ -81,4 +93,11 @@ export function boundValue({ name }: Statement, value: string, values: Values, d
   const bound = values[value] === undefined ? defaults?.[value] : values[value];
   if (bound === undefined) throw new Error(`The statement ${name} has no value for :${value}.`);
   return bound;
+}
+
+/** The values of `askedWith`: a list for each column. */
+export function askedValues(statement: Statement, columns: CallColumns, calls: readonly object[]) {
+  const lists: Record<string, unknown> = {};
+  for (const name in columns) lists[name] = calls.map((call) => boundValue(statement, name, call as Values));
+  return lists;
 }
