@@ -48,23 +48,6 @@ export interface ClaimedMail extends Omit<Invitation, 'terms' | 'passwords' | 'i
   readonly attempts: number;
 }
 
-/** The mails to send: a part of their invitations. The link is kept only until the mail is sent or given up. */
-export interface Mails {
-  /**
-   * Claims a mail that is due: no other worker gets it within `leaseMs`. Organizations take turns in the order of their ids,
-   * starting after `after`. A claim may be lost in a power cut.
-   */
-  claimMail(after: string, leaseMs: number): Promise<ClaimedMail | undefined>;
-  /** Ends the claim, unless the invitation is gone or replaced. If the mail was claimed again, only `sent` is recorded. */
-  settleMail(
-    mail: ClaimedMail,
-    outcome:
-      | { readonly state: 'sent' }
-      | { readonly state: 'waiting'; readonly retryMs: number }
-      | { readonly state: 'failed'; readonly note: AuditNote },
-  ): Promise<void>;
-}
-
 /** An invitation that can still be used. */
 export interface Invitation {
   readonly organizationId: OrganizationId;
@@ -107,8 +90,8 @@ export interface Session {
 }
 
 /**
- * People, and how they prove who they are. `domain/account.ts` decides what a proof permits; the store reads the facts and
- * applies the decision in one transaction. This also holds for `Invitations` and `Sessions`.
+ * People, how they prove who they are, and their sessions. `domain/account.ts` decides what a proof permits; the store
+ * reads the facts and applies the decision in one transaction. This also holds for `Invitations`.
  */
 export interface Accounts {
   /** By normalized address. Undefined also for a user who is a member of no organization, or only as a service account. */
@@ -138,8 +121,21 @@ export interface Accounts {
     email: string,
     note: Omit<AuditNote, 'actor' | 'subject'>,
   ): Promise<Person | undefined>;
+  /**
+   * `refused` if the session could neither enter nor accept a membership, or if the password was changed since it was
+   * checked. Each organization that the session may enter gets the note.
+   */
+  createSession(session: NewSession, note: AuditNote): Promise<'created' | 'refused'>;
+  /** Undefined if it has ended or expired. Reads committed state every time. */
+  findSession(tokenHash: string, organizationId: OrganizationId | undefined): Promise<Session | undefined>;
+  /** Extends the session to `idleMs` from now, but not past its end. */
+  touchSession(tokenHash: string, idleMs: number): Promise<void>;
+  endSession(tokenHash: string): Promise<void>;
+  /** Ends the sessions that this proof covers and returns their number. Each organization that it enters gets the note. */
+  endSessions(userId: UserId, access: Access, note: AuditNote): Promise<number>;
 }
 
+/** A mail to send is a part of its invitation. The link is kept only until the mail is sent or given up. */
 export interface Invitations {
   /**
    * Replaces the member's earlier invitation to this organization. A `requested` link leaves it valid, and replaces only a
@@ -164,19 +160,17 @@ export interface Invitations {
     | { outcome: 'accepted'; userId: UserId; organizationId: OrganizationId }
     | { outcome: 'missing' | 'refused' }
   >;
-}
-
-export interface Sessions {
   /**
-   * `refused` if the session could neither enter nor accept a membership, or if the password was changed since it was
-   * checked. Each organization that the session may enter gets the note.
+   * Claims a mail that is due: no other worker gets it within `leaseMs`. Organizations take turns in the order of their ids,
+   * starting after `after`. A claim may be lost in a power cut.
    */
-  createSession(session: NewSession, note: AuditNote): Promise<'created' | 'refused'>;
-  /** Undefined if it has ended or expired. Reads committed state every time. */
-  findSession(tokenHash: string, organizationId: OrganizationId | undefined): Promise<Session | undefined>;
-  /** Extends the session to `idleMs` from now, but not past its end. */
-  touchSession(tokenHash: string, idleMs: number): Promise<void>;
-  endSession(tokenHash: string): Promise<void>;
-  /** Ends the sessions that this proof covers and returns their number. Each organization that it enters gets the note. */
-  endSessions(userId: UserId, access: Access, note: AuditNote): Promise<number>;
+  claimMail(after: string, leaseMs: number): Promise<ClaimedMail | undefined>;
+  /** Ends the claim, unless the invitation is gone or replaced. If the mail was claimed again, only `sent` is recorded. */
+  settleMail(
+    mail: ClaimedMail,
+    outcome:
+      | { readonly state: 'sent' }
+      | { readonly state: 'waiting'; readonly retryMs: number }
+      | { readonly state: 'failed'; readonly note: AuditNote },
+  ): Promise<void>;
 }

@@ -33,7 +33,7 @@ export interface CredentialName {
 
 /**
  * A key is live until the store's time reaches `revokedAt`, which a rotation may set in the future. Revoked keys stay until
- * `Retention` removes them.
+ * `Retention` removes them. Members' requests for keys expire by the store's clock and are removed with the membership.
  */
 export interface ApiKeys {
   createApiKey: AuditedMethod<
@@ -61,10 +61,6 @@ export interface ApiKeys {
   nameCredentials: InOrganization<[ids: readonly string[]], CredentialName[]>;
   /** Reads committed state every time: a revocation by another process takes effect with its commit. */
   findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
-}
-
-/** Members' requests for keys. They expire by the store's clock and are removed with the membership. */
-export interface KeyRequests {
   /** `too-many`: the member has `waitingMax` requests that are pending or approved. Removes those that have ended. */
   createKeyRequest: AuditedMethod<
     [request: Pick<KeyRequest, 'id' | 'userId' | 'name'> & Readonly<Record<'keepMs' | 'waitingMax', number>>],

@@ -3,9 +3,9 @@ import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.
 import type { MailCounters } from '../domain/mail.ts';
 import type { Member, MemberRole, Organization, QuotaUse } from '../domain/organization.ts';
 import type { RetentionKind } from '../domain/retention.ts';
-import type { Accounts, Invitations, Mails, Sessions } from './account-store.ts';
+import type { Accounts, Invitations } from './account-store.ts';
 import type { Documents } from './document-store.ts';
-import type { ApiKeys, Applications, KeyRequests, SigningKeys } from './key-store.ts';
+import type { ApiKeys, Applications, SigningKeys } from './key-store.ts';
 import type { AuditedMethod, AuditNote, Audits, InOrganization, Requests, Usages } from './log-store.ts';
 import type { Notices, Ratings, Replies } from './reply-store.ts';
 import type { ThreadSearch, Threads } from './thread-store.ts';
@@ -26,9 +26,7 @@ export type * from './thread-store.ts';
  */
 export interface Store
   extends Organizations,
-    Members,
     ApiKeys,
-    KeyRequests,
     Applications,
     SigningKeys,
     Admissions,
@@ -40,8 +38,6 @@ export interface Store
     Documents,
     Accounts,
     Invitations,
-    Sessions,
-    Mails,
     Audits,
     Usages,
     Requests,
@@ -77,20 +73,6 @@ export interface Diagnosis {
   readonly detail: string;
 }
 
-/** Every change of settings takes a note, which is written in the same commit (`Audits`). */
-export interface Organizations {
-  createOrganization(organization: Omit<Organization, 'createdAt'>, note: AuditNote): Promise<void>;
-  /** Changes only the given values. */
-  updateOrganization: AuditedMethod<
-    [change: { apiEnabled?: boolean; dailyQuota?: number }],
-    Organization | undefined
-  >;
-  /** By id, or by name if exactly one organization has that name. */
-  findOrganization(idOrName: string): Promise<Organization | undefined>;
-  /** In order of creation. */
-  listOrganizations(): Promise<Organization[]>;
-}
-
 export interface NewMember {
   /** Used if the address is new: a person keeps one id in all organizations and after coming back. */
   readonly candidateUserId: UserId;
@@ -102,7 +84,18 @@ export interface NewMember {
   readonly withoutThreads?: boolean;
 }
 
-export interface Members {
+/** Organizations and their members. Every change takes a note, which is written in the same commit (`Audits`). */
+export interface Organizations {
+  createOrganization(organization: Omit<Organization, 'createdAt'>, note: AuditNote): Promise<void>;
+  /** Changes only the given values. */
+  updateOrganization: AuditedMethod<
+    [change: { apiEnabled?: boolean; dailyQuota?: number }],
+    Organization | undefined
+  >;
+  /** By id, or by name if exactly one organization has that name. */
+  findOrganization(idOrName: string): Promise<Organization | undefined>;
+  /** In order of creation. */
+  listOrganizations(): Promise<Organization[]>;
   /** The note is written with the user's id as its subject. */
   addMember: AuditedMethod<
     [member: NewMember],

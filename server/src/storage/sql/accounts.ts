@@ -7,7 +7,7 @@ import {
   standingOf,
 } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
-import type { Accounts, AuditNote, Membership, Memberships, Person, Session, Sessions } from '../store.ts';
+import type { Accounts, AuditNote, Membership, Memberships, Person, Session } from '../store.ts';
 import { keyIsLive } from './api-keys.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { callColumns, sql, statement } from './sql.ts';
@@ -95,52 +95,6 @@ export function* endSessions(userId: UserId, access: Access, keptTokenHash = '')
   return (yield* rows<{ live: boolean }>(endCovered, values)).filter(({ live }) => live).length;
 }
 
-export const accounts = ({ read, write }: Transactions): Accounts => ({
-  findPerson: (email) => read(() => person(findByEmail, { email })),
-
-  listMemberships: (userId, access) => read(() => membershipsOf(userId, access)),
-
-  acceptMembership: method(write, function* (organizationId, userId, note) {
-    if ((yield* count(accept, { organizationId, userId })) === 0) return 'missing';
-    yield* run(removeInvitation, { organizationId, userId });
-    yield* writeNote(organizationId, note);
-    return 'accepted';
-  }),
-
-  changePassword: method(write, function* (userId, { keptTokenHash, ...replacement }, note) {
-    yield* lockUser(userId);
-    const password = passwordToChange(yield* passwordsOf(userId), replacement);
-    if (password === undefined) return 'refused';
-    const { id: passwordId, proven } = password;
-    const access = { proof: 'password', passwordId, proven } as const;
-    yield* run(change, { next: replacement.next, passwordId });
-    yield* run(removeResets, { userId });
-    yield* endSessions(userId, access, keptTokenHash);
-    yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
-    return 'changed';
-  }),
-
-  async bindIdentity(issuer, subject, email, note) {
-    const known = await read(() => person(findByIdentity, { issuer, subject }));
-    if (known !== undefined) return known;
-    return write(function* () {
-      const addressed = yield* row<PersonRow>(findByEmail, { email });
-      if (addressed !== undefined) {
-        yield* lockUser(addressed.userId);
-        // Waits for a concurrent binding of the same subject, which the next statement then finds.
-        yield* run(bind, { issuer, subject, userId: addressed.userId });
-      }
-      const bound = yield* row<PersonRow>(findByIdentity, { issuer, subject });
-      if (bound === undefined) return undefined;
-      const { userId } = bound;
-      const unproven = (yield* passwordsOf(userId)).filter(({ proven }) => !proven);
-      const voided: AuditNote = { ...note, actor: { kind: 'user', userId }, subject: userId };
-      yield* writeNotes(yield* voidPasswords(userId, unproven), voided);
-      return { ...bound, passwords: yield* passwordsOf(userId) };
-    });
-  },
-});
-
 function* person(find: typeof findByEmail, values: Record<string, string>): Work<Person | undefined> {
   const found = yield* row<PersonRow>(find, values);
   return found && { ...found, passwords: yield* passwordsOf(found.userId) };
@@ -173,9 +127,53 @@ const touchSession = statement('touch-session')`
   FROM (SELECT :now AS at) AS moment WHERE token_hash = :tokenHash AND expires_at > at`;
 const endSession = statement('end-session')`DELETE FROM session WHERE token_hash = :tokenHash`;
 
-export function sessions({ readMany, write, writeOne }: Transactions): Sessions {
+export function accounts({ read, readMany, write, writeOne }: Transactions): Accounts {
   const findOne = readMany<SessionRow>(findSession, findColumns);
   return {
+    findPerson: (email) => read(() => person(findByEmail, { email })),
+
+    listMemberships: (userId, access) => read(() => membershipsOf(userId, access)),
+
+    acceptMembership: method(write, function* (organizationId, userId, note) {
+      if ((yield* count(accept, { organizationId, userId })) === 0) return 'missing';
+      yield* run(removeInvitation, { organizationId, userId });
+      yield* writeNote(organizationId, note);
+      return 'accepted';
+    }),
+
+    changePassword: method(write, function* (userId, { keptTokenHash, ...replacement }, note) {
+      yield* lockUser(userId);
+      const password = passwordToChange(yield* passwordsOf(userId), replacement);
+      if (password === undefined) return 'refused';
+      const { id: passwordId, proven } = password;
+      const access = { proof: 'password', passwordId, proven } as const;
+      yield* run(change, { next: replacement.next, passwordId });
+      yield* run(removeResets, { userId });
+      yield* endSessions(userId, access, keptTokenHash);
+      yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
+      return 'changed';
+    }),
+
+    async bindIdentity(issuer, subject, email, note) {
+      const known = await read(() => person(findByIdentity, { issuer, subject }));
+      if (known !== undefined) return known;
+      return write(function* () {
+        const addressed = yield* row<PersonRow>(findByEmail, { email });
+        if (addressed !== undefined) {
+          yield* lockUser(addressed.userId);
+          // Waits for a concurrent binding of the same subject, which the next statement then finds.
+          yield* run(bind, { issuer, subject, userId: addressed.userId });
+        }
+        const bound = yield* row<PersonRow>(findByIdentity, { issuer, subject });
+        if (bound === undefined) return undefined;
+        const { userId } = bound;
+        const unproven = (yield* passwordsOf(userId)).filter(({ proven }) => !proven);
+        const voided: AuditNote = { ...note, actor: { kind: 'user', userId }, subject: userId };
+        yield* writeNotes(yield* voidPasswords(userId, unproven), voided);
+        return { ...bound, passwords: yield* passwordsOf(userId) };
+      });
+    },
+
     createSession: method(write, function* ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) {
       yield* run(lockForSession, { userId });
       const access = yield* accessOf(userId, passwordHash);

@@ -3,7 +3,7 @@ import type { ApiKey, KeyRequest } from '../../domain/credential.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
 import type { Organization } from '../../domain/organization.ts';
-import type { ApiKeys, CredentialName, KeyGrant, KeyRequests } from '../store.ts';
+import type { ApiKeys, CredentialName, KeyGrant } from '../store.ts';
 import { writeNote } from './audit.ts';
 import { jsonRows, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
@@ -80,6 +80,26 @@ function* mayAddKey(organizationId: OrganizationId, revokedNow = 0): Work<boolea
   return keys - revokedNow < defaultLimits.organizationKeysMax;
 }
 
+const removeEnded = statement('remove-ended-key-requests')`DELETE FROM key_request
+  WHERE organization_id = :organizationId AND user_id = :userId AND (expires_at <= :now OR state = 'declined')`;
+const findWaiting = statement('find-waiting-key-requests')`SELECT id FROM key_request
+  WHERE organization_id = :organizationId AND user_id = :userId`;
+const insertRequest = statement('insert-key-request')`
+  INSERT INTO key_request (organization_id, id, user_id, name, state, requested_at, expires_at)
+  SELECT :organizationId, :requestId, :userId, :name, 'pending', at, at + CAST(:keepMs AS bigint)
+  FROM (SELECT :now AS at) AS moment`;
+const listRequests = statement('list-key-requests')`
+  SELECT id, user_id AS "userId", name, state, requested_at AS "requestedAt", expires_at AS "expiresAt"
+  FROM key_request WHERE organization_id = :organizationId AND expires_at > :now ORDER BY id`;
+const decide = statement('decide-key-request')`
+  UPDATE key_request SET state = :state, decided_by = :by, expires_at = :now + CAST(:keepMs AS bigint)
+  WHERE organization_id = :organizationId AND id = :requestId AND state = 'pending' AND expires_at > :now
+  RETURNING id`;
+const redeem = statement('redeem-key-request')`DELETE FROM key_request
+  WHERE organization_id = :organizationId AND id = :requestId AND user_id = :userId AND state = 'approved'
+    AND expires_at > :now
+  RETURNING name, decided_by AS "decidedBy"`;
+
 export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
   createApiKey: method(write, function* (organizationId, key, note) {
     const enabled = yield* lockApiEnabled(organizationId);
@@ -123,29 +143,7 @@ export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
     ),
 
   findKeyGrant: (hash) => read(() => findKeyGrant(hash)),
-});
 
-const removeEnded = statement('remove-ended-key-requests')`DELETE FROM key_request
-  WHERE organization_id = :organizationId AND user_id = :userId AND (expires_at <= :now OR state = 'declined')`;
-const findWaiting = statement('find-waiting-key-requests')`SELECT id FROM key_request
-  WHERE organization_id = :organizationId AND user_id = :userId`;
-const insertRequest = statement('insert-key-request')`
-  INSERT INTO key_request (organization_id, id, user_id, name, state, requested_at, expires_at)
-  SELECT :organizationId, :requestId, :userId, :name, 'pending', at, at + CAST(:keepMs AS bigint)
-  FROM (SELECT :now AS at) AS moment`;
-const listRequests = statement('list-key-requests')`
-  SELECT id, user_id AS "userId", name, state, requested_at AS "requestedAt", expires_at AS "expiresAt"
-  FROM key_request WHERE organization_id = :organizationId AND expires_at > :now ORDER BY id`;
-const decide = statement('decide-key-request')`
-  UPDATE key_request SET state = :state, decided_by = :by, expires_at = :now + CAST(:keepMs AS bigint)
-  WHERE organization_id = :organizationId AND id = :requestId AND state = 'pending' AND expires_at > :now
-  RETURNING id`;
-const redeem = statement('redeem-key-request')`DELETE FROM key_request
-  WHERE organization_id = :organizationId AND id = :requestId AND user_id = :userId AND state = 'approved'
-    AND expires_at > :now
-  RETURNING name, decided_by AS "decidedBy"`;
-
-export const keyRequests = ({ read, write }: Transactions): KeyRequests => ({
   createKeyRequest: method(
     write,
     function* (organizationId, { id: requestId, userId, name, keepMs, waitingMax }, note) {

@@ -1,5 +1,5 @@
 import { invitationTerms, planAcceptance } from '../../domain/account.ts';
-import type { ClaimedMail, Invitation, Invitations, Mails, Membership } from '../store.ts';
+import type { ClaimedMail, Invitation, Invitations, Membership } from '../store.ts';
 import {
   closeMemberships,
   endSessions,
@@ -61,6 +61,24 @@ function* read(tokenHash: string): Work<Invitation | undefined> {
   return { ...invitation, terms: invitationTerms(invitation, invitation) };
 }
 
+const findDue = statement('find-due-mail')`
+  SELECT token_hash AS "tokenHash" FROM invitation
+  WHERE organization_id > :after AND mail_state = 'waiting' AND mail_due_at <= :now AND expires_at > :now
+  ORDER BY organization_id, mail_due_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+const claim = statement('claim-mail')`
+  UPDATE invitation SET mail_due_at = :now + CAST(:leaseMs AS bigint), mail_attempts = mail_attempts + 1
+  WHERE token_hash = :tokenHash`;
+const readClaimed = statement('read-claimed-mail')`${selectInvitation(
+  sql`token_hash AS "tokenHash", sealed_link AS "sealedLink", expires_at AS "expiresAt", mail_attempts AS attempts`,
+)}`;
+const settle = statement('settle-mail')`
+  UPDATE invitation SET mail_state = :state,
+    sealed_link = CASE WHEN :state = 'waiting' THEN sealed_link END,
+    mail_due_at = CASE WHEN :state = 'waiting' THEN :now + CAST(:retryMs AS bigint) END
+  WHERE token_hash = :tokenHash AND mail_state = 'waiting' AND (:state = 'sent' OR mail_attempts = :attempts) RETURNING user_id`;
+
+type DueMail = Pick<ClaimedMail, 'tokenHash'>;
+
 export const invitations = (store: Transactions): Invitations => ({
   createInvitation: method(store.write, function* (organizationId, { requested, ...invitation }, note) {
     const { userId } = invitation;
@@ -119,27 +137,7 @@ export const invitations = (store: Transactions): Invitations => ({
     yield* writeNotes(closed, notes.closed);
     return { outcome: 'accepted', userId, organizationId };
   }),
-});
 
-const findDue = statement('find-due-mail')`
-  SELECT token_hash AS "tokenHash" FROM invitation
-  WHERE organization_id > :after AND mail_state = 'waiting' AND mail_due_at <= :now AND expires_at > :now
-  ORDER BY organization_id, mail_due_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
-const claim = statement('claim-mail')`
-  UPDATE invitation SET mail_due_at = :now + CAST(:leaseMs AS bigint), mail_attempts = mail_attempts + 1
-  WHERE token_hash = :tokenHash`;
-const readClaimed = statement('read-claimed-mail')`${selectInvitation(
-  sql`token_hash AS "tokenHash", sealed_link AS "sealedLink", expires_at AS "expiresAt", mail_attempts AS attempts`,
-)}`;
-const settle = statement('settle-mail')`
-  UPDATE invitation SET mail_state = :state,
-    sealed_link = CASE WHEN :state = 'waiting' THEN sealed_link END,
-    mail_due_at = CASE WHEN :state = 'waiting' THEN :now + CAST(:retryMs AS bigint) END
-  WHERE token_hash = :tokenHash AND mail_state = 'waiting' AND (:state = 'sent' OR mail_attempts = :attempts) RETURNING user_id`;
-
-type DueMail = Pick<ClaimedMail, 'tokenHash'>;
-
-export const mails = (store: Transactions): Mails => ({
   claimMail: method(store.writeUnsynced, function* (after, leaseMs) {
     let due = yield* row<DueMail>(findDue, { after });
     if (due === undefined && after !== '') due = yield* row<DueMail>(findDue, { after: '' });

@@ -1,6 +1,6 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { isLastAdmin, type Member, type Organization } from '../../domain/organization.ts';
-import type { Members, Organizations } from '../store.ts';
+import type { Organizations } from '../store.ts';
 import { endSessions, membershipsOf } from './accounts.ts';
 import { organizationColumns as columns, keyIsLive, lockOrganization } from './api-keys.ts';
 import { writeNote } from './audit.ts';
@@ -15,30 +15,6 @@ const update = statement('update-organization')`
 const findByIdOrName = statement('find-organization')`SELECT ${columns} FROM organization
   WHERE id = :idOrName OR name = :idOrName ORDER BY id = :idOrName DESC LIMIT 2`;
 const listAll = statement('list-organizations')`SELECT ${columns} FROM organization ORDER BY created_at, id`;
-
-export const organizations = ({ read, write }: Transactions): Organizations => ({
-  createOrganization: method(write, function* (organization, note) {
-    yield* run(insertOrganization, { ...organization });
-    yield* writeNote(organization.id, note);
-  }),
-
-  updateOrganization: method(write, function* (organizationId, change, note) {
-    const known = yield* row<Organization>(lockOrganization, { organizationId });
-    if (known === undefined) return undefined;
-    const { apiEnabled = known.apiEnabled, dailyQuota = known.dailyQuota } = change;
-    if (apiEnabled === known.apiEnabled && dailyQuota === known.dailyQuota) return known;
-    yield* run(update, { organizationId, apiEnabled, dailyQuota });
-    yield* writeNote(organizationId, note);
-    return { ...known, apiEnabled, dailyQuota };
-  }),
-
-  async findOrganization(idOrName) {
-    const [first, second] = await read(() => rows<Organization>(findByIdOrName, { idOrName }));
-    return first?.id === idOrName || second === undefined ? first : undefined;
-  },
-
-  listOrganizations: () => read(() => rows<Organization>(listAll)),
-});
 
 // `+ 0` keeps SQLite from using the index on `expires_at`, with which it would read every live invitation for each member.
 const selectMember = sql`
@@ -93,7 +69,29 @@ function* lockMembers(organizationId: OrganizationId, userId: UserId | undefined
   return member && { ...member, isLastAdmin: isLastAdmin(member, found) };
 }
 
-export const members = ({ read, write }: Transactions): Members => ({
+export const organizations = ({ read, write }: Transactions): Organizations => ({
+  createOrganization: method(write, function* (organization, note) {
+    yield* run(insertOrganization, { ...organization });
+    yield* writeNote(organization.id, note);
+  }),
+
+  updateOrganization: method(write, function* (organizationId, change, note) {
+    const known = yield* row<Organization>(lockOrganization, { organizationId });
+    if (known === undefined) return undefined;
+    const { apiEnabled = known.apiEnabled, dailyQuota = known.dailyQuota } = change;
+    if (apiEnabled === known.apiEnabled && dailyQuota === known.dailyQuota) return known;
+    yield* run(update, { organizationId, apiEnabled, dailyQuota });
+    yield* writeNote(organizationId, note);
+    return { ...known, apiEnabled, dailyQuota };
+  }),
+
+  async findOrganization(idOrName) {
+    const [first, second] = await read(() => rows<Organization>(findByIdOrName, { idOrName }));
+    return first?.id === idOrName || second === undefined ? first : undefined;
+  },
+
+  listOrganizations: () => read(() => rows<Organization>(listAll)),
+
   addMember: method(
     write,
     function* (organizationId, { candidateUserId, email, role, service, membersMax, withoutThreads }, note) {

@@ -1,9 +1,9 @@
-import { accounts, sessions } from './accounts.ts';
-import { apiKeys, keyRequests } from './api-keys.ts';
+import { accounts } from './accounts.ts';
+import { apiKeys } from './api-keys.ts';
 import { applications, signingKeys } from './applications.ts';
 import { audits } from './audit.ts';
-import { invitations, mails } from './invitations.ts';
-import { members, organizations } from './organizations.ts';
+import { invitations } from './invitations.ts';
+import { organizations } from './organizations.ts';
 import { ratings } from './ratings.ts';
 import { requests, usages } from './requests.ts';
 import { statement } from './sql.ts';
@@ -16,13 +16,9 @@ const readSecret = statement('read-secret')`SELECT value FROM secret WHERE name 
 /** The methods of a store that are written once for both databases: those that no request of the public API waits for. */
 export const sharedStore = (store: Transactions) => ({
   ...organizations(store),
-  ...members(store),
   ...accounts(store),
   ...invitations(store),
-  ...mails(store),
-  ...sessions(store),
   ...apiKeys(store),
-  ...keyRequests(store),
   ...applications(store),
   ...signingKeys(store),
   ...audits(store),

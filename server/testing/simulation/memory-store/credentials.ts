@@ -7,14 +7,15 @@ import type {
   ApiKeys,
   Applications,
   KeyGrant,
-  Members,
   Organizations,
   SigningKeys,
 } from '../../../src/storage/store.ts';
 import type { Sync } from './sync.ts';
 import type { ApplicationRow, KeyRow, MemberRow, OrganizationRow, Tables } from './tables.ts';
 
-type Credentials = Organizations & Members & ApiKeys & Applications & SigningKeys & Admissions;
+type KeyRequestMethod = 'createKeyRequest' | 'listKeyRequests' | 'decideKeyRequest' | 'redeemKeyRequest';
+type Keys = Omit<ApiKeys, KeyRequestMethod>;
+type Credentials = Organizations & Keys & Applications & SigningKeys & Admissions;
 
 /** Organizations, members and their credentials, and the quota. */
 export function memoryCredentials(tables: Tables): Sync<Credentials> {
