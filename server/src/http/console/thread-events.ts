@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
@@ -135,6 +134,21 @@ function openEventStream(
   });
   response.write(`retry: ${retryMs}\n\n`);
 
+  /** Waits for the callback of the write and not for `drain`, which a response can miss although everything was sent. */
+  const write = (chunk: Buffer) =>
+    new Promise<void>((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      const done = () => {
+        clearTimeout(timer);
+        closing.signal.removeEventListener('abort', done);
+        resolve();
+      };
+      if (response.write(chunk, done)) return done();
+      timer = setTimeout(giveUp, writeTimeoutMs);
+      closing.signal.addEventListener('abort', done);
+      if (closing.signal.aborted) done();
+    });
+
   return {
     /**
      * Resolves when the peer can take more, or the stream is closed; an event may then have been sent in part, which
@@ -144,7 +158,7 @@ function openEventStream(
       if (isSending) return;
       isSending = true;
       for await (const chunk of chunksInTurns(organizationId, eventPieces(event, context.now()))) {
-        if (!isClosed()) await write(response, chunk, closing.signal, writeTimeoutMs, giveUp);
+        if (!isClosed()) await write(chunk);
         // Do not load another chunk that nobody reads.
         if (isClosed()) return;
       }
@@ -169,26 +183,4 @@ async function* eventPieces(event: ThreadEvent, now: number): AsyncGenerator<Pie
   yield `event: ${name}\ndata: `;
   yield* data;
   yield '\n\n';
-}
-
-/** Waits for the callback of the write and not for `drain`, which a response can miss although everything was sent. */
-function write(
-  response: ServerResponse,
-  chunk: Buffer,
-  until: AbortSignal,
-  timeoutMs: number,
-  giveUp: () => void,
-): Promise<void> {
-  return new Promise((resolve) => {
-    let timer: NodeJS.Timeout | undefined;
-    const done = () => {
-      clearTimeout(timer);
-      until.removeEventListener('abort', done);
-      resolve();
-    };
-    if (response.write(chunk, done)) return done();
-    timer = setTimeout(giveUp, timeoutMs);
-    until.addEventListener('abort', done);
-    if (until.aborted) done();
-  });
 }
