@@ -29,14 +29,8 @@ export interface NewInvitation {
   readonly resets: boolean;
   /** The link, sealed, if it is to be sent by mail; otherwise null. */
   readonly sealedLink: string | null;
-  /** Set if the person asked for the link. */
-  readonly requested?: LinkRequest;
-}
-
-/** Counts the links that were created for one person at their request on one day. */
-export interface LinkRequest {
-  readonly person: UserId;
-  readonly personMax: number;
+  /** Set if the person asked for the link. Counts the links that were created for one person on one day. */
+  readonly requested?: { readonly person: UserId; readonly personMax: number };
 }
 
 /** An invitation that a worker has claimed to send it by mail. */

@@ -28,10 +28,6 @@ export type PassageNumber = number;
 /** `replacedAction` is the action if the document replaces another. */
 export type DocumentNote = AuditNote & { readonly replacedAction: AuditAction };
 
-export type PutDocumentOutcome =
-  | { readonly outcome: 'added' | 'replaced'; readonly id: DocumentId }
-  | { readonly outcome: 'organization-missing' | 'too-many-documents' | 'too-many-bytes' };
-
 export interface Documents {
   /**
    * Adds the document, or replaces the one with the same account and name and keeps its id. The note is then written with
@@ -44,7 +40,8 @@ export interface Documents {
    */
   putDocument: InOrganization<
     [document: NewDocument, note: DocumentNote, budget: DocumentBudget, confirm?: () => Promise<void>],
-    PutDocumentOutcome
+    | { readonly outcome: 'added' | 'replaced'; readonly id: DocumentId }
+    | { readonly outcome: 'organization-missing' | 'too-many-documents' | 'too-many-bytes' }
   >;
   /** One commit hides the document and writes the note; its passages are then removed a few at a time. */
   removeDocument: AuditedMethod<[documentId: DocumentId], 'removed' | 'missing'>;

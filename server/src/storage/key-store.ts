@@ -83,13 +83,6 @@ export interface ApiKeys {
   >;
 }
 
-export interface NewApplication {
-  readonly id: ApplicationId;
-  readonly name: string;
-  /** SHA-256, in hexadecimal. */
-  readonly secretHash: string;
-}
-
 /** What a live application may do. */
 export interface ApplicationGrant {
   readonly organizationId: OrganizationId;
@@ -100,8 +93,9 @@ export interface ApplicationGrant {
 }
 
 export interface Applications {
+  /** `secretHash`: SHA-256, in hexadecimal. */
   createApplication: AuditedMethod<
-    [application: NewApplication],
+    [application: Pick<Application, 'id' | 'name'> & { readonly secretHash: string }],
     'created' | 'organization-missing' | 'api-disabled' | 'too-many'
   >;
   /** Ends every token issued under the old secret. */

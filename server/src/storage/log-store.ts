@@ -76,14 +76,6 @@ export interface RequestFilter {
   readonly code?: string | undefined;
 }
 
-export interface RequestQuery extends RequestFilter, LogQuery {}
-
-/** Newest first. A filter searches about 5,000 entries: `searched` is where it stopped, null if there is nothing older. */
-export interface RequestPage {
-  readonly requests: LoggedRequest[];
-  readonly searched: LogPosition | null;
-}
-
 /** Requests or replies with the same operation, outcome and bucket of duration (`domain/traffic.ts`). */
 export interface TrafficCount {
   /** Hours or days since 1970, UTC. */
@@ -110,7 +102,11 @@ export interface Requests {
    * nothing, if the database rejects a value.
    */
   addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean>;
-  listRequests: InOrganization<[query: RequestQuery], RequestPage>;
+  /** Newest first. A filter searches about 5,000 entries: `searched` is where it stopped, null if there is nothing older. */
+  listRequests: InOrganization<
+    [query: RequestFilter & LogQuery],
+    { readonly requests: LoggedRequest[]; readonly searched: LogPosition | null }
+  >;
   /** Reads only blocks of requests that arrived at about the time that the trace id contains. */
   findRequest: InOrganization<[traceId: string], LoggedRequest | undefined>;
   /** The newest block without any of the newest `keep` entries. The cost grows with the number of blocks. */

@@ -20,12 +20,10 @@ import type {
   ListedThread,
   Listing,
   LoggedRequest,
-  NewApplication,
   NewDocument,
   NewReply,
   NewSigningKey,
   NewThread,
-  PutDocumentOutcome,
   RetentionPlace,
   Store,
   ThreadBudget,
@@ -314,7 +312,7 @@ export function putDocument(
   organizationId: OrganizationId,
   document: NewDocument,
   { within = budget, as = note('document.added', document.id) } = {},
-): Promise<PutDocumentOutcome> {
+): ReturnType<Store['putDocument']> {
   const documentNote = { ...as, replacedAction: 'document.replaced' } as const;
   return store.putDocument(organizationId, document, documentNote, within);
 }
@@ -335,6 +333,8 @@ export function note(
     ...change,
   };
 }
+
+type NewApplication = Parameters<Store['createApplication']>[1];
 
 export function newApplication(change: Partial<NewApplication> = {}): NewApplication {
   return { id: ids.application(), name: 'Warehouse 📦', secretHash: hashOf(1), ...change };

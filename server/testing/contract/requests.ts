@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
-import type { LoggedRequest, RequestQuery, Store, TrafficReport } from '../../src/storage/store.ts';
+import type { LoggedRequest, Store, TrafficReport } from '../../src/storage/store.ts';
 import { loggedRequest, note, strangers, traceIdAt, type World } from './fixture.ts';
 
 const newest = { before: { at: Number.MAX_SAFE_INTEGER, id: '' }, since: 0, limit: 100 };
+
+type RequestQuery = Parameters<Store['listRequests']>[1];
 
 export function describeRequests(world: () => World): void {
   describe('the request log', () => {

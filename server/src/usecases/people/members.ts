@@ -6,7 +6,7 @@ import { mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import { counted } from '../../domain/text.ts';
 import { dayMs, secondsUntilReset } from '../../domain/time.ts';
-import type { LinkRequest } from '../../storage/store.ts';
+import type { NewInvitation } from '../../storage/store.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import type { Log } from '../telemetry.ts';
@@ -236,7 +236,7 @@ async function sendPasswordLink(context: Context, email: string, traceId: string
 async function issueInvitation(
   change: Change,
   userId: UserId,
-  options: { resets?: boolean; keepMs?: number; action?: AuditAction; requested?: LinkRequest },
+  options: Partial<Pick<NewInvitation, 'resets' | 'keepMs' | 'requested'>> & { action?: AuditAction },
 ): Promise<IssuedInvitation> {
   const { resets = false, keepMs = invitationMs, action = 'member.invited', ...request } = options;
   const { context, organizationId, initiator } = change;
