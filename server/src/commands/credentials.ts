@@ -3,7 +3,7 @@ import { type RotationGrace, rotationGraces } from '../domain/credential.ts';
 import { iso } from '../domain/time.ts';
 import {
   createApiKey,
-  listAddressedApiKeys,
+  listApiKeys,
   listKeyRequests,
   revokeApiKey,
   rotateApiKey,
@@ -78,7 +78,7 @@ export const commands: readonly StoreCommand[] = [
     summary: "Show an organization's API keys",
     examples: ['key list Acme'],
     async run(call) {
-      const keys = await listAddressedApiKeys(call, 'all');
+      const keys = await listApiKeys(call, 'all');
       const requests = await listKeyRequests(call, 'all');
       const now = call.context.now();
       const rows = keys.map(({ id, hint, owner, creator, lastUsedAt, name, revokedAt }) => ({

@@ -94,29 +94,6 @@ export interface TrafficReport extends TrafficCount {
   readonly unit: TrafficUnit;
 }
 
-/** The log of API requests, and statistics of it. It survives a killed process, but not always a power cut. */
-export interface Requests {
-  /**
-   * Adds entries and counts, in one transaction. Entries are stored in blocks of up to 100. If the same entries are added
-   * again, they are kept once. What belongs to an organization that no longer exists is dropped. Returns false, and adds
-   * nothing, if the database rejects a value.
-   */
-  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean>;
-  /** Newest first. A filter searches about 5,000 entries: `searched` is where it stopped, null if there is nothing older. */
-  listRequests: InOrganization<
-    [query: RequestFilter & LogQuery],
-    { readonly requests: LoggedRequest[]; readonly searched: LogPosition | null }
-  >;
-  /** Reads only blocks of requests that arrived at about the time that the trace id contains. */
-  findRequest: InOrganization<[traceId: string], LoggedRequest | undefined>;
-  /** The newest block without any of the newest `keep` entries. The cost grows with the number of blocks. */
-  findOldRequest: InOrganization<[keep: number], LogPosition | undefined>;
-  /** Removes at most 20 blocks up to and including this one, oldest first. Returns how many. */
-  removeRequests: InOrganization<[upTo: LogPosition], number>;
-  /** Of these hours or days, both included. The cost grows with their number, not with requests. */
-  listTraffic: InOrganization<[unit: TrafficUnit, first: number, last: number], TrafficCount[]>;
-}
-
 /** The number of requests of one UTC day with the same credential, operation and outcome. */
 export interface UsageCount {
   readonly day: number;
@@ -147,9 +124,31 @@ export type PromptOutcome =
   /** Which limit was reached, and in how many milliseconds the next period starts. */
   | { readonly over: 'person' | 'organization'; readonly resetMs: number };
 
-/** Statistics. `Admissions` enforces quotas. */
-export interface Usages {
-  /** Adds to the counts in one transaction. It survives a killed process, but not always a power cut. */
+/**
+ * The log of API requests, and statistics. Both survive a killed process, but not always a power cut. `Admissions` enforces
+ * quotas.
+ */
+export interface Requests {
+  /**
+   * Adds entries and counts, in one transaction. Entries are stored in blocks of up to 100. If the same entries are added
+   * again, they are kept once. What belongs to an organization that no longer exists is dropped. Returns false, and adds
+   * nothing, if the database rejects a value.
+   */
+  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean>;
+  /** Newest first. A filter searches about 5,000 entries: `searched` is where it stopped, null if there is nothing older. */
+  listRequests: InOrganization<
+    [query: RequestFilter & LogQuery],
+    { readonly requests: LoggedRequest[]; readonly searched: LogPosition | null }
+  >;
+  /** Reads only blocks of requests that arrived at about the time that the trace id contains. */
+  findRequest: InOrganization<[traceId: string], LoggedRequest | undefined>;
+  /** The newest block without any of the newest `keep` entries. The cost grows with the number of blocks. */
+  findOldRequest: InOrganization<[keep: number], LogPosition | undefined>;
+  /** Removes at most 20 blocks up to and including this one, oldest first. Returns how many. */
+  removeRequests: InOrganization<[upTo: LogPosition], number>;
+  /** Of these hours or days, both included. The cost grows with their number, not with requests. */
+  listTraffic: InOrganization<[unit: TrafficUnit, first: number, last: number], TrafficCount[]>;
+  /** Adds to the counts in one transaction. */
   addUsage(reports: readonly UsageReport[]): Promise<void>;
   /** The latest `limit` counts of these days, both included, oldest first; only those of the keys of `userId`, if given. */
   listUsage: InOrganization<

@@ -6,7 +6,7 @@ import type { RetentionKind } from '../domain/retention.ts';
 import type { Accounts, Invitations } from './account-store.ts';
 import type { Documents } from './document-store.ts';
 import type { ApiKeys, Applications, SigningKeys } from './key-store.ts';
-import type { AuditedMethod, AuditNote, Audits, InOrganization, Requests, Usages } from './log-store.ts';
+import type { AuditedMethod, AuditNote, Audits, InOrganization, Requests } from './log-store.ts';
 import type { Notices, Ratings, Replies } from './reply-store.ts';
 import type { ThreadSearch, Threads } from './thread-store.ts';
 
@@ -39,7 +39,6 @@ export interface Store
     Accounts,
     Invitations,
     Audits,
-    Usages,
     Requests,
     Retention,
     Purges {

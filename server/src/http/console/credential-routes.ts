@@ -4,7 +4,7 @@ import {
   createApiKey,
   decideKeyRequest,
   keyOwnersFor,
-  listAddressedApiKeys,
+  listApiKeys,
   listKeyRequests,
   requestApiKey,
   revealApiKey,
@@ -30,7 +30,7 @@ export function credentialRoutes({ authUrl }: ConsoleOptions): readonly ConsoleR
         const owners = keyOwnersFor(call.session);
         const { userId } = call.principal;
         const [keys, requests] = await Promise.all([
-          listAddressedApiKeys(call, owners),
+          listApiKeys(call, owners),
           listKeyRequests(call, owners),
         ]);
         return {

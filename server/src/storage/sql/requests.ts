@@ -2,7 +2,7 @@ import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { dayMs } from '../../domain/time.ts';
 import { traceIdStart, traceStart } from '../../domain/traffic.ts';
-import type { LoggedRequest, PromptLimit, Requests, TrafficCount, UsageCount, Usages } from '../store.ts';
+import type { LoggedRequest, PromptLimit, Requests, TrafficCount, UsageCount } from '../store.ts';
 import { isMember } from './api-keys.ts';
 import { newest, searchMax } from './audit.ts';
 import { askedValues, askedWith, callColumns, jsonRows, type Sql, sql, statement } from './sql.ts';
@@ -120,6 +120,67 @@ export function rejectsValues(error: unknown): boolean {
   return /^(2[23]|54|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG))/.test((error as { code?: string }).code ?? '');
 }
 
+// Counts of an organization that was purged are dropped, and so is the last use of a credential that was removed. Rows are
+// written in the order of their keys, so that two nodes cannot deadlock.
+const addCounts = statement('add-usage')`
+  INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
+  SELECT organization.id, CAST(value ->> 'day' AS bigint), value ->> 'credentialId', value ->> 'operation',
+    value ->> 'outcome', sum(CAST(value ->> 'requests' AS bigint))
+  FROM json_each(:reports) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
+  GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT (organization_id, day, credential_id, operation, outcome)
+  DO UPDATE SET requests = usage_day.requests + excluded.requests`;
+const keepLatest = statement('keep-latest-use')`
+  INSERT INTO credential_use (organization_id, credential_id, last_used_at)
+  SELECT organization.id, value ->> 'credentialId', max(CAST(value ->> 'lastUsedAt' AS bigint))
+  FROM json_each(:reports) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
+  WHERE EXISTS (SELECT 1 FROM api_key
+      WHERE api_key.organization_id = organization.id AND api_key.id = (value ->> 'credentialId'))
+    OR EXISTS (SELECT 1 FROM application
+      WHERE application.organization_id = organization.id AND application.id = (value ->> 'credentialId'))
+  GROUP BY 1, 2 ORDER BY 1, 2
+  ON CONFLICT (organization_id, credential_id) DO UPDATE SET last_used_at = excluded.last_used_at
+  WHERE credential_use.last_used_at < excluded.last_used_at`;
+const latestUsage = (condition: Sql) => sql`
+  SELECT day, credential_id AS "credentialId", operation, outcome, requests FROM (
+    SELECT * FROM usage_day WHERE organization_id = :organizationId AND ${condition}
+    ORDER BY day DESC, credential_id DESC, operation DESC, outcome DESC LIMIT :limit) AS latest
+  ORDER BY day, credential_id, operation, outcome`;
+const listUsage = statement('list-usage')`${latestUsage(sql`day BETWEEN :firstDay AND :lastDay`)}`;
+// Each day by itself: SQLite would read the counts of all credentials in a range (88 ms instead of 15 for 540,000).
+const listUsageOfOwner = statement('list-usage-of-owner')`${latestUsage(sql`
+  day IN (WITH RECURSIVE each_day (number) AS (
+    SELECT CAST(:firstDay AS bigint) UNION ALL SELECT number + 1 FROM each_day WHERE number < :lastDay)
+    SELECT number FROM each_day WHERE number <= :lastDay)
+  AND credential_id IN (SELECT id FROM api_key WHERE organization_id = :organizationId AND user_id = :userId)`)}`;
+export const readQuota = statement('read-quota')`
+  SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
+  LEFT JOIN quota_use ON organization_id = id AND day = :day WHERE id = :organizationId`;
+const periodMs: Readonly<Record<PromptLimit['period'], number>> = { minute: 60_000, day: dayMs, mail: dayMs };
+/** A period that starts later than the next one was written by a wrong clock. Without this it would apply until then. */
+const isCurrent = sql`prompt_use.started_at BETWEEN excluded.started_at AND excluded.started_at + CAST(:ms AS bigint)`;
+const addPrompt = statement('add-prompt-use')`
+  INSERT INTO prompt_use (organization_id, period, user_id, started_at, prompts)
+  SELECT :organizationId, :period, :userId, at - at % CAST(:ms AS bigint), 1 FROM (SELECT :now AS at) AS moment
+  WHERE true ON CONFLICT (organization_id, period, user_id) DO UPDATE SET
+    started_at = CASE WHEN ${isCurrent} THEN prompt_use.started_at ELSE excluded.started_at END,
+    prompts = CASE WHEN ${isCurrent} THEN prompt_use.prompts + 1 ELSE 1 END
+  RETURNING prompts, greatest(1, started_at + CAST(:ms AS bigint) - :now) AS "resetMs"`;
+/** People who get mails are counted by address, and there may be others every day. */
+const removeMailUses = statement('remove-mail-uses')`DELETE FROM prompt_use
+  WHERE organization_id = :organizationId AND period = 'mail' AND user_id <> '' AND started_at <= :now - ${dayMs}`;
+const wholeOrganization = '';
+
+interface PromptUse extends Pick<PromptLimit, 'period'> {
+  readonly organizationId: OrganizationId;
+  readonly userId: string;
+}
+
+/** Returns the uses in this period, including this one, and when the next period starts. */
+export function* addUse(use: PromptUse): Work<{ readonly prompts: number; readonly resetMs: number }> {
+  return (yield* row(addPrompt, { ...use, ms: periodMs[use.period] }))!;
+}
+
 export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactions): Requests => ({
   addRequests(entries, traffic) {
     // Outside the transaction, which may run its work more than once.
@@ -190,70 +251,7 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
 
   listTraffic: (organizationId, unit, first, last) =>
     read(() => rows<TrafficCount>(listTraffic, { organizationId, unit, first, last })),
-});
 
-// Counts of an organization that was purged are dropped, and so is the last use of a credential that was removed. Rows are
-// written in the order of their keys, so that two nodes cannot deadlock.
-const addCounts = statement('add-usage')`
-  INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
-  SELECT organization.id, CAST(value ->> 'day' AS bigint), value ->> 'credentialId', value ->> 'operation',
-    value ->> 'outcome', sum(CAST(value ->> 'requests' AS bigint))
-  FROM json_each(:reports) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
-  GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-  ON CONFLICT (organization_id, day, credential_id, operation, outcome)
-  DO UPDATE SET requests = usage_day.requests + excluded.requests`;
-const keepLatest = statement('keep-latest-use')`
-  INSERT INTO credential_use (organization_id, credential_id, last_used_at)
-  SELECT organization.id, value ->> 'credentialId', max(CAST(value ->> 'lastUsedAt' AS bigint))
-  FROM json_each(:reports) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
-  WHERE EXISTS (SELECT 1 FROM api_key
-      WHERE api_key.organization_id = organization.id AND api_key.id = (value ->> 'credentialId'))
-    OR EXISTS (SELECT 1 FROM application
-      WHERE application.organization_id = organization.id AND application.id = (value ->> 'credentialId'))
-  GROUP BY 1, 2 ORDER BY 1, 2
-  ON CONFLICT (organization_id, credential_id) DO UPDATE SET last_used_at = excluded.last_used_at
-  WHERE credential_use.last_used_at < excluded.last_used_at`;
-const latestUsage = (condition: Sql) => sql`
-  SELECT day, credential_id AS "credentialId", operation, outcome, requests FROM (
-    SELECT * FROM usage_day WHERE organization_id = :organizationId AND ${condition}
-    ORDER BY day DESC, credential_id DESC, operation DESC, outcome DESC LIMIT :limit) AS latest
-  ORDER BY day, credential_id, operation, outcome`;
-const listUsage = statement('list-usage')`${latestUsage(sql`day BETWEEN :firstDay AND :lastDay`)}`;
-// Each day by itself: SQLite would read the counts of all credentials in a range (88 ms instead of 15 for 540,000).
-const listUsageOfOwner = statement('list-usage-of-owner')`${latestUsage(sql`
-  day IN (WITH RECURSIVE each_day (number) AS (
-    SELECT CAST(:firstDay AS bigint) UNION ALL SELECT number + 1 FROM each_day WHERE number < :lastDay)
-    SELECT number FROM each_day WHERE number <= :lastDay)
-  AND credential_id IN (SELECT id FROM api_key WHERE organization_id = :organizationId AND user_id = :userId)`)}`;
-export const readQuota = statement('read-quota')`
-  SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
-  LEFT JOIN quota_use ON organization_id = id AND day = :day WHERE id = :organizationId`;
-const periodMs: Readonly<Record<PromptLimit['period'], number>> = { minute: 60_000, day: dayMs, mail: dayMs };
-/** A period that starts later than the next one was written by a wrong clock. Without this it would apply until then. */
-const isCurrent = sql`prompt_use.started_at BETWEEN excluded.started_at AND excluded.started_at + CAST(:ms AS bigint)`;
-const addPrompt = statement('add-prompt-use')`
-  INSERT INTO prompt_use (organization_id, period, user_id, started_at, prompts)
-  SELECT :organizationId, :period, :userId, at - at % CAST(:ms AS bigint), 1 FROM (SELECT :now AS at) AS moment
-  WHERE true ON CONFLICT (organization_id, period, user_id) DO UPDATE SET
-    started_at = CASE WHEN ${isCurrent} THEN prompt_use.started_at ELSE excluded.started_at END,
-    prompts = CASE WHEN ${isCurrent} THEN prompt_use.prompts + 1 ELSE 1 END
-  RETURNING prompts, greatest(1, started_at + CAST(:ms AS bigint) - :now) AS "resetMs"`;
-/** People who get mails are counted by address, and there may be others every day. */
-const removeMailUses = statement('remove-mail-uses')`DELETE FROM prompt_use
-  WHERE organization_id = :organizationId AND period = 'mail' AND user_id <> '' AND started_at <= :now - ${dayMs}`;
-const wholeOrganization = '';
-
-interface PromptUse extends Pick<PromptLimit, 'period'> {
-  readonly organizationId: OrganizationId;
-  readonly userId: string;
-}
-
-/** Returns the uses in this period, including this one, and when the next period starts. */
-export function* addUse(use: PromptUse): Work<{ readonly prompts: number; readonly resetMs: number }> {
-  return (yield* row(addPrompt, { ...use, ms: periodMs[use.period] }))!;
-}
-
-export const usages = ({ read, writeUnsynced }: Transactions): Usages => ({
   async addUsage(reports) {
     if (reports.length === 0) return;
     const values = { reports: jsonRows(reports) };

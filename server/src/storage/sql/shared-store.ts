@@ -5,7 +5,7 @@ import { audits } from './audit.ts';
 import { invitations } from './invitations.ts';
 import { organizations } from './organizations.ts';
 import { ratings } from './ratings.ts';
-import { requests, usages } from './requests.ts';
+import { requests } from './requests.ts';
 import { statement } from './sql.ts';
 import { method, row, run, type Transactions } from './work.ts';
 
@@ -24,7 +24,6 @@ export const sharedStore = (store: Transactions) => ({
   ...audits(store),
   ...ratings(store),
   ...requests(store),
-  ...usages(store),
 
   secret: method(store.write, function* (name: string, candidate: Uint8Array) {
     yield* run(keepSecret, { name, candidate });

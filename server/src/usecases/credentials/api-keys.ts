@@ -73,11 +73,6 @@ export async function revokeApiKey(change: Change, keyId: string, owners: KeyOwn
   if (outcome === 'missing') throw missingIn(change, `key ${keyId}`, 'key');
 }
 
-export async function listApiKeys(call: OrganizationCall, owners: KeyOwners): Promise<ApiKey[]> {
-  const keys = await call.context.store.listApiKeys(call.organizationId);
-  return owners === 'all' ? keys : keys.filter(({ userId }) => userId === owners);
-}
-
 export interface AddressedApiKey extends ApiKey {
   readonly owner: string | null;
   readonly ownedByService: boolean;
@@ -85,22 +80,24 @@ export interface AddressedApiKey extends ApiKey {
   readonly creator: string | null;
 }
 
-export async function listAddressedApiKeys(
-  call: OrganizationCall,
+export async function listApiKeys(
+  { context: { store }, organizationId }: OrganizationCall,
   owners: KeyOwners,
 ): Promise<AddressedApiKey[]> {
   const [keys, members] = await Promise.all([
-    listApiKeys(call, owners),
-    call.context.store.listMembers(call.organizationId),
+    store.listApiKeys(organizationId),
+    store.listMembers(organizationId),
   ]);
   const byId = new Map<UserId | null, Member>(members.map((member) => [member.userId, member]));
   const addressOf = (userId: UserId | null) => userId && (byId.get(userId)?.email ?? formerMember);
-  return keys.map((key) => ({
-    ...key,
-    owner: addressOf(key.userId),
-    creator: addressOf(key.createdBy),
-    ownedByService: byId.get(key.userId)?.service === true,
-  }));
+  return keys
+    .filter(({ userId }) => owners === 'all' || owners === userId)
+    .map((key) => ({
+      ...key,
+      owner: addressOf(key.userId),
+      creator: addressOf(key.createdBy),
+      ownedByService: byId.get(key.userId)?.service === true,
+    }));
 }
 
 function newKey({ ids, randomBytes, crc32, sha256 }: Context): { key: string; secret: KeySecret } {

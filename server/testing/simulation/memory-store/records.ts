@@ -1,12 +1,14 @@
 import type { AuditEvent } from '../../../src/domain/audit.ts';
 import type { KeyId } from '../../../src/domain/id.ts';
 import { dayMs } from '../../../src/domain/time.ts';
-import type { Audits, Usages } from '../../../src/storage/store.ts';
+import type { Audits, Requests } from '../../../src/storage/store.ts';
 import type { Sync } from './sync.ts';
 import type { AuditEventRow, Tables } from './tables.ts';
 
+type Counts = Pick<Requests, 'addUsage' | 'listUsage' | 'readQuota' | 'countPrompt'>;
+
 /** The audit log and the counts of requests and prompts. */
-export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
+export function memoryRecords(tables: Tables): Sync<Audits & Counts> {
   const { organizations, clock } = tables;
 
   function toEvent(row: AuditEventRow): AuditEvent {
