@@ -29,9 +29,7 @@ export interface IndexedPassage extends PassageText {
   readonly terms: readonly string[];
 }
 
-export interface DocumentText {
-  readonly title: string;
-  readonly url: string | null;
+export interface DocumentText extends Pick<Document, 'title' | 'url'> {
   readonly passages: readonly PassageText[];
 }
 
@@ -40,11 +38,8 @@ export interface IndexedDocument extends Omit<DocumentText, 'passages'> {
   readonly passages: readonly IndexedPassage[];
 }
 
-export interface FoundPassage extends PassageText {
+export interface FoundPassage extends PassageText, Pick<Document, 'name' | 'title' | 'url'> {
   readonly documentId: DocumentId;
-  readonly name: string;
-  readonly title: string;
-  readonly url: string | null;
 }
 
 export interface DocumentOutline {
@@ -132,10 +127,8 @@ export interface Library {
 }
 
 /** The part of a document that example questions are made from. */
-export interface DocumentHeadings {
+export interface DocumentHeadings extends Pick<Document, 'accountId' | 'title'> {
   readonly organizationId: OrganizationId;
-  readonly accountId: string | null;
   readonly id: string;
-  readonly title: string;
   readonly headings: readonly string[];
 }

@@ -59,12 +59,8 @@ export interface UserMessage {
 }
 
 /** The assistant message is itself the job of writing it, so no separate queue can disagree with it. */
-export interface AssistantMessage {
-  readonly id: MessageId;
-  readonly threadId: ThreadId;
+export interface AssistantMessage extends Omit<UserMessage, 'role' | 'replaces'> {
   readonly role: 'assistant';
-  readonly content: string;
-  readonly createdAt: number;
   readonly status: MessageStatus;
   readonly completedAt: number | null;
   readonly steps: readonly Step[];

@@ -43,17 +43,12 @@ export interface ClaimedMail extends Omit<Invitation, 'terms' | 'passwords' | 'i
 }
 
 /** An invitation that can still be used. */
-export interface Invitation {
-  readonly organizationId: OrganizationId;
-  readonly organizationName: string;
-  readonly userId: UserId;
-  readonly email: string;
+export interface Invitation extends Person, Pick<Membership, 'organizationId' | 'organizationName'> {
   readonly terms: InvitationTerms;
   readonly byOperator: boolean;
   readonly resets: boolean;
   /** Whether the person has signed in through a provider. */
   readonly identityBound: boolean;
-  readonly passwords: readonly Password[];
 }
 
 /** The memberships that a session may enter, and those that it may accept. */
@@ -71,9 +66,7 @@ export interface NewSession {
   readonly lifeMs: number;
 }
 
-export interface Session {
-  readonly userId: UserId;
-  readonly email: string;
+export interface Session extends Omit<Person, 'passwords'> {
   readonly access: Access;
   /** As of the last `touchSession`. */
   readonly seenAt: number;

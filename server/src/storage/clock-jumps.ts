@@ -12,29 +12,23 @@ export interface ClockReading {
   readonly afterMs: number;
 }
 
-export interface ClockJump {
-  readonly jumpedMs: number;
-  /** Another process has handled this jump if it recorded a jump at this time or later. */
-  readonly seenByOthersFrom: number;
-  /**
-   * Rows created before this time may be dated before the jump. All of them are, unless more time has passed since the
-   * last reading than the clock jumped; a reply that started after the jump may then get more time, never less.
-   */
-  readonly datedBefore: number;
-}
-
 /**
  * Detects that the store's clock was set forward: since the `last` reading up to which jumps were handled, it has advanced
  * by more than a steady clock. A slow reading makes a jump look smaller, never larger. Leases and deadlines are moved by
  * the jump. Every process that sweeps detects it; the first one to record it in the store moves them.
  */
-export function clockJump(last: ClockReading, reading: ClockReading): ClockJump | undefined {
+export function clockJump(last: ClockReading, reading: ClockReading) {
   const elapsedMs = reading.afterMs - last.beforeMs;
   const jumpedMs = Math.floor(reading.time - last.time - elapsedMs);
   if (jumpedMs < jumpMsMin) return undefined;
   return {
     jumpedMs,
+    /** Another process has handled this jump if it recorded a jump at this time or later. */
     seenByOthersFrom: last.time + jumpedMs - toleranceMs,
+    /**
+     * Rows created before this time may be dated before the jump. All of them are, unless more time has passed since the
+     * last reading than the clock jumped; a reply that started after the jump may then get more time, never less.
+     */
     datedBefore: last.time + Math.max(jumpedMs, Math.ceil(elapsedMs)),
   };
 }

@@ -3,19 +3,12 @@ import type { ApplicationId, KeyId, KeyRequestId, OrganizationId, UserId } from 
 import type { AuditedMethod, InOrganization } from './log-store.ts';
 
 /** The stored form of a new key's secret. */
-export interface KeySecret {
-  readonly id: KeyId;
+export interface KeySecret extends Pick<ApiKey, 'id' | 'hint'> {
   /** SHA-256 of the key, in hexadecimal. */
   readonly hash: string;
-  readonly hint: string;
 }
 
-export interface NewApiKey extends KeySecret {
-  readonly name: string;
-  readonly userId: UserId | null;
-  /** Null: the operator. */
-  readonly createdBy: UserId | null;
-}
+export type NewApiKey = KeySecret & Pick<ApiKey, 'name' | 'userId' | 'createdBy'>;
 
 /** What a live key may do. */
 export interface KeyGrant {

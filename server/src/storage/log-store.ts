@@ -80,6 +80,7 @@ export interface RequestFilter {
 export interface TrafficCount {
   /** Hours or days since 1970, UTC. */
   readonly period: number;
+  /** As in `LoggedRequest`. */
   readonly operation: string;
   /** `OK` or the error's code; for replies the state in which they ended. */
   readonly outcome: string;
@@ -95,14 +96,9 @@ export interface TrafficReport extends TrafficCount {
 }
 
 /** The number of requests of one UTC day with the same credential, operation and outcome. */
-export interface UsageCount {
+export interface UsageCount extends Pick<TrafficCount, 'operation' | 'outcome' | 'requests'> {
   readonly day: number;
   readonly credentialId: string;
-  /** As in `LoggedRequest`. */
-  readonly operation: string;
-  /** `OK`, or the error's code. */
-  readonly outcome: string;
-  readonly requests: number;
 }
 
 export interface UsageReport extends UsageCount {

@@ -124,11 +124,6 @@ const disableApi = statement('purge-disable-api')`
 const removeOrganization = statement('purge-organization')`
   DELETE FROM organization WHERE id = :organizationId RETURNING id`;
 
-interface Owners {
-  userId: UserId | null;
-  createdBy?: UserId | null;
-}
-
 const ownersOf: Partial<Record<TableName, Sql>> = {
   api_key: sql`user_id AS "userId", created_by AS "createdBy"`,
   member: sql`user_id AS "userId"`,
@@ -178,7 +173,10 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       const values = { organizationId, limit: removal.rowsAtOnce };
       const lock = locks[table];
       if (lock !== undefined) yield* run(lock, values);
-      const gone = yield* rows<Owners>(removeOf.get(table)!, values);
+      const gone = yield* rows<{ userId: UserId | null; createdBy?: UserId | null }>(
+        removeOf.get(table)!,
+        values,
+      );
       add(removed, table, gone.length);
       const owners = new Set(gone.flatMap(({ userId, createdBy = null }) => [userId, createdBy]));
       for (const userId of owners) if (userId !== null) yield* forget(organizationId, userId, removed);

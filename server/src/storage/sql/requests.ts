@@ -171,13 +171,10 @@ const removeMailUses = statement('remove-mail-uses')`DELETE FROM prompt_use
   WHERE organization_id = :organizationId AND period = 'mail' AND user_id <> '' AND started_at <= :now - ${dayMs}`;
 const wholeOrganization = '';
 
-interface PromptUse extends Pick<PromptLimit, 'period'> {
-  readonly organizationId: OrganizationId;
-  readonly userId: string;
-}
-
 /** Returns the uses in this period, including this one, and when the next period starts. */
-export function* addUse(use: PromptUse): Work<{ readonly prompts: number; readonly resetMs: number }> {
+export function* addUse(
+  use: Pick<PromptLimit, 'period'> & { readonly organizationId: OrganizationId; readonly userId: string },
+): Work<{ readonly prompts: number; readonly resetMs: number }> {
   return (yield* row(addPrompt, { ...use, ms: periodMs[use.period] }))!;
 }
 

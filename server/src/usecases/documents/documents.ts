@@ -6,7 +6,6 @@ import {
   UnreadableDocument,
 } from '../../domain/document.ts';
 import { invalid, notFound, organizationNotFound } from '../../domain/errors.ts';
-import type { DocumentId } from '../../domain/id.ts';
 import { limits as fixed, formatBytes } from '../../domain/limits.ts';
 import { counted, inOneLine, visibleCharacter, withoutInvisible } from '../../domain/text.ts';
 import type { Context, OrganizationCall, PersonCall } from '../context.ts';
@@ -23,10 +22,7 @@ interface DocumentFile {
   readonly confirm?: () => Promise<void>;
 }
 
-export interface AddedDocument {
-  readonly id: DocumentId;
-  readonly title: string;
-  readonly passageCount: number;
+export interface AddedDocument extends Pick<Document, 'id' | 'title' | 'passageCount'> {
   readonly replaced: boolean;
 }
 

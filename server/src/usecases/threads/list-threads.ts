@@ -3,15 +3,10 @@ import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Listing, ThreadPage } from '../../storage/store.ts';
+import type { Listing, ThreadPage, ThreadQuery } from '../../storage/store.ts';
 import type { Context, PersonCall, PrincipalCall } from '../context.ts';
 
 const suggestionsMax = 20;
-
-interface ListThreadsInput extends ThreadSelection {
-  readonly limit: number;
-  readonly cursor?: string;
-}
 
 /** `nextCursor` is sealed when it is read. */
 export interface ListedThreads {
@@ -27,7 +22,7 @@ export interface ListedThreads {
 /** One page of the threads that the principal may see, as of the start of the walk and in the order of that time (§4.3). */
 export async function listThreads(
   { context, principal }: PrincipalCall,
-  { limit, cursor, ...selection }: ListThreadsInput,
+  { limit, cursor, ...selection }: ThreadSelection & { readonly limit: number; readonly cursor?: string },
 ): Promise<ListedThreads> {
   const { seal } = context;
   const { paginationWindow } = context.limits;
@@ -79,11 +74,7 @@ export function listAccounts({ context, principal }: PersonCall, prefix: string)
   return context.store.listAccounts(organizationId, userId, prefix, suggestionsMax);
 }
 
-export interface ThreadSelection {
-  /** `mine`: the user's own threads, published or not. `published`: all published ones. Undefined: both. */
-  readonly scope?: 'mine' | 'published';
-  readonly accountId?: string;
-}
+export type ThreadSelection = Pick<ThreadQuery, 'scope' | 'accountId'>;
 
 function listingOf({ userId }: Principal, { scope, accountId }: ThreadSelection): Listing {
   return {

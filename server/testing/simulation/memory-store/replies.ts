@@ -1,5 +1,5 @@
 import type { MessageId, OrganizationId } from '../../../src/domain/id.ts';
-import type { ClockJump } from '../../../src/storage/clock-jumps.ts';
+import type { clockJump } from '../../../src/storage/clock-jumps.ts';
 import type { FailedReply, FailureTexts, Replies, ReplyClaim } from '../../../src/storage/store.ts';
 import type { Sync } from './sync.ts';
 import { type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';
@@ -7,7 +7,7 @@ import { type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tabl
 /** A sweep as of a reading of the store's clock, by a node that has seen a jump and has claims without a response. */
 interface Sweep {
   readonly at: number;
-  readonly jump: ClockJump | undefined;
+  readonly jump: ReturnType<typeof clockJump>;
   readonly unanswered: readonly number[];
   readonly attemptsMax: number;
   readonly leases: boolean;
@@ -47,7 +47,10 @@ export function memoryReplies(tables: Tables): Transactions {
     return { organizationId: thread.organizationId, threadId, messageId, traceId, failure };
   }
 
-  function makeUpFor({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, at: number): void {
+  function makeUpFor(
+    { jumpedMs, seenByOthersFrom, datedBefore }: NonNullable<Sweep['jump']>,
+    at: number,
+  ): void {
     if (tables.jumpAt >= seenByOthersFrom) return;
     tables.jumpAt = at;
     for (const reply of running.values()) {
