@@ -1,5 +1,6 @@
 import type { ApiKey, Application, KeyRequest } from '../domain/credential.ts';
 import type { ApplicationId, KeyId, KeyRequestId, OrganizationId, UserId } from '../domain/id.ts';
+import type { Principal } from '../domain/principal.ts';
 import type { AuditedMethod, InOrganization } from './log-store.ts';
 
 /** The stored form of a new key's secret. */
@@ -11,10 +12,8 @@ export interface KeySecret extends Pick<ApiKey, 'id' | 'hint'> {
 export type NewApiKey = KeySecret & Pick<ApiKey, 'name' | 'userId' | 'createdBy'>;
 
 /** What a live key may do. */
-export interface KeyGrant {
-  readonly organizationId: OrganizationId;
+export interface KeyGrant extends Pick<Principal, 'organizationId' | 'userId'> {
   readonly keyId: KeyId;
-  readonly userId: UserId | null;
   readonly apiEnabled: boolean;
 }
 

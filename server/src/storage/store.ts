@@ -2,6 +2,7 @@ import type { LogPosition } from '../domain/cursor.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
 import type { MailCounters } from '../domain/mail.ts';
 import type { Member, MemberRole, Organization, QuotaUse } from '../domain/organization.ts';
+import type { Principal } from '../domain/principal.ts';
 import type { RetentionKind } from '../domain/retention.ts';
 import type { Accounts, Invitations } from './account-store.ts';
 import type { Documents } from './document-store.ts';
@@ -72,12 +73,9 @@ export interface Diagnosis {
   readonly detail: string;
 }
 
-export interface NewMember {
+export interface NewMember extends Pick<Member, 'email' | 'role' | 'service'> {
   /** Used if the address is new: a person keeps one id in all organizations and after coming back. */
   readonly candidateUserId: UserId;
-  readonly email: string;
-  readonly role: MemberRole;
-  readonly service: boolean;
   readonly membersMax: number;
   /** Rejects a user who has threads in this organization: those of a former member would be shown to others. */
   readonly withoutThreads?: boolean;
@@ -120,10 +118,7 @@ export interface Organizations {
 }
 
 /** The owner of a credential, and the request that was counted against its organization's quota. */
-export interface Admission {
-  readonly organizationId: OrganizationId;
-  /** Null for the organization's service identity. */
-  readonly userId: UserId | null;
+export interface Admission extends Pick<Principal, 'organizationId' | 'userId'> {
   readonly credentialId: KeyId | ApplicationId;
   /** Undefined without the public API: nothing was counted. */
   readonly use: QuotaUse | undefined;

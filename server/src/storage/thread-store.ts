@@ -1,6 +1,7 @@
 import type { Position } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
 import type { AssistantMessage, Message, ThreadState, Verdict } from '../domain/message.ts';
+import type { Principal } from '../domain/principal.ts';
 import type { Thread } from '../domain/thread.ts';
 import type { AuditedMethod, InOrganization } from './log-store.ts';
 
@@ -25,9 +26,7 @@ export interface Writer {
 }
 
 /** Who reads: the user, or (null) the organization's service identity. */
-export interface Reader {
-  readonly userId: UserId | null;
-}
+export type Reader = Pick<Principal, 'userId'>;
 
 /** The threads that the reader may read: the user's own and all published ones, or (null) published ones only. */
 export interface Listing extends Reader {
