@@ -189,6 +189,7 @@ describe('Threads in the console', () => {
     await rowCount(10);
     await page.getByRole('button', { name: 'Clear the account' }).click();
     await shown(row(`Yarn number ${yarns}`));
+    await shown(page.locator('*:focus').and(page.getByRole('combobox', { name: 'Account' })));
     window.assertFaultless();
   });
 
