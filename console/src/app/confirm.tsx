@@ -27,7 +27,7 @@ export function Confirm(props: ConfirmProps) {
     onClose();
   };
   return (
-    <Modal opened={opened} onClose={close} title={title} centered>
+    <Modal opened={opened} onClose={close} title={title} centered onExitTransitionEnd={focusPageIfLost}>
       <Stack gap="md">
         <div>{children}</div>
         {confirming.isError && (
@@ -48,4 +48,12 @@ export function Confirm(props: ConfirmProps) {
       </Stack>
     </Modal>
   );
+}
+
+/** The button that opened the dialog is often gone with what it deleted, so it cannot get the focus back. */
+function focusPageIfLost(): void {
+  requestAnimationFrame(() => {
+    if (document.activeElement === document.body)
+      document.getElementById('main')?.focus({ preventScroll: true });
+  });
 }

@@ -166,8 +166,9 @@ describe('Settings in the console', () => {
     await button('Done', dialog()).click();
 
     await button('Delete Warehouse').click();
-    await button('Delete', dialog()).click();
+    await button('Delete', dialog()).press('Enter');
     await shown(page.getByText('No applications yet'));
+    await shown(page.locator('main:focus'));
     assert.equal((await as(next).list()).status, 401);
     window.assertFaultless();
   });
