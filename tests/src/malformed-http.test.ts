@@ -313,6 +313,15 @@ describe('Malformed HTTP', () => {
     }
   });
 
+  it('responds at once to a request with a Content-Type but no body', async () => {
+    for (const target of ['POST /api/v1/threads', 'POST /oauth2/token']) {
+      for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain']) {
+        const [answer] = (await exchange(request(target, [`Content-Type: ${type}`]))) as [RawAnswer];
+        assert.equal(answer.status, 400, `${target} ${type}: ${answer.body}`);
+      }
+    }
+  });
+
   it('parses bytes beyond Content-Length as a new request', async () => {
     const [made, refusal] = (await exchange(`${create('{"prompt":"x"}')}}}}}\r\n\r\n`, ['POST', 'GET'])) as [
       RawAnswer,

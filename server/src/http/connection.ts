@@ -61,11 +61,20 @@ export class Connection {
     // Node calls this after a response with `Connection: close`.
     socket.destroySoon = () => this.#close();
     const [parse] = socket.listeners('data') as ((data: Buffer) => void)[];
-    socket.removeAllListeners('data').on('data', (data) => {
+    const take = (data: Buffer) => {
       this.isUnused = false;
       this.#parseInSlices(data, parse!);
       if (this.#startsAfterParsing) this.#startFirst();
-    });
+    };
+    socket.removeAllListeners('data').on('data', take);
+    const push = socket.push.bind(socket);
+    // Data that need not wait skips the work of a stream, which takes longer than parsing a request.
+    socket.push = (data: Buffer | null) => {
+      const mustWait = socket.readableLength > 0 || !socket.readableFlowing || this.#isClosing;
+      if (data === null || mustWait) return push(data);
+      take(data);
+      return true;
+    };
   }
 
   get isIdle(): boolean {
@@ -137,7 +146,7 @@ export class Connection {
       const ofBody = Math.min(this.#bodyBytes, data.length - from);
       this.#bodyBytes -= ofBody;
       to = from + (ofBody || parsedAtOnce);
-      parse(data.subarray(from, to));
+      parse(from === 0 && to >= data.length ? data : data.subarray(from, to));
     }
   }
 
