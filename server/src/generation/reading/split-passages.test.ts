@@ -18,6 +18,24 @@ function prose(sentences: number, wordsEach: number): string {
 }
 
 describe('splitting a document into passages', () => {
+  it('leaves out the number of a question that stands alone, but not a number that may be the answer', () => {
+    const blocks = [
+      paragraph('1.1.'),
+      heading(2, 'Whom do I call?'),
+      paragraph('112'),
+      paragraph('1.2.'),
+      heading(2, 'What is the code?'),
+      paragraph('30.'),
+    ];
+    assert.deepEqual(
+      [...splitPassages(blocks, 'Guide')],
+      [
+        { heading: 'Whom do I call?', text: '112' },
+        { heading: 'What is the code?', text: '30.' },
+      ],
+    );
+  });
+
   it('gives each passage its headings, without the title', () => {
     const blocks = [
       heading(1, 'Guide'),

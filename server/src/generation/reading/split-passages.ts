@@ -21,6 +21,9 @@ const unitLengthMax = 2_000;
 /** Longer words, and lines without words, count as one word per 30 characters: a passage has at most 5,400. */
 const wordLengthMax = 30;
 
+/** The number of a section or a question, such as `1.2.`, in a line or a cell of its own. */
+const numberAlone = /^(?:\d{1,3}\.){2,6}$/;
+
 /** Units that stay in one passage. */
 type Run = readonly Unit[];
 
@@ -31,7 +34,8 @@ type Run = readonly Unit[];
  */
 export function* splitPassages(blocks: readonly Block[], title: string): Generator<PassageText> {
   for (const { heading, term, blocks: own } of sectionsOf(blocks, title)) {
-    for (const units of pack(runsOf(unitsOf(textOfBlocks(own)).flatMap(withoutLongUnit)))) {
+    const all = unitsOf(textOfBlocks(own)).filter(({ text }) => !numberAlone.test(text));
+    for (const units of pack(runsOf(all.flatMap(withoutLongUnit)))) {
       if (units.every((unit) => unit.text.trim() === '')) continue;
       const text = textOfUnits(units);
       yield { heading, text: term === '' ? text : `${term}\n${text}` };
