@@ -1,5 +1,5 @@
 import { type Answer, checkAnswer } from './conformance.ts';
-import { eventually } from './eventually.ts';
+import { eventually, waitMsMax } from './eventually.ts';
 import { request } from './request.ts';
 
 export interface Call {
@@ -72,7 +72,7 @@ export class Api {
   }
 
   /** Polls, as a caller would, until the reply has finished or failed. */
-  async untilDone(id: string, timeoutMs = 10_000): Promise<any> {
+  async untilDone(id: string, timeoutMs = waitMsMax): Promise<any> {
     return this.until(id, (body) => body.status.state !== 'in_progress', timeoutMs);
   }
 
@@ -81,7 +81,7 @@ export class Api {
     return Promise.all(ids.map(async (id) => (await this.get(id)).body.messages[1]));
   }
 
-  async until(id: string, condition: (body: any) => boolean, timeoutMs = 10_000): Promise<any> {
+  async until(id: string, condition: (body: any) => boolean, timeoutMs = waitMsMax): Promise<any> {
     const isEnough = ({ status, body }: Answer) => status === 200 && condition(body);
     return (await eventually(() => this.get(id), isEnough, timeoutMs)).body;
   }

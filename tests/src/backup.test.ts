@@ -44,7 +44,7 @@ describe('skein backup', () => {
   };
 
   it('copies a store during writes, complete and with every write acknowledged before', {
-    timeout: 60_000,
+    timeout: 600_000,
   }, async () => {
     const acknowledged: string[] = [];
     let stopping = false;

@@ -85,7 +85,7 @@ describe('skein copy', () => {
   });
 
   it('copies everything to PostgreSQL, where keys, tokens and cursors keep working', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     postgres = await testDatabase();
     await move(origin, postgres);
@@ -100,7 +100,7 @@ describe('skein copy', () => {
   });
 
   it('copies everything back when threads of two organizations have the same number', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     await workOn('second');
     const numbers = 'SELECT sequence FROM thread GROUP BY sequence HAVING count(*) > 1';
@@ -109,7 +109,7 @@ describe('skein copy', () => {
     await move(postgres, 'sqlite:./back.db');
   });
 
-  it('copies everything within one engine', { timeout: 120_000 }, async () => {
+  it('copies everything within one engine', { timeout: 600_000 }, async () => {
     await workOn('third');
     await move('sqlite:./back.db', 'sqlite:./again.db');
     assert.equal(await served.service.end(), 0);
@@ -130,7 +130,7 @@ describe('skein copy', () => {
     });
 
     it('does not open the target until the next run has copied everything from the start', {
-      timeout: 120_000,
+      timeout: 600_000,
     }, async () => {
       const target = await interruptedCopy();
       const { exitCode, stderr } = await runCommand(folder, ['org', 'list'], { SKEIN_DATABASE_URL: target });
@@ -141,14 +141,14 @@ describe('skein copy', () => {
       assert.equal((await operate(folder, target, 'doctor')).healthy, true);
     });
 
-    it('copies rows that were added to the source after the interruption', { timeout: 120_000 }, async () => {
+    it('copies rows that were added to the source after the interruption', { timeout: 600_000 }, async () => {
       const outdated = await interruptedCopy();
       await operate(folder, source, 'org', 'create', 'Initech');
       const { tables } = await copied(source, outdated);
       assert.equal(rowsOf(tables, 'organization'), rowsOf(whole.tables, 'organization') + 1);
     });
 
-    it('copies everything from the start into a file, too', { timeout: 120_000 }, async () => {
+    it('copies everything from the start into a file, too', { timeout: 600_000 }, async () => {
       await addManyThreads(source);
       const file = join(folder, 'large.db');
       const killed = startCopy(`sqlite:${file}`);
@@ -172,7 +172,7 @@ describe('skein copy', () => {
     });
   });
 
-  it('finds a row of the target that differs from the source', { timeout: 120_000 }, async () => {
+  it('finds a row of the target that differs from the source', { timeout: 600_000 }, async () => {
     const hold = await CopyHold.on(await testDatabase());
     const running = copy(postgres, hold.target);
     await hold.reached();

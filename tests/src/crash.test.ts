@@ -18,7 +18,7 @@ describe('A service that is killed in the middle of writes', () => {
   after(() => service?.end('SIGKILL'));
 
   it(`keeps every acknowledged write and no partial one, ${rounds} times in a row`, {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async (t) => {
     service = await startWithoutDemo(environment);
     const { folder } = service;

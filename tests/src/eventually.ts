@@ -3,6 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 const pauseMsMin = 20;
 const pauseMsMax = 100;
 
+/** The most that tests wait for what usually takes a moment: a machine may get a tenth of its processor time. */
+export const waitMsMax = 120_000;
+
 /**
  * Polls until the condition holds, and returns the value for which it does. Without a condition, the value must be true.
  * The longer it takes, the longer are the pauses, because polling takes processor time from what the test waits for.
@@ -10,7 +13,7 @@ const pauseMsMax = 100;
 export async function eventually<T>(
   look: () => Promise<T> | T,
   isEnough: (value: T) => boolean = Boolean,
-  withinMs = 30_000,
+  withinMs = waitMsMax,
 ): Promise<T> {
   const startedAt = Date.now();
   for (;;) {

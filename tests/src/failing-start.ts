@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
+import { waitMsMax } from './eventually.ts';
 import { type CommandOutcome, cleanEnvironment, launcher } from './service.ts';
-
-const startMsMax = 30_000;
 
 /** Runs a `skein serve` that must exit. If it starts or hangs, it is killed and the promise rejects. */
 export function serveInVain(folder: string, environment: Record<string, string>): Promise<CommandOutcome> {
@@ -10,11 +9,11 @@ export function serveInVain(folder: string, environment: Record<string, string>)
     execFile(
       launcher,
       ['serve'],
-      { ...settings, timeout: startMsMax, killSignal: 'SIGKILL' },
+      { ...settings, timeout: waitMsMax, killSignal: 'SIGKILL' },
       (error, stdout, stderr) => {
         const exitCode = error === null ? 0 : error.code;
         if (typeof exitCode === 'number') resolve({ exitCode, stdout, stderr });
-        else reject(new Error(`skein serve did not end within ${startMsMax} ms: ${stdout}${stderr}`));
+        else reject(new Error(`skein serve did not end within ${waitMsMax} ms: ${stdout}${stderr}`));
       },
     );
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import { statusOfCode } from './conformance.ts';
+import { waitMsMax } from './eventually.ts';
 import type { Service } from './service.ts';
 
 export interface RawAnswer {
@@ -13,8 +14,6 @@ export interface RawAnswer {
 
 /** Thrown if a connection ends or stays silent instead of answering. The message contains what it sent. */
 class NoAnswer extends Error {}
-
-const silentMsMax = 30_000;
 
 /** Shared, because creating one takes longer than the rest of a TLS connection. */
 const clientContext = createSecureContext();
@@ -90,7 +89,7 @@ export class RawConnection {
   }
 
   /** The next answer. `method` is that of its request, because answers to HEAD have no body. */
-  async answer(method = 'GET', timeoutMs = silentMsMax): Promise<RawAnswer> {
+  async answer(method = 'GET', timeoutMs = waitMsMax): Promise<RawAnswer> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
       const taken = takeAnswer(this.#received, method);
@@ -111,7 +110,7 @@ export class RawConnection {
   }
 
   /** Waits for the other side to close. Returns what it sent that was not read yet. */
-  async ended(timeoutMs = silentMsMax): Promise<string> {
+  async ended(timeoutMs = waitMsMax): Promise<string> {
     const deadline = Date.now() + timeoutMs;
     while (!this.#ended) {
       assert.ok(Date.now() <= deadline, `the connection is still open after ${timeoutMs} ms`);

@@ -41,7 +41,7 @@ const files = patterns.length === 0 ? everyFile() : filesInOrder(patterns);
 run({
   files: files.map((file) => join(root, file)),
   concurrency: 4,
-  timeout: 900_000,
+  timeout: 3_000_000,
   execArgv: ['--import', join(import.meta.dirname, 'uncaught-errors.ts')],
 })
   .on('test:fail', () => {

@@ -10,7 +10,7 @@ export function transcript(blocks: readonly string[], folder: string, env: NodeJ
     cwd: folder,
     env,
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: 600_000,
   });
   assert.equal(status, 0, `the shell stopped after:\n${stdout}\n${stderr}`);
   return stdout.split(`${mark}\n`);

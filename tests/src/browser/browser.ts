@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { eventually } from '../eventually.ts';
+import { eventually, waitMsMax } from '../eventually.ts';
 import { root } from '../service.ts';
 import { assertAccessible, assertContrast } from './accessibility.ts';
 import { findChromium } from './chromium.ts';
@@ -53,7 +53,7 @@ export class Window {
   private constructor(page: Page, origins: readonly string[]) {
     this.page = page;
     this.#origins = origins;
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(waitMsMax);
     page.on('request', (request) => {
       const { origin } = new URL(request.url());
       // URLs that the page creates itself (`data:`) have no origin.
@@ -107,9 +107,6 @@ export async function lookAt(page: Page, name: string, size = 'wide'): Promise<v
   }
 }
 
-/** A page that gets another width lays itself out again within this time. */
-const layoutMsMax = 5000;
-
 /** Fails if the page, a dialog or a table keeps scrolling sideways, or the content of a table's cell stays wider than the cell. */
 async function assertFits(page: Page, name: string): Promise<void> {
   const excess = (): Promise<number> =>
@@ -118,7 +115,7 @@ async function assertFits(page: Page, name: string): Promise<void> {
         'main, main div:has(> table), main td, [role=dialog]')]
         .map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))`,
     );
-  await eventually(excess, (px) => px <= 0, layoutMsMax).catch((error: Error) =>
+  await eventually(excess, (px) => px <= 0).catch((error: Error) =>
     assert.fail(`${name} is wider than its window: ${error.message}`),
   );
 }

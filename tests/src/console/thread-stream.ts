@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { waitMsMax } from '../eventually.ts';
 import { headersOf, openStream } from '../request.ts';
 import { ConsoleClient } from './console-client.ts';
 
@@ -50,7 +51,7 @@ export class ThreadStream {
   }
 
   /** Waits until the condition holds. */
-  async until(condition: (stream: this) => boolean, withinMs = 20_000): Promise<void> {
+  async until(condition: (stream: this) => boolean, withinMs = waitMsMax): Promise<void> {
     const deadline = Date.now() + withinMs;
     while (!condition(this)) {
       assert.ok(!this.#ended, `the stream has ended: ${JSON.stringify(this.events.at(-1))}`);

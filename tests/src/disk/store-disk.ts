@@ -58,7 +58,7 @@ export async function assertRecovers(
   const { status, body } = await api.create({ prompt: 'Are you back?' });
   assert.equal(status, 201);
   for (const id of [...acknowledged, body.thread.id]) {
-    const { status: state } = await api.untilDone(id, 30_000);
+    const { status: state } = await api.untilDone(id);
     assert.equal(state.state, 'idle', `the reply of ${id} was written`);
   }
   const isTold = (line: string) => line.includes('the store takes writes again');

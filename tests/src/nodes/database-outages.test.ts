@@ -27,7 +27,7 @@ describe('A database that goes away and comes back under load', () => {
   });
 
   it('only fails requests during the outage: nothing acknowledged is lost, and no node needs a restart', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async (t) => {
     const load = new OutageLoad(nodes, services);
     for (const leave of [() => database.stop('fast'), () => database.kill()]) {
@@ -119,7 +119,7 @@ describe('A synchronous standby that takes over under load', () => {
   }
 
   it('has every acknowledged write, and the nodes find it by themselves behind a proxy', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async (t) => {
     const pair = await startPair();
     const proxy = await DatabaseProxy.start(pair.primary.port);
@@ -130,7 +130,7 @@ describe('A synchronous standby that takes over under load', () => {
   });
 
   it('has every acknowledged write, and the nodes find it by themselves with both hosts in their URL', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async (t) => {
     const pair = await startPair();
     const { password, port } = pair.primary;

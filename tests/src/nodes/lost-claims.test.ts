@@ -52,7 +52,7 @@ describe('A database that lost the claims on replies in a crash', () => {
       const after = await eventually(contents, (seen) => seen.every((content) => content !== undefined));
       if (after.every((content) => content === '')) return ids;
       first.signal('SIGCONT');
-      await Promise.all(ids.map((id) => api.untilDone(id, 30_000)));
+      await Promise.all(ids.map((id) => api.untilDone(id)));
     }
     throw new Error('The database kept the claims each time.');
   }

@@ -25,7 +25,7 @@ describe('A node that is killed under load', () => {
   after(() => nodes?.end());
 
   it('loses no acknowledged write and leaves no partial one, and other nodes complete its replies exactly once', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async (t) => {
     nodes = await Nodes.prepare({ SKEIN_REPLY_LEASE_MS: String(leaseMs) });
     const few = { SKEIN_REPLY_CONCURRENCY: String(places) };

@@ -34,7 +34,7 @@ async function hang(api: Api): Promise<Asked> {
 
 describe('A clock that jumps while replies are written', { concurrency: true }, () => {
   it('back and forward by an hour completes every reply and keeps the order of threads', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     // Longer than the jumps, so that they do not make a deadline pass.
     const store = await SharedStore.prepare({ SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs) });
@@ -55,7 +55,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     assert.equal(await service.end(), 0);
   });
 
-  it('still lets deadlines end replies that hang', { timeout: 120_000 }, async () => {
+  it('still lets deadlines end replies that hang', { timeout: 600_000 }, async () => {
     const store = await SharedStore.prepare({ SKEIN_REPLY_DEADLINE_MS: '800' });
     let service = await store.start();
     const asked: Asked[] = [];
@@ -72,7 +72,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
   });
 
   it('forward by an hour fails no reply, in progress or waiting, with two processes on one store', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     // The deadline is far shorter than the jump, and there are more replies than places.
     const store = await SharedStore.prepare({
@@ -100,7 +100,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     for (const service of services) assert.equal(await service.end(), 0);
   });
 
-  it('in opposite directions in two processes stops neither from working', { timeout: 120_000 }, async () => {
+  it('in opposite directions in two processes stops neither from working', { timeout: 600_000 }, async () => {
     const store = await SharedStore.prepare({
       SKEIN_REPLY_LEASE_MS: '1000',
       SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs),

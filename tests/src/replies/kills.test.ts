@@ -12,7 +12,7 @@ const pauseMs = (place: number) => 120 + place * 4;
 
 describe('A service that is killed in the middle of replies', () => {
   it(`completes each of ${rounds * askedPerRound} replies once, in full, although it was killed ${rounds} times`, {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async (t) => {
     // The lease is ten minutes, so that only the next process's start can recover the claims of a dead one.
     const store = await SharedStore.prepare({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../api.ts';
+import { waitMsMax } from '../eventually.ts';
 import { sendMany } from '../load.ts';
 import { createThread } from '../world.ts';
 
@@ -73,7 +74,7 @@ export class Observations {
     isEnough: () => boolean,
     api: Api,
     asked: readonly Asked[],
-    withinMs = 30_000,
+    withinMs = waitMsMax,
   ): Promise<void> {
     const deadline = Date.now() + withinMs;
     while (!isEnough()) {
