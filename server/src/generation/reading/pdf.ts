@@ -110,7 +110,7 @@ const repetitionsMin = 3;
 const pageNumber = /^(?:page )?[-–— ]*\d{1,5}[-–— ]*(?:(?:\/|of) ?\d{1,5})?$/i;
 
 function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[] {
-  const patternOf = ({ size, text }: Line) => `${size} ${text.replace(/\d+/g, '#').toLowerCase()}`;
+  const patternOf = ({ text }: Line) => text.replace(/\d+/g, '#').toLowerCase();
   const edges = new Set(pages.flatMap(edgesOf));
   const alike = Map.groupBy(edges, patternOf);
   const least = Math.max(repetitionsMin, pages.length / 2);
@@ -118,7 +118,10 @@ function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[] {
     lines.filter((line) => {
       if (!edges.has(line)) return true;
       const isNumber = lines.length > 1 && pageNumber.test(line.text);
-      return !isNumber && alike.get(patternOf(line))!.length < least;
+      const same = alike.get(patternOf(line))!;
+      // The first page may show the running text as a title.
+      const isTitle = line.size > same[same.length >> 1]!.size * headingRatio;
+      return !isNumber && (isTitle || same.length < least);
     }),
   );
 }
