@@ -89,7 +89,9 @@ class ManualPage {
     else if (name === 'It') this.#start(this.#lists.at(-1) === 'dl' ? 'dt' : 'li', mdocText(words));
     else if (name === 'El') this.html.push(`</${this.#lists.pop()}>`);
     else if (/^[BIR]{2}$/.test(name)) this.#addText(words.join(''));
-    else if (name === 'Nm') this.#addText(mdocText(/\w/.test(first) ? words : [this.#name, ...words]));
+    else if (name === 'Nm' && (first === '' || delimiter.test(first)))
+      this.#addText(mdocText([this.#name, ...words]));
+    else if (name === 'Nm') this.#addText(mdocText(words));
     else if (/^[A-Z]/.test(name)) this.#addText(mdocText(name.length === 2 ? [name, ...words] : words));
     if (name === 'Nm') this.#name ||= first;
     // The lines that describe the columns of a table end with a full stop.

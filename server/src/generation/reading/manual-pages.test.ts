@@ -109,7 +109,9 @@ Number
 .Pq see Xr ls 1 ,
 .Em not
 blank.
-Ends
+Or
+.Nm \\&[ ,
+which ends
 .Nm .
 .It Cm to
 As either
@@ -185,7 +187,7 @@ describe('reading a manual page', () => {
     [
       'NAME: cat - print files',
       'SYNOPSIS: cat [-bn] [file ...]',
-      'DESCRIPTION: -b=n, --blank\nNumber (see ls(1)), not blank. Ends cat.',
+      'DESCRIPTION: -b=n, --blank\nNumber (see ls(1)), not blank. Or [, which ends cat.',
       'DESCRIPTION: to\nAs either [user@]host[:port] or an address.',
       'DESCRIPTION: 1. First.\n2. Second.',
       'FORMATS: - Name - Meaning\n- -d - the day of the month\n- %m - the month',
