@@ -26,12 +26,18 @@ describe('splitting a document into passages', () => {
       paragraph('1.2.'),
       heading(2, 'What is the code?'),
       paragraph('30.'),
+      heading(2, 'Which versions are supported?'),
+      item('1.2.'),
+      heading(2, 'Contact'),
+      paragraph('1.3.'),
     ];
     assert.deepEqual(
       [...splitPassages(blocks, 'Guide')],
       [
         { heading: 'Whom do I call?', text: '112' },
         { heading: 'What is the code?', text: '30.' },
+        { heading: 'Which versions are supported?', text: '- 1.2.' },
+        { heading: '', text: 'Contact' },
       ],
     );
   });

@@ -21,7 +21,7 @@ const unitLengthMax = 2_000;
 /** Longer words, and lines without words, count as one word per 30 characters: a passage has at most 5,400. */
 const wordLengthMax = 30;
 
-/** The number of a section or a question, such as `1.2.`, in a line or a cell of its own. */
+/** The number of a section or a question, such as `1.2.`, as a paragraph of its own. */
 const numberAlone = /^(?:\d{1,3}\.){2,6}$/;
 
 /** Units that stay in one passage. */
@@ -33,9 +33,9 @@ type Run = readonly Unit[];
  * too long.
  */
 export function* splitPassages(blocks: readonly Block[], title: string): Generator<PassageText> {
-  for (const { heading, term, blocks: own } of sectionsOf(blocks, title)) {
-    const all = unitsOf(textOfBlocks(own)).filter(({ text }) => !numberAlone.test(text));
-    for (const units of pack(runsOf(all.flatMap(withoutLongUnit)))) {
+  const read = blocks.filter(({ kind, text }) => kind !== 'paragraph' || !numberAlone.test(text));
+  for (const { heading, term, blocks: own } of sectionsOf(read, title)) {
+    for (const units of pack(runsOf(unitsOf(textOfBlocks(own)).flatMap(withoutLongUnit)))) {
       if (units.every((unit) => unit.text.trim() === '')) continue;
       const text = textOfUnits(units);
       yield { heading, text: term === '' ? text : `${term}\n${text}` };
