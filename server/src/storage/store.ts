@@ -93,16 +93,18 @@ export interface Organizations {
   findOrganization(idOrName: string): Promise<Organization | undefined>;
   /** In order of creation. */
   listOrganizations(): Promise<Organization[]>;
-  /** The note is written with the user's id as its subject. */
+  /**
+   * The note is written with the user's id as its subject. Ends the sessions that are left of a person who was removed from
+   * every organization.
+   */
   addMember: AuditedMethod<
     [member: NewMember],
     | { outcome: 'added'; userId: UserId }
     | { outcome: 'already-member' | 'has-threads' | 'organization-missing' | 'too-many' }
   >;
   /**
-   * Also revokes the member's personal keys in this organization, and ends the sessions of a person who is in no other.
-   * `keepAdmin`: changes nothing if no person would be left as an admin or, if the member has joined, no admin who has
-   * joined.
+   * Also revokes the member's personal keys in this organization. `keepAdmin`: changes nothing if no person would be left
+   * as an admin or, if the member has joined, no admin who has joined.
    */
   removeMember: AuditedMethod<
     [email: string, keepAdmin: boolean],

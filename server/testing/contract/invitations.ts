@@ -284,7 +284,7 @@ export function describeInvitations(world: () => World): void {
       const { store, people, organization, userId } = await oneMembership(world());
       await people.join(organization, userId, 'first', { byOperator: true });
       const session = await people.signIn(userId, { passwordHash: 'first' });
-      // Otherwise the session would end with the last membership.
+      // Otherwise the session would end when they come back.
       await people.add(await world().organization(), email);
       await store.removeMember(organization, email, false, note());
       await people.add(organization, email);

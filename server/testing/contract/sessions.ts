@@ -200,6 +200,20 @@ export function describeSessions(world: () => World): void {
       assert.ok(await people.isLive(bobs));
     });
 
+    it('does not outlive a removal on another node at the same time', async () => {
+      const { store, people, organization, userId } = await oneMembership(world());
+      const node = await world().node();
+      for (let round = 0; round < 20; round += 1) {
+        const sessions = Array.from({ length: 4 }, () => newSession(userId));
+        await Promise.all([
+          ...sessions.map((session) => store.createSession(session, note())),
+          node.removeMember(organization, email, false, note()),
+        ]);
+        await people.add(organization, email);
+        for (const { tokenHash } of sessions) assert.equal(await people.isLive(tokenHash), false);
+      }
+    });
+
     it('shows what another node committed: its end, a role, the public API', async () => {
       const { store, people, organization, userId } = await oneMembership(world());
       const node = await world().node();

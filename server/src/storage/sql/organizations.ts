@@ -1,7 +1,6 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { isLastAdmin, type Member, type Organization } from '../../domain/organization.ts';
 import type { Organizations } from '../store.ts';
-import { endSessions, membershipsOf } from './accounts.ts';
 import { organizationColumns as columns, keyIsLive, lockOrganization } from './api-keys.ts';
 import { writeNote } from './audit.ts';
 import { sql, statement } from './sql.ts';
@@ -38,6 +37,9 @@ const upsertUser = statement('upsert-user')`
 const findUser = statement('find-user')`SELECT id FROM "user" WHERE email = :email`;
 export const hasThreads = statement('has-threads')`SELECT 1 FROM listing_size
   WHERE organization_id = :organizationId AND user_id = :userId AND account_key = '' AND threads > 0`;
+// They were rejected since the person was removed from the last organization, and would be valid again.
+const endSessions = statement('end-sessions-of-returning-person')`DELETE FROM session WHERE user_id = :userId
+  AND NOT EXISTS (SELECT 1 FROM member WHERE member.user_id = session.user_id AND NOT service)`;
 const insert = statement('insert-member')`
   INSERT INTO member (organization_id, user_id, role, service, joined_at)
   VALUES (:organizationId, :userId, :role, :service, :now)`;
@@ -102,6 +104,7 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
       const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
       if (withoutThreads && (yield* count(hasThreads, { organizationId, userId })) === 1)
         return { outcome: 'has-threads' };
+      yield* run(endSessions, { userId });
       yield* run(insert, { organizationId, userId, role, service });
       yield* writeNote(organizationId, { ...note, subject: userId });
       return { outcome: 'added', userId };
@@ -117,9 +120,6 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
     const { userId } = member;
     yield* run(remove, { organizationId, userId });
     const keysRevoked = yield* count(revokeKeys, { organizationId, userId });
-    const { entered, pending } = yield* membershipsOf(userId, { proof: 'sso' });
-    // Otherwise they would be valid again if the person is added again.
-    if (entered.length + pending.length === 0) yield* endSessions(userId, { proof: 'sso' });
     yield* writeNote(organizationId, note);
     return { outcome: 'removed', userId, keysRevoked };
   }),
