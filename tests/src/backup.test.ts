@@ -227,7 +227,7 @@ describe('skein backup', () => {
     assert.equal(full.exitCode, 1);
     assert.match(
       full.stderr,
-      /^skein: \/proc\/copy\.db could not be written \(ENOENT.*: use a folder that .*\): nothing was changed\.\n$/,
+      /^skein: \/proc\/copy\.db could not be written \(ENOENT.*: correct the path\): nothing was changed\.\n$/,
     );
     const folder = temporaryFolder();
     const storeless = await runCommand(folder, ['backup', 'copy.db']);

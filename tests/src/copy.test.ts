@@ -227,6 +227,8 @@ describe('skein copy', () => {
       refused('sqlite:./again.db', url.href),
       refused('sqlite:./nowhere.db', source),
       refused(origin, 'sqlite:data/skein.db'),
+      refused('sqlite:.', source),
+      refused('sqlite:./back.db', 'postgres:///x?host=/nowhere'),
     ]);
     assert.match(wrong[0]!, /--from must be sqlite: and a file/);
     assert.match(wrong[1]!, /--to must be sqlite: and a file/);
@@ -234,6 +236,8 @@ describe('skein copy', () => {
     assert.match(wrong[3]!, /--to names a database that cannot be opened/);
     assert.match(wrong[4]!, /--from names .*nowhere\.db, which does not exist/);
     assert.match(wrong[5]!, /name the same store/);
+    assert.match(wrong[6]!, /--from names .*, which cannot be opened \(it is not a file\)/);
+    assert.match(wrong[7]!, /cannot be opened \(connect ENOENT [^\n]*: correct the path\)/);
     assert.doesNotMatch(wrong.join(''), /hunter2/);
     assert.ok(!existsSync(join(folder, 'nowhere.db')));
   });

@@ -34,7 +34,7 @@ const copy: BareCommand = {
     const from = storeIn('--from', options.from);
     const to = storeIn('--to', options.to);
     if (isDeepStrictEqual(from, to)) throw invalid('--from and --to name the same store.');
-    if (from.engine === 'sqlite' && !isFile(from.file)) {
+    if (from.engine === 'sqlite' && !stored(from.file)) {
       throw invalid(`--from names ${from.file}, which does not exist.`);
     }
     const tables = await copyBetween(from, to);
@@ -98,7 +98,7 @@ const backup: BareCommand = {
     if (store.engine === 'postgres') {
       throw invalid('The store is PostgreSQL: use pg_dump, which copies a running database.');
     }
-    if (!isFile(store.file)) {
+    if (!stored(store.file)?.isFile()) {
       throw invalid(`There is no store ${store.file}: set SKEIN_DATABASE_URL to the service's store.`);
     }
     const { force = false } = options;
@@ -112,10 +112,10 @@ const backup: BareCommand = {
 
 export const commands = [copy, backup];
 
-/** Throws if nobody can tell, for example because this user may not look into the folder. */
-function isFile(storeFile: string): boolean {
+/** Undefined only if the store does not exist: this user may not be allowed to enter its folder. */
+function stored(storeFile: string) {
   try {
-    return statSync(storeFile, { throwIfNoEntry: false })?.isFile() ?? false;
+    return statSync(storeFile, { throwIfNoEntry: false });
   } catch (error) {
     throw invalid(`The store ${storeFile} cannot be read (${explainFault(error as Error)}).`);
   }

@@ -18,7 +18,7 @@ const remedies: Readonly<Record<string, string>> = {
   EPERM: noPermission,
   SQLITE_READONLY: noPermission,
   SQLITE_CANTOPEN: noPermission,
-  ENOENT: 'use a folder that exists and can hold files',
+  ENOENT: 'correct the path',
   EIO: failing,
   // Also if there is no room for the index of the journal.
   SQLITE_IOERR: "the disk is full or failing: see 'skein doctor'",
