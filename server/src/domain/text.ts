@@ -76,14 +76,14 @@ export function withoutInvisible(line: string): string {
 }
 
 /**
- * Replaces control characters, with which a text could change what a terminal shows, or break the line, and characters
- * that reverse the direction of what follows in the line.
+ * For one line. Replaces control characters, with which a text could change what a terminal shows, or break the line, and
+ * characters that reverse the direction of what follows.
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, '\uFFFD');
 }
 
-/** Control characters in a text of several lines, which may have tabs. Its lines are its own, in any direction. */
+/** For a text of several lines, which may have tabs. Its direction is left alone: it cannot affect what is around the text. */
 export function printableLines(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
 }

@@ -29,7 +29,7 @@ export interface NewInvitation {
   readonly resets: boolean;
   /** The link, sealed, if it is to be sent by mail; otherwise null. */
   readonly sealedLink: string | null;
-  /** Set if the person asked for the link. Counts the links that were created for one person on one day. */
+  /** Set if the person asked for the link: at most `personMax` are created for one person on one day. */
   readonly requested?: { readonly person: UserId; readonly personMax: number };
 }
 

@@ -49,8 +49,8 @@ export function callColumns(names: Partial<Record<ColumnType, string>>): CallCol
 export const columnName = (name: string) => identifier(name.replace(/[A-Z]/g, '_$&').toLowerCase());
 
 /**
- * For PostgreSQL: the calls of a batch as the relation `asked`, with a column for each value and the `place` of the call. The lists are
- * subqueries, so that the planner does not see how long they are: it would plan every short batch again.
+ * For PostgreSQL: the calls of a batch as the relation `asked`, with a column for each value and the `place` of the call.
+ * The lists are subqueries, so that the planner does not see how long they are: it would plan every short batch again.
  */
 export function askedWith(columns: CallColumns): Sql {
   const lists = Object.entries(columns).map(

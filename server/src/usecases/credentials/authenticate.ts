@@ -24,7 +24,7 @@ export async function readCredential(context: Context, text: string | undefined)
   return { kind: 'application', ...claims };
 }
 
-/** Asks the store on every call: a revocation takes effect at once. Counts no request. `NOT_FOUND` without the public API (§7). */
+/** Asks the store every time: a revocation takes effect at once. Counts no request. `NOT_FOUND` without the API (§7). */
 export async function authenticate({ store }: Context, credential: Credential): Promise<Principal> {
   if (credential.kind === 'key') {
     const grant = await store.findKeyGrant(credential.hash);
