@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { fastify } from 'fastify';
 import { createTraceId } from './connection.ts';
 import { createListener } from './listener.ts';
 
@@ -36,6 +39,26 @@ describe('A connection', () => {
     while (received.split('HTTP/1.1 200').length <= count) await setImmediate();
     client.destroy();
     server.close();
+  });
+
+  it('that ends before the first byte of a streamed response gets no error as its response', async () => {
+    const errors: unknown[] = [];
+    const stream = new Readable({ read() {} });
+    const app = fastify({ serverFactory: (handle) => createListener(handle, options) });
+    app.setErrorHandler((error, _, reply) => {
+      errors.push(error);
+      return reply.send('');
+    });
+    app.get('/', (_, reply) => reply.send(stream));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(stream, 'resume');
+    client.resetAndDestroy();
+    await once(stream, 'close');
+    await setImmediate();
+    assert.deepEqual(errors, []);
+    await app.close();
   });
 
   it('does not mix up the bodies of connections that are read in turns', async () => {
