@@ -1,11 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { UserId } from '../domain/id.ts';
 import type { Principal } from '../domain/principal.ts';
@@ -147,8 +141,10 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     if (closing || drain.isStarted || request.headers.upgrade !== undefined)
       reply.header('connection', 'close');
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
-    // DELETE has no body (§4.5). A Content-Type without a body is accepted; the listener gives no stream to read then.
-    if (request.method === 'DELETE' || !hasBody(request.headers)) delete request.raw.headers['content-type'];
+    // DELETE has no body (§4.5). Fastify would wait forever for a body that has a type but does not exist.
+    const { headers, method } = request;
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+    if (method === 'DELETE' || !hasBody) delete headers['content-type'];
     done();
   });
   // After each surface has checked its caller, and before a body is read.
@@ -164,10 +160,6 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     report(request, reply);
     done(null, payload);
   });
-}
-
-function hasBody(headers: FastifyRequest['headers']): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 /** `/healthz`: the process runs. `/readyz`: it can serve requests, for which it needs its store. */
