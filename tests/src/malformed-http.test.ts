@@ -318,7 +318,6 @@ describe('Malformed HTTP', () => {
       for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain']) {
         const [answer] = (await exchange(request(target, [`Content-Type: ${type}`]))) as [RawAnswer];
         assert.equal(answer.status, 400, `${target} ${type}: ${answer.body}`);
-        assert.match(answer.body, target.endsWith('token') ? /grant_type is missing/ : /body/);
       }
     }
   });

@@ -141,10 +141,8 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     if (closing || drain.isStarted || request.headers.upgrade !== undefined)
       reply.header('connection', 'close');
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
-    // DELETE has no body (§4.5). Fastify would wait forever for a body that has a type but does not exist.
-    const { headers, method } = request;
-    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-    if (method === 'DELETE' || !hasBody) delete headers['content-type'];
+    // DELETE has no body (§4.5). A Content-Type without a body is accepted.
+    if (request.method === 'DELETE') delete request.raw.headers['content-type'];
     done();
   });
   // After each surface has checked its caller, and before a body is read.

@@ -75,10 +75,6 @@ export class Connection {
       take(data);
       return true;
     };
-    // Fastify answers a failed stream with an error unless this is set. Node sets it only for requests with a body.
-    socket.once('close', () => {
-      if (!this.isIdle && this.#current !== undefined) this.#current.req.aborted = true;
-    });
   }
 
   get isIdle(): boolean {

@@ -55,8 +55,6 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     requireHostHeader: false,
     // Otherwise Node would keep the first of two hosts, credentials or content types. Joined, they are rejected.
     joinDuplicateHeaders: true,
-    // A request without a body skips the events of a stream.
-    optimizeEmptyRequests: true,
     // Upgrade is not supported: the request is answered as if it had no Upgrade header (RFC 9110 §7.8).
     shouldUpgradeCallback: () => false,
   };

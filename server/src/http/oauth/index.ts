@@ -106,12 +106,11 @@ type ClientIdentity = Omit<ClientCredentials, 'address'>;
 
 /** The parameters of a form (RFC 6749 §3.2). Each may occur once; one without a value is treated as missing. */
 export function readForm(contentType: string | undefined, body: Buffer | undefined): Map<string, string> {
-  if (body === undefined) return new Map();
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? '')) {
     throw new OAuthError('invalid_request', 'Content-Type must be application/x-www-form-urlencoded.');
   }
-  if (!isUtf8(body)) throw new OAuthError('invalid_request', 'The body must be UTF-8.');
-  const parameters = [...new URLSearchParams(body.toString())];
+  if (body !== undefined && !isUtf8(body)) throw new OAuthError('invalid_request', 'The body must be UTF-8.');
+  const parameters = [...new URLSearchParams(body?.toString() ?? '')];
   if (new Map(parameters).size < parameters.length) {
     throw new OAuthError('invalid_request', 'A parameter was sent more than once.');
   }
