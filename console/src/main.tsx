@@ -67,6 +67,8 @@ function applySession(known: Json<'session'>, session: Json<'session'>): void {
     location.assign('/join');
     return;
   }
+  // The person has joined an organization in the meantime.
+  if (queryClient.getQueryData(keys.session) !== known) return;
   queryClient.setQueryData(keys.session, session);
   if (hadNone) return;
   const { id, name } = currentOrganization(known);

@@ -1,9 +1,10 @@
 import hidden from '../thread/unseen.module.css';
 
-/** Takes what is typed while the page of a new thread loads. Nothing is visible of it. */
-const field = document.createElement('textarea');
+/** Takes what is typed while the page of a new thread loads. It is not visible, and Enter adds nothing to it. */
+const field = document.createElement('input');
 field.className = hidden.unseen ?? '';
-field.ariaLabel = 'Your question';
+// Not the name of the prompt, which takes its place.
+field.ariaLabel = 'Start typing';
 
 /** Moves the focus to the field, until the page is shown and its prompt takes what was typed. */
 export function startTypeAhead(): void {

@@ -191,14 +191,18 @@ const stateColors: Readonly<Record<ShownState, string>> = {
 
 function MemberState(member: Json<'member'>) {
   const state = stateOf(member);
-  const until = member.invitedUntil && `Until ${momentOf(new Date(member.invitedUntil))}`;
-  const title =
-    state === 'Not delivered'
-      ? 'The invitation could not be delivered. Check the address, or send it again.'
-      : (until ?? undefined);
   return (
-    <StateBadge color={stateColors[state]} title={title}>
+    <StateBadge color={stateColors[state]} title={detailOf(state, member.invitedUntil)}>
       {state}
     </StateBadge>
   );
+}
+
+/** Active members may have a link, too: to choose a new password. */
+function detailOf(state: ShownState, invitedUntil: string | null): string | undefined {
+  if (state === 'Not delivered')
+    return 'The invitation could not be delivered. Check the address, or send it again.';
+  return state === 'Invited' && invitedUntil !== null
+    ? `Until ${momentOf(new Date(invitedUntil))}`
+    : undefined;
 }

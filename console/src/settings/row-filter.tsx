@@ -43,6 +43,8 @@ export function useRowFilter<Row>(
         <SearchField label={`Filter ${noun}s`} placeholder={placeholder} text={text} onText={setText} />
       </div>
     ),
-    noMatch: found === 0 && <EmptyState title={`No matching ${noun}s`}>Try fewer words.</EmptyState>,
+    noMatch: found === 0 && all?.length !== 0 && (
+      <EmptyState title={`No matching ${noun}s`}>Try fewer words.</EmptyState>
+    ),
   };
 }

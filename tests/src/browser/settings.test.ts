@@ -165,6 +165,7 @@ describe('Settings in the console', () => {
     assert.equal((await as(next).list()).status, 200);
     await button('Done', dialog()).click();
 
+    await page.getByRole('searchbox', { name: 'Filter applications' }).fill('ware');
     await button('Delete Warehouse').click();
     await button('Delete', dialog()).press('Enter');
     await shown(page.getByText('No applications yet'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { Api } from '../api.ts';
 import { signedInMember, testPassword, tokenOf } from '../console/console-client.ts';
 import { OpenIdProvider } from '../console/openid-provider.ts';
@@ -271,8 +271,24 @@ describe('Signing in', () => {
     await shown(page.getByRole('alert').filter({ hasText: 'Couldn’t join' }));
     await gone(joinThird);
     window.assertFaultless();
+    const read = Promise.withResolvers<void>();
+    const joined = Promise.withResolvers<void>();
+    const readLate = async (route: Route) => {
+      const response = await route.fetch();
+      read.resolve();
+      await joined.promise;
+      await route.fulfill({ response });
+    };
+    await page.route('**/console/session', readLate, { times: 1 });
+    await page.evaluate('dispatchEvent(new Event("focus"))');
+    await read.promise;
     await page.getByRole('button', { name: 'Join Demo' }).click();
     await shown(heading(page, 'Documents'));
+    const late = page.waitForResponse('**/console/session');
+    joined.resolve();
+    await (await late).finished();
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    assert.equal(await heading(page, 'Documents').count(), 1, 'a session that was read before stays out');
     await page.goto('/settings/account');
     await page.getByRole('button', { name: 'Join Second' }).click();
     await shown(page.getByText('Second: member (current)'));

@@ -70,6 +70,7 @@ describe('Threads in the console', () => {
       await asked.promise;
       await page.keyboard.type('Why? / no');
       await page.keyboard.press('Backspace');
+      await page.keyboard.press('Enter');
       typed.resolve();
       const field = page.getByLabel('Your question');
       await shown(field);
