@@ -12,7 +12,7 @@ import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../eventually.ts';
 import { cleanEnvironment } from '../service.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
-import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+import { gone, heading, openAs, shown } from './people.ts';
 
 /** The output of a command that was pasted into a shell. */
 async function paste(line: string): Promise<any> {
@@ -228,41 +228,6 @@ describe('Settings in the console', () => {
     await guest.page.reload();
     await shown(heading(guest.page, 'Sign in'));
     await guest.close();
-    window.assertFaultless();
-  });
-
-  it('filter members, keys and applications by the words that their rows show', async () => {
-    const { page } = window;
-    for (const name of ['Filtered by name', 'Other']) {
-      assertDone(await world.ada.post('/keys', { name, scope: 'org-wide' }), 201);
-      assertDone(await world.ada.post('/applications', { name }), 201);
-    }
-    const cases = [
-      { path: 'members', noun: 'member', text: `${world.email('ben')} ACTIVE`, found: world.email('ben') },
-      { path: 'members', noun: 'member', text: 'service', found: world.email('robot') },
-      { path: 'keys', noun: 'key', text: 'name filter org-wide', found: 'Filtered by name' },
-      { path: 'applications', noun: 'application', text: 'filtered', found: 'Filtered by name' },
-    ];
-    for (const { path, noun, text, found } of cases) {
-      await page.goto(`/settings/${path}`);
-      const field = page.getByRole('searchbox', { name: `Filter ${noun}s` });
-      await shown(field);
-      const all = await page.getByRole('row').count();
-      assert.ok(all > 2, 'there is something to leave out');
-      await page.keyboard.press('/');
-      await page.keyboard.type(text);
-      await untilAnnounced(page, `1 ${noun} found`);
-      assert.equal(await page.getByRole('row').count(), 2, 'the heading and one row');
-      await shown(row(found));
-      await field.fill('nothing like this');
-      await shown(page.getByText(`No matching ${noun}s`));
-      await page.getByRole('button', { name: 'Clear search' }).press('Enter');
-      assert.equal(await page.getByRole('row').count(), all);
-      assert.ok(await field.evaluate((element: any) => element.matches(':focus')), 'the focus is kept');
-      await field.fill('nothing like this');
-      await field.press('Escape');
-      assert.equal(await page.getByRole('row').count(), all);
-    }
     window.assertFaultless();
   });
 
