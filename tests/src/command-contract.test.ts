@@ -124,16 +124,21 @@ describe('The contract of the commands', () => {
   });
 
   it('covers every command and flag that the shell completes', async () => {
-    const { stdout } = await runSkein(service.folder, ['completion', 'bash']);
     const completed = new Set<string>();
-    for (const [, name, flags] of stdout.matchAll(/^ +'([a-z -]+) -'\) printf '%s\\n' (.*) ;;$/gm)) {
-      const own = [...(flags as string).matchAll(/--[\w-]+/g)].map(([flag]) => flag);
+    const offered = async (line: string): Promise<string[]> => {
+      const { stdout } = await runCommand(service.folder, ['completion', 'offer', `skein ${line}`]);
+      return [...stdout.matchAll(/^[^\t\n]+/gm)].map(([word]) => word);
+    };
+    const visit = async (name: string) => {
+      const words = await offered(`${name} `);
+      for (const word of words) if (!word.startsWith('-')) await visit(`${name} ${word}`);
+      const flags = await offered(`${name} -`);
       // A group of commands has no flags of its own.
-      if (own.join() === '--help' && name !== 'mcp') continue;
-      completed.add(name as string);
-      for (const flag of own.filter((one) => one !== '--json' && one !== '--help'))
-        completed.add(`${name} ${flag}`);
-    }
+      if (flags.join() === '--help' && name !== 'mcp') return;
+      completed.add(name);
+      for (const flag of flags) if (flag !== '--json' && flag !== '--help') completed.add(`${name} ${flag}`);
+    };
+    for (const name of await offered('')) await visit(name);
     assert.deepEqual([...used].sort(), [...completed].sort());
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { findProgram } from './machine.ts';
@@ -14,7 +14,7 @@ const csi = '\u001b[';
 const shells: Readonly<Record<string, string>> = {
   bash: `source "$SCRIPT"
     read -ra COMP_WORDS <<< "$LINE"; [[ $LINE == *' ' ]] && COMP_WORDS+=('')
-    COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); _skein
+    COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); COMP_LINE=$LINE; COMP_POINT=\${#LINE}; _skein skein
     printf '%s\\n' "\${COMPREPLY[@]}"`,
   // Outside an interactive shell there is no completion system, so its two functions print.
   zsh: `compdef() { :; }; _describe() { print -l -- "\${(@P)2}" | cut -d: -f1 | grep -e "^\${words[CURRENT]}"; }; _files() { ls; }
@@ -44,7 +44,8 @@ describe('Shell completion', () => {
       writeFileSync(script, stdout);
       const home = temporaryFolder();
       const complete = (line: string) => {
-        const env = { ...cleanEnvironment({ SCRIPT: script, LINE: line, HOME: home }) };
+        const env = cleanEnvironment({ SCRIPT: script, LINE: line, HOME: home });
+        env.PATH = `${dirname(launcher)}:${env.PATH}`;
         const outcome = spawnSync(shell, ['-c', program], { cwd: folder, env, encoding: 'utf8' });
         assert.equal(outcome.stderr, '', line);
         return outcome.stdout

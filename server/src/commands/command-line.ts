@@ -85,7 +85,7 @@ function addCommand<C extends CommandLine>(program: Command, heading: string, co
   });
 }
 
-function childNamed(parent: Command, name: string): Command | undefined {
+export function childNamed(parent: Command, name: string): Command | undefined {
   return parent.commands.find((one) => one.name() === name);
 }
 
@@ -108,7 +108,7 @@ function leavesOf(command: Command): Command[] {
 }
 
 /** `org create`: the name as it is typed after `skein`. */
-export function pathOf(command: Command): string {
+function pathOf(command: Command): string {
   return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
 }
 

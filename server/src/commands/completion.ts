@@ -1,148 +1,91 @@
 import type { Command } from 'commander';
 import type { CommandLine, ProcessCommand } from './command.ts';
-import { buildProgram, pathOf, type Sections } from './command-line.ts';
+import { buildProgram, childNamed, type Sections } from './command-line.ts';
 
 /**
- * What can follow the words on a command line. The key is a command (`org create`), a command and `-` for its options, or a
- * command and an option for its values (`org create --api`).
+ * A command for each shell, which prints a script, and the command that the scripts call when somebody presses the tab key.
+ * `loadSections` loads the commands that start with a word.
  */
-type Candidates = ReadonlyMap<string, readonly Candidate[]>;
+export function completionCommands(loadSections: (word?: string) => Promise<Sections<CommandLine>>) {
+  const scripts = Object.entries(shells).map(
+    ([shell, { script, installed }]): ProcessCommand => ({
+      name: `completion ${shell}`,
+      summary: `Print the completion script for ${shell}`,
+      examples: [installed],
+      async runProcess() {
+        process.stdout.write(script);
+        return 0;
+      },
+    }),
+  );
+  const offer: ProcessCommand = {
+    name: 'completion offer',
+    arguments: { '<LINE>': 'A command line up to the cursor, in quotes' },
+    summary: 'Print what can follow on a command line; the scripts call it',
+    examples: ['completion offer "skein org c"'],
+    async runProcess({ positionals: [line = ''] }) {
+      const words = line.split(/\s+/).slice(1);
+      const program = buildProgram(await loadSections(words[0]), async () => {});
+      for (const { word, description } of candidatesFor(program, words))
+        process.stdout.write(`${word}\t${description}\n`);
+      return 0;
+    },
+  };
+  return { commands: [...scripts, offer] };
+}
 
 interface Candidate {
   readonly word: string;
   readonly description: string;
 }
 
-/** Commands that print scripts with all names in them, so that pressing the tab key starts no process. */
-export function completionCommands(loadSections: () => Promise<Sections<CommandLine>>) {
-  const commands = Object.entries(shells).map(
-    ([shell, { script, installed }]): ProcessCommand => ({
-      name: `completion ${shell}`,
-      summary: `Print the completion script for ${shell}`,
-      examples: [installed],
-      async runProcess() {
-        const candidates = candidatesOf(buildProgram(await loadSections(), async () => {}));
-        process.stdout.write(script(candidates));
-        return 0;
-      },
-    }),
-  );
-  return { commands };
+/** The last word may be unfinished, or empty. The shell leaves out candidates that do not start with it. */
+function candidatesFor(program: Command, words: readonly string[]): readonly Candidate[] {
+  const [before, current = ''] = [words.slice(0, -1), words.at(-1)];
+  const command = before.reduce((parent, word) => childNamed(parent, word) ?? parent, program);
+  const options = command.createHelp().visibleOptions(command);
+  const valued = options.find(({ long, required }) => required && long === before.at(-1));
+  if (valued !== undefined) return (valued.argChoices ?? []).map((word) => ({ word, description: '' }));
+  const flags = options.map(({ long, description }) => ({ word: long as string, description }));
+  if (current.startsWith('-')) return flags;
+  if (command.commands.length > 0)
+    return command.commands.map((one) => ({ word: one.name(), description: one.summary() }));
+  // The shell completes names of files if nothing is offered.
+  return command.registeredArguments.some((one) => one.name() === 'FILE') ? [] : flags;
 }
 
-function candidatesOf(program: Command): Candidates {
-  const candidates = new Map<string, readonly Candidate[]>();
-  const visit = (command: Command) => {
-    const path = pathOf(command);
-    const options = command.createHelp().visibleOptions(command);
-    const flags = options.map(({ long, description }) => ({ word: long as string, description }));
-    const children = command.commands.map((one) => ({ word: one.name(), description: one.summary() }));
-    // A file name is completed by the shell unless a dash has been typed.
-    const takesFile = command.registeredArguments.some((one) => one.name() === 'FILE');
-    candidates.set(path, children.length > 0 ? children : takesFile ? [] : flags);
-    candidates.set(`${path} -`, flags);
-    for (const { long, argChoices, required } of options) {
-      const values = (argChoices ?? []).map((word) => ({ word, description: '' }));
-      if (required) candidates.set(`${path} ${long}`, values);
-    }
-    command.commands.forEach(visit);
-  };
-  visit(program);
-  return candidates;
-}
-
-/** For bash and zsh: `_skein_offer CURRENT PREVIOUS WORD…` prints one candidate per line. */
-function offer(candidates: Candidates, line: (candidate: Candidate) => string): string {
-  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const cases = [...candidates].map(([key, list]) => {
-    return `    ${quote(key)}) printf '%s\\n' ${list.map((one) => quote(line(one))).join(' ')} ;;`;
-  });
-  return `_skein_candidates() {
-  case "$1" in
-${cases.join('\n')}
-    *) return 1 ;;
-  esac
-}
-_skein_offer() {
-  local current="$1" previous="$2" key='' word
-  shift 2
-  for word in "$@"; do
-    if [[ $word != -* ]] && _skein_candidates "\${key:+$key }$word" >/dev/null; then key="\${key:+$key }$word"; fi
-  done
-  if [[ $previous == -* ]] && _skein_candidates "$key $previous"; then :
-  elif [[ $current == -* ]]; then _skein_candidates "$key -"
-  else _skein_candidates "$key"; fi
-}`;
-}
-
-function bash(candidates: Candidates): string {
-  return `${offer(candidates, ({ word }) => word)}
-_skein() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" candidates
-  candidates=$(_skein_offer "$current" "\${COMP_WORDS[COMP_CWORD-1]}" "\${COMP_WORDS[@]:1:COMP_CWORD-1}")
-  COMPREPLY=($(compgen -W "$candidates" -- "$current"))
+const bash = `_skein() {
+  local offered
+  offered=$("$1" completion offer "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null | cut -f1)
+  COMPREPLY=($(compgen -W "$offered" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _skein skein
 `;
-}
 
-function zsh(candidates: Candidates): string {
-  return `#compdef skein
-${offer(candidates, ({ word, description }) => `${word}:${description}`)}
+const zsh = `#compdef skein
 _skein() {
-  local found
-  found=$(_skein_offer "\${words[CURRENT]}" "\${words[CURRENT-1]}" "\${(@)words[2,CURRENT-1]}")
-  local -a candidates=("\${(@f)found}")
-  if [[ -n $found ]]; then _describe skein candidates; else _files; fi
+  local offered
+  offered=$("\${words[1]}" completion offer "\${(j: :)words[1,CURRENT]}" 2>/dev/null | tr '\\t' ':')
+  local -a candidates=("\${(@f)offered}")
+  if [[ -n $offered ]]; then _describe skein candidates; else _files; fi
 }
 compdef _skein skein
 # The first call, if zsh loads this file as the function.
 if [[ $funcstack[1] == _skein ]]; then _skein "$@"; fi
 `;
-}
 
-function fish(candidates: Candidates): string {
-  const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  const lines = [...candidates].map(([key, list]) => {
-    const words = list.map(({ word, description }) => quote(`${word}\t${description}`)).join(' ');
-    return `    case ${quote(key)}\n      printf '%s\\n' ${words}`;
-  });
-  return `function __skein_candidates
-  switch $argv[1]
-${lines.join('\n')}
-    case '*'
-      return 1
-  end
-end
-function __skein_complete
-  set -l current (commandline -ct)
-  set -l typed (commandline -opc)
-  set -l key ''
-  for word in $typed[2..-1]
-    set -l longer (string trim -- "$key $word")
-    if not string match -q -- '-*' $word; and __skein_candidates $longer >/dev/null
-      set key $longer
-    end
-  end
-  if string match -q -- '-*' $typed[-1]; and __skein_candidates "$key $typed[-1]"
-    return
-  end
-  if string match -q -- '-*' $current
-    __skein_candidates "$key -"
-    return
-  end
-  set -l found (__skein_candidates $key)
-  if test -n "$found"
-    printf '%s\\n' $found
+const fish = `function __skein_complete
+  set -l offered (skein completion offer (commandline -cp) 2>/dev/null)
+  if test -n "$offered"
+    printf '%s\\n' $offered
   else
-    __fish_complete_path $current
+    __fish_complete_path (commandline -ct)
   end
 end
 complete -c skein -f -a '(__skein_complete)'
 `;
-}
 
-const shells: Readonly<Record<string, { script: (candidates: Candidates) => string; installed: string }>> = {
+const shells: Readonly<Record<string, { readonly script: string; readonly installed: string }>> = {
   bash: { script: bash, installed: 'completion bash > ~/.local/share/bash-completion/completions/skein' },
   zsh: { script: zsh, installed: 'completion zsh > "$fpath[1]/_skein"' },
   fish: { script: fish, installed: 'completion fish > ~/.config/fish/completions/skein.fish' },
