@@ -16,7 +16,7 @@ import { text } from 'node:stream/consumers';
 import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../log.ts';
-import { buildBeside, buildServedFiles, threadsOf } from './web-build.ts';
+import { buildBeside, buildServedFiles } from './web-build.ts';
 
 /** Starts a build while only two file descriptors are left, which are too few to start a process. */
 const program = `
@@ -30,7 +30,7 @@ try {
 } catch {
   for (const descriptor of opened.slice(0, 2)) closeSync(descriptor);
 }
-await buildBeside(log, process.argv[1], 'the console', new AbortController().signal).ended;
+await buildBeside(log, process.argv[1], 'the console', new AbortController().signal);
 for (const descriptor of opened.slice(2)) closeSync(descriptor);
 process.stdout.write(warnings.join());
 `;
@@ -91,7 +91,7 @@ describe('A build of the console', () => {
     );
     const warned: { code: number; output: string }[] = [];
     const log = { info() {}, warn: (details: (typeof warned)[0]) => warned.push(details) };
-    await buildBeside(log as unknown as Log, talkative, 'the console', new AbortController().signal).ended;
+    await buildBeside(log as unknown as Log, talkative, 'the console', new AbortController().signal);
     const [{ code, output }] = warned as [(typeof warned)[0]];
     assert.deepEqual([warned.length, code, output.length], [1, 1, 2000]);
     assert.match(output, /^\.+Cannot find vite$/);
@@ -114,7 +114,7 @@ describe('A build of the console', () => {
     });
     const warn = test.mock.fn();
     const log = { info() {}, warn } as unknown as Log;
-    await buildBeside(log, broken, 'the console', new AbortController().signal).ended;
+    await buildBeside(log, broken, 'the console', new AbortController().signal);
     assert.deepEqual(warn.mock.calls[0]?.arguments[0], { code: 1, output: '' });
   });
 
@@ -127,7 +127,7 @@ describe('A build of the console', () => {
       import { buildBeside } from ${JSON.stringify(join(import.meta.dirname, 'web-build.ts'))};
       process.on('SIGINT', () => {});
       const log = { info: console.log, warn: (_details, message) => console.log(message) };
-      await buildBeside(log, process.argv[1], 'the console', new AbortController().signal).ended;`;
+      await buildBeside(log, process.argv[1], 'the console', new AbortController().signal);`;
     const words = ['--input-type=module', '--eval', script, interrupted];
     const service = childProcess.spawn(process.execPath, words, {
       detached: true,
@@ -149,7 +149,7 @@ describe('A build of the console', () => {
     const pids = (name: string) => readFileSync(join(shared, name), 'utf8').split(' ').slice(1).map(Number);
     const [info, warn] = [test.mock.fn(), test.mock.fn()];
     const log = { info, warn } as unknown as Log;
-    const ended = [1, 2, 3].map(() => buildBeside(log, shared, 'the console', stop.signal).ended);
+    const ended = [1, 2, 3].map(() => buildBeside(log, shared, 'the console', stop.signal));
     await until(() => pids('started').length === 3 && pids('builds').length > 0);
     const [first, ...others] = pids('builds');
     assert.deepEqual(others, []);
@@ -180,7 +180,7 @@ describe('A build of the console', () => {
     assert.ok(existsSync(join(left, `dist.${builds()[0]}`)));
     service.kill('SIGKILL');
     const log = { info() {}, warn() {} } as unknown as Log;
-    const { ended } = buildBeside(log, left, 'the console', new AbortController().signal);
+    const ended = buildBeside(log, left, 'the console', new AbortController().signal);
     // The lock is free once the first one has ended.
     await until(() => builds().length > 1);
     mayEnd();
@@ -191,22 +191,28 @@ describe('A build of the console', () => {
     );
   });
 
-  it('has a low priority only while there is a console to serve', async (test) => {
+  it('has a low priority unless the start of the service waits for it', async (test) => {
     const root = mkdtempSync(join(tmpdir(), 'skein-build-'));
     test.after(() => rmSync(root, { recursive: true }));
     const console = join(root, 'console');
     mkdirSync(console);
     writeFileSync(join(console, 'build.ts'), slowBuild);
     const log = { info() {}, warn() {} } as unknown as Log;
-    const { consoleReady, stop } = buildServedFiles(log, root);
     const pidFile = join(console, 'pid');
-    await until(() => existsSync(pidFile));
-    const build = Number(readFileSync(pidFile, 'utf8'));
-    const priorities = () => new Set(threadsOf(build).map((thread) => getPriority(thread)));
-    assert.deepEqual(priorities(), new Set([getPriority()]));
+    const priority = async () => {
+      await until(() => existsSync(pidFile));
+      return getPriority(Number(readFileSync(pidFile, 'utf8')));
+    };
+    const first = buildServedFiles(log, root);
+    assert.equal(await priority(), getPriority());
     writeFileSync(join(console, 'may-write'), '');
-    await consoleReady;
-    assert.deepEqual(priorities(), new Set([constants.priority.PRIORITY_LOW]));
-    await stop();
+    await first.consoleReady;
+    await first.stop();
+    rmSync(pidFile);
+    const next = buildServedFiles(log, root);
+    assert.equal(next.consoleReady, undefined);
+    next.checkSources();
+    assert.equal(await priority(), constants.priority.PRIORITY_LOW);
+    await next.stop();
   });
 });

@@ -1,20 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 
 const lookEveryMs = 100;
-
-interface Build {
-  readonly ended: Promise<void>;
-  /** Lets requests come first. */
-  lowerPriority(): void;
-}
-
-const noBuild: Build = { ended: Promise.resolve(), lowerPriority() {} };
 
 /**
  * Builds the console at once if it is missing. Once the service is ready, builds it and then the documentation if they are
@@ -24,19 +15,14 @@ export function buildServedFiles(log: Log, root = join(import.meta.dirname, '../
   const page = join(root, 'console/dist/index.html');
   const ready = Promise.withResolvers<void>();
   const stopping = new AbortController();
-  const build = (folder: string, name: string) => buildBeside(log, join(root, folder), name, stopping.signal);
-  const update = (folder: string, name: string) => {
-    const { lowerPriority, ended } = build(folder, name);
-    lowerPriority();
-    return ended;
-  };
-  // The start of the service waits for a missing console: on a busy machine, a low priority would delay it by minutes.
-  const first = existsSync(page) ? undefined : build('console', 'the console');
-  const consoleBuilt = first?.ended ?? ready.promise.then(() => update('console', 'the console'));
-  const ended = consoleBuilt.then(() => update('site', 'the documentation'));
+  const build = (folder: string, name: string, isAwaited = false) =>
+    buildBeside(log, join(root, folder), name, stopping.signal, isAwaited);
+  const first = existsSync(page) ? undefined : build('console', 'the console', true);
+  const consoleBuilt = first ?? ready.promise.then(() => build('console', 'the console'));
+  const ended = consoleBuilt.then(() => build('site', 'the documentation'));
   return {
     /** Resolves as soon as there is a web application to serve, even an outdated one, or its build has failed. */
-    consoleReady: untilServed(log, page, first),
+    consoleReady: first && untilServed(page, first),
     /** To be called once the service is ready: looks for newer sources, which takes 17 ms of the event loop. */
     checkSources: ready.resolve,
     /** Stops a running build and leaves the existing files. */
@@ -47,40 +33,42 @@ export function buildServedFiles(log: Log, root = join(import.meta.dirname, '../
   };
 }
 
-async function untilServed(log: Log, page: string, build = noBuild): Promise<void> {
-  if (build === noBuild) return;
-  log.info('building the console; this can take half a minute at the first start');
-  const ended = build.ended.then(() => true);
+/** A build still compresses the files that it has put in place. */
+async function untilServed(page: string, build: Promise<void>): Promise<void> {
+  const ended = build.then(() => true);
   while (!existsSync(page)) if (await Promise.race([ended, pause(lookEveryMs, false)])) return;
-  // It still compresses the files.
-  build.lowerPriority();
 }
 
-/** A failed build does not stop the service. */
-export function buildBeside(log: Log, folder: string, name: string, stop: AbortSignal): Build {
-  const failed = (error: unknown) => log.warn({ err: error }, `${name} could not be built`);
+/**
+ * A failed build does not stop the service. It has the lowest priority, so that requests come first, unless the start of the
+ * service waits for it: on a busy machine, that would take minutes.
+ */
+export async function buildBeside(
+  log: Log,
+  folder: string,
+  name: string,
+  stop: AbortSignal,
+  isAwaited = false,
+): Promise<void> {
   const buildFile = join(folder, 'build.ts');
-  const dist = join(folder, 'dist');
   try {
-    if (stop.aborted || !existsSync(buildFile) || !isOutdated(folder, dist)) return noBuild;
-    const build = spawn(process.execPath, [buildFile], {
+    if (stop.aborted || !existsSync(buildFile) || !isOutdated(folder)) return;
+    if (isAwaited) log.info(`building ${name}; this can take half a minute at the first start`);
+    const [program, ...words] = [...(isAwaited ? [] : ['nice', '-n', '19']), process.execPath, buildFile];
+    const build = spawn(program!, words, {
       cwd: folder,
       // The build ends when the channel closes: build-once.ts.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // In a group of its own: Ctrl-C stops the service, which then stops the build.
       detached: true,
     });
-    const exited = outcomeOf(build);
     stop.addEventListener('abort', () => build.kill());
-    const ended = exited.then(({ code, output }) => {
-      if (stop.aborted) return;
-      if (code === 0) log.info(`${name} is built`);
-      else log.warn({ code, output }, `${name} could not be built: npm ci, then npm run build`);
-    });
-    return { ended: ended.catch(failed), lowerPriority: () => lowerPriority(build) };
+    const { code, output } = await outcomeOf(build);
+    if (stop.aborted) return;
+    if (code === 0) log.info(`${name} is built`);
+    else log.warn({ code, output }, `${name} could not be built: npm ci, then npm run build`);
   } catch (error) {
-    failed(error);
-    return noBuild;
+    log.warn({ err: error }, `${name} could not be built`);
   }
 }
 
@@ -99,21 +87,8 @@ async function outcomeOf(build: ChildProcess): Promise<{ code: number | null; ou
   return { code, output };
 }
 
-function lowerPriority({ pid }: ChildProcess): void {
-  try {
-    for (const thread of threadsOf(pid!)) setPriority(thread, constants.priority.PRIORITY_LOW);
-  } catch {
-    // The build has already ended or did not start, or the system has no priorities.
-  }
-}
-
-/** On Linux each thread has its own priority. Elsewhere the process has one. */
-export function threadsOf(pid: number): number[] {
-  return process.platform === 'linux' ? readdirSync(`/proc/${pid}/task`).map(Number) : [pid];
-}
-
-function isOutdated(folder: string, dist: string): boolean {
-  const built = statSync(join(dist, '.built-from'), { throwIfNoEntry: false });
+function isOutdated(folder: string): boolean {
+  const built = statSync(join(folder, 'dist/.built-from'), { throwIfNoEntry: false });
   if (built === undefined) return true;
   const patterns: string[] = JSON.parse(readFileSync(join(folder, 'sources.json'), 'utf8'));
   return globSync(patterns, { cwd: folder }).some((file) => {
