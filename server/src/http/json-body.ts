@@ -22,10 +22,10 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     if (encoding.toLowerCase() !== 'identity') return done(invalid('Content-Encoding: is not supported.'));
     if (!isJson(contentType)) return done(invalid('Content-Type: must be application/json, in UTF-8.'));
     const text = body.toString();
-    const fault = jsonFault(text) ?? (isUtf8(body) ? undefined : invalidUtf8(text));
+    const fault = jsonFault(text);
     if (fault !== undefined) return done(fault);
     void parseSafely(request, text, (cause, value) => {
-      if (cause === null) return done(null, value);
+      if (cause === null) return done(isUtf8(body) ? null : invalidUtf8(value), value);
       done(invalid('body: is not valid JSON, or has a key such as __proto__.', { cause }));
     });
   };
@@ -54,30 +54,18 @@ export function shownKey(key: string): string {
   return key.slice(0, shownKeyLengthMax).toWellFormed();
 }
 
-/** Names the fields that decoding would change. */
-function invalidUtf8(text: string): ServiceError {
-  const fields = damagedFields(text).slice(0, shownKeysMax).map(shownKey);
+/** Names the first field that decoding has changed. */
+function invalidUtf8(value: unknown): ServiceError {
   const logMessage = 'body: is not valid UTF-8.';
-  if (fields.length === 0) return invalid(logMessage);
-  return invalid(`${fields.join(', ')}: is not valid UTF-8.`, { logMessage });
-}
-
-function damagedFields(text: string): string[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return [];
-    return Object.entries(value)
-      .filter(([, field]) => typeof field === 'string' && field.includes('\uFFFD'))
-      .map(([name]) => name);
-  } catch {
-    return [];
-  }
+  const isDamaged = (field: unknown) => typeof field === 'string' && field.includes('\uFFFD');
+  const fields = value instanceof Object ? Object.entries(value) : [];
+  const [name] = fields.find(([, field]) => isDamaged(field)) ?? [];
+  return invalid(name === undefined ? logMessage : `${shownKey(name)}: is not valid UTF-8.`, { logMessage });
 }
 
 const depthMax = limits.bodyDepthMax.default;
 const keysMax = limits.bodyKeysMax.default;
 const shownKeyLengthMax = 64;
-const shownKeysMax = 3;
 
 /** Marks an object that has no keys yet. Creating a set for each would cost more than the rest of the scan. */
 const noKeys = new Set<string>();
