@@ -59,11 +59,11 @@ export class AttemptLimit {
 }
 
 interface FailedSignIn {
+  readonly email: string;
   count: number;
   /** Counted up to a bound: the log says "at least". */
   readonly places: Set<string>;
   traceId: string;
-  notedAt: number | undefined;
 }
 
 /** At most one note per person in this interval, even during a flood of failures. */
@@ -76,46 +76,36 @@ const placesMax = 100;
  * They are written outside of requests, so that timing does not reveal which addresses exist.
  */
 export class FailedSignIns {
-  readonly #now: () => number;
+  readonly #notes: AttemptLimit;
   readonly #failures = new Map<string, FailedSignIn>();
 
   constructor(now: () => number) {
-    this.#now = now;
+    this.#notes = new AttemptLimit(now, 1, noteEveryMs);
   }
 
   count(email: string, place: string, traceId: string): void {
-    let failures = this.#failures.get(email);
-    if (failures === undefined) {
-      failures = { count: 0, places: new Set(), traceId, notedAt: undefined };
-      setBounded(this.#failures, email, failures, peopleMax);
-    }
-    failures.count += 1;
-    failures.traceId = traceId;
-    if (failures.places.size < placesMax) failures.places.add(place);
+    const failed = this.#failures.get(email) ?? { email, count: 0, places: new Set(), traceId };
+    failed.count += 1;
+    failed.traceId = traceId;
+    if (failed.places.size < placesMax) failed.places.add(place);
+    setBounded(this.#failures, email, failed, peopleMax);
   }
 
-  /** The counts that are due, or all. They count as noted: pass those that could not be written to `giveBack`. */
-  take(all = false): { email: string; count: number; places: number; traceId: string }[] {
-    const now = this.#now();
-    const due = [];
-    for (const [email, failures] of this.#failures) {
-      const { count, places, traceId, notedAt } = failures;
-      // A clock that was set back must not delay the note.
-      const isDue = all || notedAt === undefined || now < notedAt || now - notedAt >= noteEveryMs;
-      if (!isDue) continue;
-      if (count === 0) this.#failures.delete(email);
-      else {
-        due.push({ email, count, places: places.size, traceId });
-        Object.assign(failures, { count: 0, notedAt: now });
-        places.clear();
-      }
-    }
-    return due;
-  }
-
-  giveBack(email: string, count: number): void {
-    const failures = this.#failures.get(email);
-    if (failures !== undefined)
-      Object.assign(failures, { count: failures.count + count, notedAt: undefined });
+  /** Removes the counts that are due, or all. Call `giveBack` for one that could not be written. */
+  take(all = false) {
+    const due = [...this.#failures.values()].filter(
+      ({ email }) => all || this.#notes.waitSeconds(email) === 0,
+    );
+    return due.map((failed) => {
+      const { email, count, places, traceId } = failed;
+      this.#failures.delete(email);
+      const takeBack = this.#notes.count(email);
+      const giveBack = () => {
+        takeBack();
+        failed.count += this.#failures.get(email)?.count ?? 0;
+        setBounded(this.#failures, email, failed, peopleMax);
+      };
+      return { email, count, places: places.size, traceId, giveBack };
+    });
   }
 }

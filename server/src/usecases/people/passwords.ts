@@ -139,7 +139,7 @@ export async function noteFailedSignIns(
   all = false,
 ): Promise<void> {
   const { store, failedSignIns } = context;
-  for (const { email, count, places, traceId } of failedSignIns.take(all)) {
+  for (const { email, count, places, traceId, giveBack } of failedSignIns.take(all)) {
     try {
       const person = await store.findPerson(email);
       if (person === undefined) continue;
@@ -150,7 +150,7 @@ export async function noteFailedSignIns(
       const { entered } = await store.listMemberships(userId, { proof: 'sso' });
       for (const { organizationId } of entered) await store.writeAudit(organizationId, note);
     } catch (error) {
-      failedSignIns.giveBack(email, count);
+      giveBack();
       throw error;
     }
   }
