@@ -20,7 +20,7 @@ import {
   listMembers,
   removeMember,
 } from '../../usecases/people/members.ts';
-import { modelTests } from '../../usecases/replies/model-trial.ts';
+import { testModel } from '../../usecases/replies/replies.ts';
 import type { Piece } from '../long-responses.ts';
 import { present, Type, text, textFormat } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute, type MemberCall } from './route.ts';
@@ -29,7 +29,6 @@ import { uploadReceiver } from './uploads.ts';
 
 export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   const { limits, model } = options;
-  const testModel = modelTests(model);
   return [
     ...memberRoutes(),
     ...documentRoutes(options),
@@ -50,7 +49,7 @@ export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRou
     }),
     defineConsoleRoute('POST /model/test', 'admin', {
       response: schemas.modelTestSchema,
-      handle: async (call) => ({ result: await testModel(call) }),
+      handle: async (call) => ({ result: await testModel(call, model) }),
     }),
   ];
 }

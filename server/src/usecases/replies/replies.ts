@@ -3,12 +3,14 @@ import { invalid, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
 import { changeRefused } from '../../domain/principal.ts';
+import { type ConfiguredModel, type ModelTrial, trialQuestion } from '../../domain/reply.ts';
 import { counted } from '../../domain/text.ts';
 import type { NewRating, Rating, ReplyName } from '../../storage/store.ts';
 import type { PersonCall, PrincipalCall } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
 import type { UserChange } from '../organization/audit-log.ts';
 import { findOwnThread } from '../threads/get-thread.ts';
+import { limitPrompts } from './limit-prompts.ts';
 import { reportEnded } from './tend-replies.ts';
 
 /**
@@ -122,4 +124,16 @@ export async function waitForReply(call: PrincipalCall, reply: ReplyName, until:
     unwatch();
     telemetry.readsWaiting(-1);
   });
+}
+
+const testMsMax = 30_000;
+const answerLengthMax = 500;
+
+/** Asks the model a fixed question, which counts as a prompt. Null without a provider. */
+export async function testModel(call: PersonCall, model: ConfiguredModel): Promise<ModelTrial | null> {
+  if (model.provider === null) return null;
+  await limitPrompts(call);
+  const trial = await model.test(trialQuestion, testMsMax);
+  if (trial?.ok !== true) return trial ?? null;
+  return { ...trial, answer: trial.answer.slice(0, answerLengthMax).toWellFormed() };
 }
