@@ -12,8 +12,8 @@ const clockHint = "this machine's clock differs from the provider's by more than
 
 /**
  * An OpenID provider: authorization code with PKCE, state and nonce (OpenID Connect Core §3.1, RFC 7636). It is
- * discovered on first use, and again after every failure: a provider that is down affects nothing else, and its endpoints
- * and keys may change.
+ * discovered on first use, and again after every failure and every sign-in: a provider that is down affects nothing else,
+ * and its endpoints and keys may change.
  */
 export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
   let discovered: Promise<{ openId: OpenId; configuration: Configuration }> | undefined;
@@ -46,7 +46,10 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
     },
 
     async finish(callback, { state, nonce, codeVerifier }) {
-      const { openId, configuration } = await provider();
+      const found = provider();
+      // The library keeps the keys for at least a minute. Errors say nothing about them, and anybody can cause one.
+      if (!new URL(callback).searchParams.has('error')) discovered = undefined;
+      const { openId, configuration } = await found;
       try {
         const tokens = await openId.authorizationCodeGrant(configuration, new URL(callback), {
           expectedState: state,
@@ -67,8 +70,6 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
           emailVerified: profile.email_verified === true,
         };
       } catch (error) {
-        // The provider may have changed its keys. Errors that it reports say nothing about them, and anybody can cause one.
-        if (!isReported(error)) discovered = undefined;
         throw new SignInError(faultOf(error), reasonOf(error));
       }
     },
@@ -111,12 +112,6 @@ const boundedFetch: CustomFetch = async (url, init) => {
   });
   return new Response(response.body?.pipeThrough(limit) ?? null, response);
 };
-
-function isReported(error: unknown): boolean {
-  return /^OAUTH_(AUTHORIZATION_RESPONSE|RESPONSE_BODY)_ERROR$/.test(
-    String((error as { code?: unknown }).code),
-  );
-}
 
 function faultOf(error: unknown): SignInProblem {
   const { error: errorCode, cause, code, name } = error as Record<string, unknown>;
