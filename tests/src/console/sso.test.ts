@@ -107,6 +107,13 @@ describe('Single sign-on', () => {
     assertRefused(await browser.get('/session'), 'UNAUTHORIZED');
   });
 
+  it('rejects a subject that no provider may send', async () => {
+    for (const subject of ['a\0b', 'ä', 'x'.repeat(256), 'x'.repeat(3000)]) {
+      provider.account = { ...ada, subject };
+      assert.equal(await goThrough(newBrowser()), problem('failed'), subject);
+    }
+  });
+
   it('rejects a response with a different state, and one that another browser requested', async () => {
     provider.account = ada;
     const changed = (url: URL) => {

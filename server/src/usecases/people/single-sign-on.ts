@@ -12,6 +12,8 @@ import { type StartedSession, startSession } from './sessions.ts';
 
 export const ssoTimeoutMs = 10 * 60 * 1000;
 const sealedFor = 'single sign-on';
+/** OpenID Connect Core §2. The stores could not tell some longer ones, or other characters, apart. */
+const subjectForm = /^[\x20-\x7e]{1,255}$/;
 
 interface StartedSignIn {
   readonly checks: SignInChecks;
@@ -51,6 +53,8 @@ async function startFor(
   { issuer, subject, email, emailVerified }: Identity,
 ): Promise<StartedSession> {
   const { context, traceId } = call;
+  if (!subjectForm.test(subject))
+    throw new SignInError('failed', 'the subject is not 1 to 255 ASCII characters');
   const address = normalizeEmail(email ?? '');
   if (address === undefined || !emailVerified) throw new SignInError('unverified', 'no verified address');
   const note = { id: context.ids.event(), traceId, action: 'password.voided', detail: {} } as const;
