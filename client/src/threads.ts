@@ -12,6 +12,9 @@ import type {
   ThreadWithMessages,
 } from './types.ts';
 
+/** No service holds its response longer. */
+const waitSecondsMax = 25;
+
 export interface CreateOptions extends CallOptions {
   /** Generated for each call by default. Within 24 hours, the same key and body do not create a second thread. */
   readonly idempotencyKey?: string | undefined;
@@ -154,7 +157,7 @@ export class Threads {
   #read(id: string, options: GetOptions & { etag?: string | undefined }): Promise<Answer> {
     const { waitSeconds = 0, etag } = options;
     // RFC 7240 allows only whole seconds; services ignore anything else.
-    const seconds = waitSeconds > 0 ? Math.ceil(waitSeconds) : 0;
+    const seconds = waitSeconds > 0 ? Math.min(Math.ceil(waitSeconds), waitSecondsMax) : 0;
     const prefer = seconds > 0 ? `wait=${seconds}` : undefined;
     const headers = { prefer, 'if-none-match': etag };
     return this.#transport.request(

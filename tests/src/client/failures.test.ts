@@ -240,6 +240,8 @@ describe('A call that fails', () => {
     const tooLong = await listOver([limited('31')], { maxRetryDelayMs: 30_000 });
     assert.ok(tooLong.outcome instanceof client.RateLimitedError);
     assert.deepEqual([tooLong.outcome.retryAfterSeconds, tooLong.tries], [31, 1]);
+    const absurd = await listOver([limited('9'.repeat(400))], { maxRetryDelayMs: 30_000 });
+    assert.deepEqual([absurd.outcome.retryAfterSeconds, absurd.tries], [Number.MAX_SAFE_INTEGER, 1]);
     const tooLate = await listOver([limited('10')], { maxRetryDelayMs: 30_000, timeoutMs: 5_000 });
     assert.equal(tooLate.outcome.retryAfterSeconds, 10, 'the refusal is reported, not a timeout');
     assert.equal(tooLate.tries, 1);

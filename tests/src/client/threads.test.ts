@@ -80,10 +80,11 @@ describe("The client's threads", () => {
     assert.equal((await there.get(thread.id)).status.state, 'in_progress');
     assert.equal((await there.get(thread.id, { waitSeconds: 20 })).status.state, 'idle');
     await there.get(thread.id, { waitSeconds: 0.5 });
-    for (const waitSeconds of [-100, Number.NaN]) await there.get(thread.id, { waitSeconds });
+    for (const waitSeconds of [-100, Number.NaN, 1e9, Number.POSITIVE_INFINITY])
+      await there.get(thread.id, { waitSeconds });
     assert.deepEqual(
       proxy.requestsTo(address).map(({ headers }) => headers.prefer),
-      [undefined, 'wait=20', 'wait=1', undefined, undefined],
+      [undefined, 'wait=20', 'wait=1', undefined, undefined, 'wait=25', 'wait=25'],
       'and by whole seconds, for it knows no others',
     );
   });
