@@ -143,7 +143,13 @@ export class MessagesEncoder implements AnswerEncoder {
       stop_sequence: null,
       usage: { input_tokens: 1, output_tokens: 1 },
     };
-    return [named({ type: 'message_start', message }), named({ type: 'ping' })];
+    return [
+      named({ type: 'message_start', message }),
+      named({ type: 'ping' }),
+      // Clients have to ignore types that they do not know.
+      named({ type: 'event_of_a_later_version' }),
+      ...this.#block({ type: 'block_of_a_later_version' }, [{ type: 'delta_of_a_later_version' }]),
+    ];
   }
 
   reasoning(deltas: readonly string[]): string[] {

@@ -40,6 +40,17 @@ export function modelErrorOf(error: unknown): ModelError {
   return new ModelError(`The model failed (${name}).`, { transient: false });
 }
 
+/**
+ * Whether the SDK failed at an event, block or delta of a type that it does not know. Anthropic may add types, and clients
+ * have to ignore those that they do not know.
+ */
+export function isOfUnknownType(error: unknown): boolean {
+  const [{ value, cause } = {}] = chainOf(error);
+  if (!isObject(value) || typeof value.type !== 'string' || !isObject(cause)) return false;
+  const issues = Array.isArray(cause.issues) ? cause.issues : [];
+  return issues.length > 0 && issues.every(({ discriminator }) => discriminator === 'type');
+}
+
 /** `Retry-After`, in seconds or as a date (RFC 9110 §10.2.3), or the more exact `retry-after-ms` of some providers. */
 export function retryAfterMsOf(headers: Headers, now: number): number | undefined {
   const exact = headers.get('retry-after-ms') ?? '';
