@@ -174,4 +174,16 @@ describe('skein mcp', () => {
     for (const line of stdout.trimEnd().split('\n').filter(Boolean))
       assert.equal(JSON.parse(line).jsonrpc, '2.0');
   });
+
+  it('says why it ends if the agent sends a line that is too long', async () => {
+    const child = spawn(launcher, ['mcp'], { env: cleanEnvironment(environment), cwd: temporaryFolder() });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      stderr += chunk;
+    });
+    child.stdin.on('error', () => {}).write('x'.repeat(11_000_000));
+    const [exitCode] = await once(child, 'close');
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /^skein mcp: .*maximum size of 10485760 bytes\n$/);
+  });
 });

@@ -20,14 +20,17 @@ const mcp: ProcessCommand = {
       import('@modelcontextprotocol/server/stdio'),
       import('zod'),
     ]);
-    serveStdio(() => {
+    const serve = () => {
       const server = new sdk.McpServer({ name: 'skein', version: packageVersion() }, { instructions });
       addTools(server, z);
       return server;
-    });
+    };
+    // Agents keep what is written to standard error in their logs.
+    serveStdio(serve, { onerror: ({ message }) => process.stderr.write(`skein mcp: ${message}\n`) });
     // The agent has gone, so nobody reads the result of a call in progress.
     process.stdin.once('end', () => process.exit(0));
-    return 0;
+    // It ends by itself only after an error: the agent has sent a line that is too long.
+    return 1;
   },
 };
 
