@@ -24,7 +24,7 @@ describe('A connection that breaks between two statements of a transaction', () 
   let database: Database;
   before(async () => {
     testDatabase = await openTestDatabase();
-    database = await Database.open(new Servers(testDatabase.url), new StoreTime(clock), poolSettings);
+    database = new Database(new Servers(testDatabase.url), new StoreTime(clock), poolSettings);
   });
   after(async () => {
     await database?.close();
@@ -95,7 +95,7 @@ describe('A server that grants fewer connections than the pool may open', () => 
 
   async function assertAnswersAll(test: TestContext, url: string) {
     const refused = countRefused(test);
-    const database = await Database.open(new Servers(url), new StoreTime(clock), poolSettings);
+    const database = new Database(new Servers(url), new StoreTime(clock), poolSettings);
     try {
       const calls = Array.from({ length: 40 }, (_, place) =>
         place % 2 === 0 ? database.run(ownBackend) : database.transaction((run) => run(ownBackend)),

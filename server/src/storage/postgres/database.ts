@@ -19,8 +19,7 @@ import type { Transactions, Work } from '../sql/work.ts';
 import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
 import { Batcher } from './batcher.ts';
-import { migrate } from './migrate.ts';
-import { applicationName, connectMs, type Servers, tooManyConnections } from './servers.ts';
+import { applicationName, connectMs, type Servers, statementMs, tooManyConnections } from './servers.ts';
 import { now, type StoreTime } from './store-time.ts';
 
 export { askedValues, askedWith };
@@ -36,8 +35,6 @@ export interface PoolSettings {
   readonly cacheBytes?: number;
 }
 
-const statementMs = 30_000;
-const timeouts = { statement_timeout: statementMs };
 /** A node that freezes loses the locks that it holds. Not a parameter of the connection, because a pooler drops it. */
 const begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'";
 const beginUnsynced = `${begin}; SET LOCAL synchronous_commit = off`;
@@ -143,12 +140,7 @@ export class Database implements Transactions {
   readonly time: StoreTime;
   readonly health: WriteHealth;
 
-  static async open(servers: Servers, time: StoreTime, settings: PoolSettings): Promise<Database> {
-    await migrate(servers, timeouts, settings.mustExist ?? false);
-    return new Database(servers, time, settings);
-  }
-
-  private constructor(servers: Servers, time: StoreTime, { connectionsMax, watch }: PoolSettings) {
+  constructor(servers: Servers, time: StoreTime, { connectionsMax, watch }: PoolSettings) {
     this.time = time;
     this.health = new WriteHealth(watch);
     this.#connectionsMax = connectionsMax;
@@ -157,7 +149,7 @@ export class Database implements Transactions {
       max: connectionsMax,
       connectionTimeoutMillis: connectMs,
       idleTimeoutMillis: idleMs,
-      ...timeouts,
+      statement_timeout: statementMs,
       // A server that has vanished sends no error: wait for it only a little longer than for one that is there.
       query_timeout: statementMs + 5_000,
       keepAlive: true,

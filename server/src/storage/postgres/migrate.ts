@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
 import { noStoreFault, otherProgramFault, readMigrations, storeMark } from '../migrations.ts';
-import { applicationName, type Servers } from './servers.ts';
+import { applicationName, type Servers, statementMs } from './servers.ts';
 
 /** Arbitrary, but no other program on this database may use the same number. */
 const migrationLock = 7_305_301;
@@ -13,17 +13,13 @@ const probe = { name: 'skein-pooler-probe', text: 'SELECT pg_backend_pid() AS pi
 const statementErrors = new Set(['26000', '42P05']);
 
 /** Uses a separate connection without timeouts: a node waits for as long as another one migrates. */
-export async function migrate(
-  servers: Servers,
-  timeouts: pg.ClientConfig,
-  mustExist: boolean,
-): Promise<void> {
+export async function migrate(servers: Servers, mustExist = false): Promise<void> {
   const connect = (config?: pg.ClientConfig) =>
     servers.connect({ application_name: applicationName, ...config });
   const client = await connect();
   try {
     await rejectUnfitSettings(client);
-    await rejectUnfitPooler(client, () => connect(timeouts));
+    await rejectUnfitPooler(client, () => connect({ statement_timeout: statementMs }));
     await bringUpToDate(client, { mustExist });
     if (await isUnfinished(client)) throw new Error(unfinishedCopyFault);
   } finally {

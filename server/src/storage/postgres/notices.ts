@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { statement } from '../sql/sql.ts';
 import type { Notices, ReplyNotice } from '../store.ts';
 import type { Database } from './database.ts';
-import { applicationName, connectMs, type Servers } from './servers.ts';
+import { applicationName, type Servers } from './servers.ts';
 
 const channel = 'skein_replies';
 /** A notification holds 8,000 bytes; the ids of a reply take about 110. */
@@ -17,20 +17,17 @@ const notify = statement('notify')`SELECT pg_notify(:channel, :payload)`;
 /** A notice is a hint: without a listening connection, or behind a pooler that drops notices, nodes poll. */
 export function postgresNotices({ run }: Database, servers: Servers): Notices & { close(): Promise<void> } {
   const from = randomUUID();
-  let connection: pg.Client | undefined;
+  let connecting: Promise<pg.Client> | undefined;
   let closed = false;
 
   /** Resolves or rejects when the connection ends. */
   async function listenOnce(listener: (notice: ReplyNotice) => void): Promise<void> {
-    const client = new pg.Client({
-      connectionString: await servers.primary(),
+    connecting = servers.connect({
       application_name: `${applicationName} notices`,
-      connectionTimeoutMillis: connectMs,
-      keepAlive: true,
       // Detects a vanished peer within minutes; the system's default is two hours.
       keepAliveInitialDelayMillis: 10_000,
     });
-    if (closed) return;
+    const client = await connecting;
     const gone = new Promise<void>((resolve) => {
       client.once('end', resolve);
       client.on('error', () => resolve());
@@ -39,9 +36,7 @@ export function postgresNotices({ run }: Database, servers: Servers): Notices & 
       const notice = readNotification(payload, from);
       if (notice !== undefined) listener(notice);
     });
-    connection = client;
     try {
-      await client.connect();
       await client.query(`LISTEN ${channel}`);
       await gone;
     } finally {
@@ -68,7 +63,7 @@ export function postgresNotices({ run }: Database, servers: Servers): Notices & 
 
     async close() {
       closed = true;
-      await connection?.end().catch(() => {});
+      await connecting?.then((client) => client.end()).catch(() => {});
     },
   };
 }

@@ -10,6 +10,7 @@ import type { Diagnosis, Store } from '../store.ts';
 import { postgresAdmissions } from './admissions.ts';
 import { Database, type PoolSettings } from './database.ts';
 import { postgresDocuments } from './documents.ts';
+import { migrate } from './migrate.ts';
 import { postgresNotices } from './notices.ts';
 import { postgresReplies } from './replies.ts';
 import { Servers } from './servers.ts';
@@ -43,7 +44,8 @@ export async function openPostgresStore(
 ): Promise<Store> {
   const time = new StoreTime(clock);
   const servers = new Servers(url);
-  const database = await Database.open(servers, time, settings);
+  await migrate(servers, settings.mustExist);
+  const database = new Database(servers, time, settings);
   await database.assertWritable();
   const { run } = database;
   const beforeMs = time.steady();

@@ -302,7 +302,7 @@ describe('The statements of the PostgreSQL store', () => {
   it('plans listings once, whatever their limits', async () => {
     const time = new StoreTime({ steady: () => performance.now() });
     const servers = new Servers(database.url);
-    const one = await Database.open(servers, time, { ...poolSettings, connectionsMax: 1 });
+    const one = new Database(servers, time, { ...poolSettings, connectionsMax: 1 });
     const walks = postgresWalks(one, new KeptObjects(0));
     for (let round = 0; round < 10; round += 1) {
       for (const limit of [1, 25, 50, 100]) {
@@ -333,7 +333,7 @@ describe('The statements of the PostgreSQL store', () => {
   for (const [kind, before] of Object.entries(due) as [RetentionKind, number][]) {
     it(`removes expired ${kind.replaceAll('_', ' ')} without reading more rows than are due`, async () => {
       const now = Date.now();
-      const keepMs = now - before * retentionRules[kind].unitMs;
+      const keepMs = now - before * (retentionRules[kind].unitMs ?? 1);
       const clock = { wall: () => now, steady: () => 0 };
       const batches: number[] = [];
       const { scanned, searches, entries } = await rowsReadBy(async () => {

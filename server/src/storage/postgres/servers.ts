@@ -2,6 +2,7 @@ import pg from 'pg';
 import { postgresUrls, withExplicitTlsMode } from '../postgres-urls.ts';
 
 export const connectMs = 5_000;
+export const statementMs = 30_000;
 export const tooManyConnections = '53300';
 /** Identifies our connections in `pg_stat_activity`. */
 export const applicationName = 'skein';
