@@ -11,7 +11,8 @@ interface RetentionRule {
   readonly table: TableName;
   /** The age of a row. An index has its order within the organization, so that no batch scans a table. */
   readonly column: string;
-  readonly unitMs: number;
+  /** The unit of the column: a millisecond by default. */
+  readonly unitMs?: number;
   /** Which rows of the table, if not all of them. */
   readonly only?: Sql;
   /** One batch removes at most this many rows: `batchRows` by default. */
@@ -19,23 +20,18 @@ interface RetentionRule {
 }
 
 export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
-  deleted_threads: {
-    table: 'thread',
-    column: 'deleted_at',
-    unitMs: 1,
-    only: sql`AND deleted_at IS NOT NULL`,
-  },
-  audit_events: { table: 'audit_event', column: 'at', unitMs: 1 },
+  deleted_threads: { table: 'thread', column: 'deleted_at', only: sql`AND deleted_at IS NOT NULL` },
+  audit_events: { table: 'audit_event', column: 'at' },
   usage_days: { table: 'usage_day', column: 'day', unitMs: dayMs },
-  requests: { table: 'request_block', column: 'at', unitMs: 1, rowsMax: blocksPerRemoval },
+  requests: { table: 'request_block', column: 'at', rowsMax: blocksPerRemoval },
   traffic_hours: { table: 'traffic', column: 'period', unitMs: hourMs, only: sql`AND unit = 'hour'` },
   traffic_days: { table: 'traffic', column: 'period', unitMs: dayMs, only: sql`AND unit = 'day'` },
   quota_days: { table: 'quota_use', column: 'day', unitMs: dayMs },
-  idempotency_keys: { table: 'idempotency_key', column: 'expires_at', unitMs: 1 },
-  sessions: { table: 'session', column: 'expires_at', unitMs: 1 },
-  invitations: { table: 'invitation', column: 'expires_at', unitMs: 1 },
-  thread_moves: { table: 'thread_move', column: 'moved_at', unitMs: 1 },
-  revoked_keys: { table: 'api_key', column: 'revoked_at', unitMs: 1 },
+  idempotency_keys: { table: 'idempotency_key', column: 'expires_at' },
+  sessions: { table: 'session', column: 'expires_at' },
+  invitations: { table: 'invitation', column: 'expires_at' },
+  thread_moves: { table: 'thread_move', column: 'moved_at' },
+  revoked_keys: { table: 'api_key', column: 'revoked_at' },
 };
 
 export const batchRows = 500;
@@ -63,7 +59,7 @@ const findPageEnd = statement('find-retention-page')`
 
 /** The statements for rows of one kind. */
 export function retentionStatements(kind: RetentionKind, removal: Removal) {
-  const { table, column, unitMs, only = sql`` } = retentionRules[kind];
+  const { table, column, unitMs = 1, only = sql`` } = retentionRules[kind];
   const [source, age] = [identifier(table), identifier(column)];
   const belongToOrganizations = kind !== 'sessions';
   // Rows from before this time, in the unit of their column, were kept longer than `:keepMs`.
