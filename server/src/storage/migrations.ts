@@ -15,12 +15,8 @@ export const storeMark = 'store_clock';
 export function readMigrations(engine: Engine, folder = migrationsFolder) {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
-    .map((name) => ({ name, version: numberOf(name) }))
+    .map((name) => ({ name, version: Number.parseInt(name, 10) }))
     .sort((a, b) => a.version - b.version);
-  for (const [index, { name, version }] of files.entries()) {
-    const previous = files[index - 1];
-    if (previous?.version === version) throw new Error(`${previous.name} and ${name} have the same number`);
-  }
   const newest = files.at(-1)?.version ?? 0;
   return {
     /** The highest number: the schema version of a store that has all of them. */
@@ -60,10 +56,4 @@ function toSqlite(line: string): string {
     .replace(/(ON thread \(.*)\bactivity_at, id\)/, '$1deleted_at, activity_at, id)')
     .replace(/ AND published\b/, ' AND published = 1')
     .replace(/^\)(?: WITH \(fillfactor = \d+\))?;$/, ') STRICT, WITHOUT ROWID;');
-}
-
-function numberOf(name: string): number {
-  const number = Number(/^(\d+)-/.exec(name)?.[1] ?? 0);
-  if (number === 0) throw new Error(`${name} does not start with a number, as in 002-add-column.sql`);
-  return number;
 }
