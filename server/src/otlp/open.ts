@@ -1,5 +1,5 @@
-import { type Attributes, DiagLogLevel, diag, type HrTime, ValueType } from '@opentelemetry/api';
-import { setGlobalErrorHandler } from '@opentelemetry/core';
+import { type Attributes, DiagLogLevel, diag, ValueType } from '@opentelemetry/api';
+import { callWithTimeout, millisToHrTime, setGlobalErrorHandler } from '@opentelemetry/core';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import {
   defaultResource,
@@ -50,8 +50,7 @@ export function openOtlp(options: OtlpOptions, version: string, onFailure: (erro
     /** Sends what is left, for a few seconds at most. */
     async close(): Promise<void> {
       const closed = Promise.allSettled([tracing?.close(), stopMetrics()]);
-      const late = new Promise((resolve) => setTimeout(resolve, closeWithinMs).unref());
-      await Promise.race([closed, late]);
+      await callWithTimeout(closed, closeWithinMs).catch(() => {});
     },
   };
 }
@@ -97,10 +96,10 @@ function exportMetrics(
   exportIntervalMillis: number,
   collect: Collect,
 ): () => Promise<void> {
-  const startTime = timeOf(Date.now());
+  const startTime = millisToHrTime(Date.now());
   const producer = {
     async collect(): Promise<CollectionResult> {
-      const times = { startTime, endTime: timeOf(Date.now()) };
+      const times = { startTime, endTime: millisToHrTime(Date.now()) };
       const metrics = (await collect()).map((metric) => metricData(metric, times));
       const scopeMetrics = [{ scope: { name: 'skein' }, metrics }];
       return { resourceMetrics: { resource, scopeMetrics }, errors: [] };
@@ -117,10 +116,6 @@ function exportMetrics(
 }
 
 type Times = Pick<DataPoint<number>, 'startTime' | 'endTime'>;
-
-function timeOf(ms: number): HrTime {
-  return [Math.floor(ms / 1000), (ms % 1000) * 1_000_000];
-}
 
 function metricData(metric: CollectedMetric, times: Times): MetricData {
   const shared = {
