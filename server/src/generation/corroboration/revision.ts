@@ -1,7 +1,7 @@
 import type { CheckedStatement, Source } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Citation, replaceCitations, withMarks, withMarksInRow } from './citations.ts';
-import type { Evidence, Sentence } from './sentence.ts';
+import type { Evidence } from './sentence.ts';
 import type { Piece } from './statements.ts';
 import type { Support } from './support.ts';
 
@@ -73,21 +73,12 @@ function markText(
 
 const snippetLengthMax = 300;
 
-/** The cited sentences in order of citation, each once, as many as fit. */
+/** The cited sentences in order of citation, each once, up to the limit. */
 function snippetOf(cited: readonly Support[], evidence: readonly Evidence[]): string {
-  const shown = new Set<Sentence>();
-  let snippet = '';
-  let previous: Sentence | undefined;
-  for (const { passage, from, to } of cited) {
-    const { sentences } = evidence[passage]!;
-    for (const [at, sentence] of sentences.slice(from, to + 1).entries()) {
-      const joint = previous === sentences[from + at - 1] ? ' ' : ' … ';
-      const longer = snippet === '' ? sentence.text : `${snippet}${joint}${sentence.text}`;
-      if (shown.has(sentence) || (snippet !== '' && longer.length > snippetLengthMax)) continue;
-      shown.add(sentence);
-      snippet = longer;
-      previous = sentence;
-    }
-  }
-  return shortened(snippet, snippetLengthMax);
+  const texts = cited.map(({ passage, from, to }) =>
+    evidence[passage]!.sentences.slice(from, to + 1)
+      .map(({ text }) => text)
+      .join(' '),
+  );
+  return shortened([...new Set(texts)].join(' … '), snippetLengthMax);
 }

@@ -81,9 +81,7 @@ function contradicts(statement: Sentence, found: readonly Sentence[], context: R
   const hasTerm = (term: string) => context.has(term) || found.some(({ tokens }) => tokens.has(term));
   // 'UK' may be written for 'Britain'.
   if (!statement.names.every((name) => wordingsOf(termOf(name)).some(hasTerm))) return true;
-  return (
-    isMisattributed(statement, found) || saysContrast(statement, found, hasTerm) || negates(statement, found)
-  );
+  return isMisattributed(statement, found) || negates(statement, found);
 }
 
 const hasName = /(?:^|\s)["“(]?\p{Lu}\p{L}/u;
@@ -133,33 +131,15 @@ function contrastOf(term: string): { same: readonly string[]; opposite: readonly
   return contrasts.get(term) ?? { same: [term], opposite: [] };
 }
 
-/** Whether the statement has 'excluded' and a sentence 'included'. Negated words do not count: 'not included'. */
-function saysContrast(
-  { tokens, negated }: Sentence,
-  found: readonly Sentence[],
-  hasTerm: (term: string) => boolean,
-): boolean {
-  return [...tokens].some((term) => {
+/** Whether the sentences say the opposite: 'included' for 'excluded', or 'not included' for 'included'. */
+function negates({ tokens, negated }: Sentence, found: readonly Sentence[]): boolean {
+  const isNegated = (term: string) => found.some((sentence) => sentence.negated.has(term));
+  const isAffirmed = (term: string) =>
+    found.some((sentence) => sentence.tokens.has(term) && !sentence.negated.has(term));
+  const isDenied = (term: string) => {
     const { same, opposite } = contrastOf(term);
-    if (negated.has(term) || same.some(hasTerm)) return false;
-    return opposite.some((other) => hasTerm(other) && !tokens.has(other) && !isNegated(found, other));
-  });
-}
-
-/** Whether the sentences deny what the statement says, or the other way round. */
-function negates(statement: Sentence, found: readonly Sentence[]): boolean {
-  const holders = (term: string) => found.filter(({ tokens }) => tokens.has(term));
-  if (statement.negated.size > 0) {
-    return ![...statement.negated].some((term) => {
-      const { same, opposite } = contrastOf(term);
-      return same.some((one) => isNegated(found, one)) || opposite.some((other) => holders(other).length > 0);
-    });
-  }
-  const isDenied = (term: string) =>
-    isNegated(found, term) && holders(term).every(({ negated }) => negated.has(term));
-  return [...statement.terms].some((term) => contrastOf(term).same.some(isDenied));
-}
-
-function isNegated(found: readonly Sentence[], term: string): boolean {
-  return found.some(({ negated }) => negated.has(term));
+    if (same.some(isAffirmed)) return false;
+    return same.some(isNegated) || opposite.some((other) => isAffirmed(other) && !tokens.has(other));
+  };
+  return negated.size > 0 ? ![...negated].some(isDenied) : [...tokens].some(isDenied);
 }
