@@ -36,10 +36,8 @@ export function wordingsOf(term: string): readonly string[] {
   return wordings.get(term) ?? [term];
 }
 
-/** Letters that are omitted most often. */
-const forgotten = 'aeiou';
-/** Letters that sound alike or are close to each other on the keyboard. */
-const alike = ['aeiouy', 'csk', 'mn', 'dt', 'bvp', 'gj', 'fv', 'sz'];
+/** Letters that are omitted or confused most often. */
+const vowels = 'aeiouy';
 
 /** Terms that a misspelled word may mean: one typing error away, with the same first letter. */
 export function respellings(word: string): string[] {
@@ -47,16 +45,13 @@ export function respellings(word: string): string[] {
   const terms = new Set<string>();
   for (let at = 1; at <= word.length; at++) {
     const [before, letter, after] = [word.slice(0, at), word.charAt(at), word.slice(at + 1)];
-    for (const missing of new Set([word.charAt(at - 1), letter, ...forgotten])) {
+    for (const missing of new Set([word.charAt(at - 1), letter, ...vowels])) {
       terms.add(termOf(before + missing + letter + after));
     }
     if (letter === '') continue;
     terms.add(termOf(before + after));
     terms.add(termOf(before + after.charAt(0) + letter + after.slice(1)));
-    for (const group of alike) {
-      if (!group.includes(letter)) continue;
-      for (const other of group) terms.add(termOf(before + other + after));
-    }
+    for (const other of vowels) terms.add(termOf(before + other + after));
   }
   terms.delete(termOf(word));
   return [...terms];

@@ -1,6 +1,6 @@
 import { bareName, type FoundPassage } from '../../domain/document.ts';
 import { memoized } from '../../domain/memoized.ts';
-import type { Concept, Sought } from './question.ts';
+import type { Concept } from './question.ts';
 import { remembered, type TermCounts, termCounts } from './terms.ts';
 
 /** A concept with its weights, from the documents that are searched. */
@@ -23,9 +23,7 @@ export interface RankedPassage {
 const weights = {
   /** How soon further occurrences of a word stop raising the score. */
   saturation: 0.8,
-  /** The weight of a word in a heading relative to one in the text, the title or the file's name. */
-  heading: 1.2,
-  /** Added to the score of a passage that has what the question asks for, such as a date. */
+  /** Added to the score of a passage that has what the question asks for, such as a price. */
   sought: 0.4,
   /** The factor for a section that lists names, versions or links, and whose heading the question does not name. */
   listing: 0.8,
@@ -36,11 +34,11 @@ export function rankPassages(
   concepts: readonly WeighedConcept[],
   passages: readonly FoundPassage[],
   limit: number,
-  sought?: Sought,
+  sought?: RegExp,
 ): RankedPassage[] {
   const scored = passages.map((passage) => {
     const score = scoreOf(concepts, passage);
-    return { passage, score, order: score + weights.sought * (sought?.(passage.text) ?? 0) };
+    return { passage, score, order: sought?.test(passage.text) ? score + weights.sought : score };
   });
   const best = new Map<string, RankedPassage>();
   for (const one of scored.sort((a, b) => b.order - a.order)) {
@@ -62,8 +60,7 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
     let frequency = 0;
     let best = 0;
     for (const { term, weight } of wordings) {
-      const found =
-        (text.get(term) ?? 0) + (title.get(term) ?? 0) + weights.heading * (heading.get(term) ?? 0);
+      const found = (text.get(term) ?? 0) + (title.get(term) ?? 0) + (heading.get(term) ?? 0);
       if (found === 0) continue;
       frequency += found;
       best = Math.max(best, weight);

@@ -2,14 +2,15 @@ import type { Findings } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
 import { respellings, wordingsOf } from './other-wordings.ts';
-import { type Concept, conceptsOf, type Sought, soughtBy } from './question.ts';
+import { type Concept, conceptsOf, soughtBy } from './question.ts';
 import { otherWording, type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
 
 export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
 export interface SearchFindings extends Findings {
   readonly concepts: readonly WeighedConcept[];
-  readonly sought: Sought | undefined;
+  /** What an answer contains, if the question asks for a measure. */
+  readonly sought: RegExp | undefined;
   /** The passages with their scores, best first. */
   readonly ranked: readonly RankedPassage[];
 }
@@ -102,7 +103,7 @@ class TermIndex {
     await this.lookUp(groups.filter((_, at) => holders[at]!.length > 0).flat());
   }
 
-  /** For words of which only the first passages were read, finds passages that contain other words of the question too. */
+  /** For words of which only the first passages were read, finds passages that contain the rarest words of the question together. */
   async lookUpTogether(terms: readonly string[]): Promise<void> {
     const isPartial = (term: string) => this.holders(term).length >= holdersMax;
     const rarestFirst = terms
@@ -110,20 +111,12 @@ class TermIndex {
       .sort((a, b) => this.held(a) - this.held(b))
       .slice(0, combinedMax);
     if (rarestFirst.length < 2 || !rarestFirst.some(isPartial)) return;
-    const groups = combinations(rarestFirst);
+    const groups = rarestFirst.slice(1).map((_, at) => rarestFirst.slice(0, at + 2));
     const { holders } = await this.#find(groups.map((group) => group.join(' ')));
     for (const [at, group] of groups.entries())
       for (const term of group.filter(isPartial))
         this.#holders.set(term, [...new Set([...this.holders(term), ...holders[at]!])]);
   }
-}
-
-/** All of them, all but one, and the first with each other. */
-function combinations(terms: readonly string[]): string[][] {
-  const [first = '', ...others] = terms;
-  const allButOne = terms.length > 2 ? terms.map((left) => terms.filter((term) => term !== left)) : [];
-  const pairs = terms.length > 3 ? others.map((other) => [first, other]) : [];
-  return [[...terms], ...allButOne, ...pairs];
 }
 
 async function weighed(asked: readonly Concept[], index: TermIndex): Promise<WeighedConcept[]> {

@@ -23,10 +23,7 @@ export const passagesMax = 10;
 const closestMax = 3;
 /** Words per quote, by the number of questions in the prompt, so that a reply has at most 120. */
 const words = { alone: [84, 42, shownWordsMin], pair: [70, 44], closest: [27, 27, 15] } as const;
-/**
- * A second quote is shown if its share is at least this part of the first one's. Another passage of the same document rarely
- * adds anything to a quote that covers the whole question.
- */
+/** A second quote is shown if its share is at least this part of the first one's. If that covers the question, few add anything. */
 const pairMin = { covered: 0.25, uncovered: 0.13 };
 const wholeCoverage = 0.95;
 /** The share of the question that a quote must cover to be shown, and to be an answer. */
@@ -89,10 +86,8 @@ export function candidatesFor(question: Question, findings: SearchFindings, word
 export function shownOf(candidates: readonly Candidate[]): readonly Candidate[] {
   const [best, second] = candidates as [Candidate, Candidate | undefined];
   if (second === undefined) return [best];
-  const isSameDocument = best.quote.passage.documentId === second.quote.passage.documentId;
-  const isCovered = isSameDocument && best.features.quote >= wholeCoverage;
-  const shareMin = (isCovered ? pairMin.covered : pairMin.uncovered) * best.share;
-  return second.share >= shareMin ? [best, second] : [best];
+  const shareMin = best.features.quote >= wholeCoverage ? pairMin.covered : pairMin.uncovered;
+  return second.share >= shareMin * best.share ? [best, second] : [best];
 }
 
 /** Positive if the quotes are likely enough to contain the answer. */
