@@ -72,12 +72,16 @@ describe('Example questions', () => {
       'x'.repeat(99),
     ];
     await suggest({ ...document, title: 'T', headings }, running);
+    const phrases = ['For teachers', 'Request a Feature', 'Get started'];
+    await suggest({ ...document, title: 'T', headings: phrases }, running);
     assert.deepEqual(asked, [
       'Can I knit?',
       'How do I return yarn?',
       'Tell me about opening hours',
       'Tell me about the Coil Card',
       'Tell me about buying a gift card',
+      'How do I request a Feature?',
+      'How do I get started?',
     ]);
 
     const stopping = new AbortController();

@@ -45,13 +45,19 @@ function suggestedQuestions(headings: readonly string[]): string[] {
   return [...new Set([...asked, ...derived])];
 }
 
-/** Undefined for a clause, such as 'When the money arrives', which cannot be turned into a question by a pattern. */
+/** A phrase such as 'When the money arrives' or 'For teachers'. No pattern turns it into a question. */
+const phrase =
+  /^(?:about|after|at|before|by|for|from|how|if|in|on|to|under|what|when|where|which|who|why|with|without)\b/i;
+/** 'Request a feature', 'Install Node.js': a verb that is no noun, or any word but 'Buying' before an article. */
+const command =
+  /^(?:(?!\p{L}+ing )\p{L}+ (?:an?|the|your)|add|choose|configure|create|delete|get|install|remove|send|write)\b/iu;
+
 function questionAbout(heading: string): string | undefined {
   const task = /^How to (.+)$/.exec(heading)?.[1];
   if (task !== undefined) return `How do I ${task}?`;
-  if (/^(?:how|when|where|what|which|who|why|if)\b/i.test(heading)) return undefined;
-  // Probably the name of a file: 'about cat' is not English.
-  if (/^\p{Ll}+$/u.test(heading)) return undefined;
+  // A single lower-case word is probably the name of a file: 'about cat' is not English.
+  if (phrase.test(heading) || /^\p{Ll}+$/u.test(heading)) return undefined;
+  if (command.test(heading)) return `How do I ${heading.charAt(0).toLowerCase()}${heading.slice(1)}?`;
   return `Tell me about ${asNoun(heading)}`;
 }
 
