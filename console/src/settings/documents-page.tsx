@@ -56,7 +56,7 @@ export function DocumentsPage() {
         <QuestionTest accountId={account.startsWith('=') ? account.slice(1) : undefined} />
       )}
       {data !== undefined && data.documents.length > 0 && (
-        <Group align="flex-end" gap="sm" mb="md">
+        <Group align="flex-end" gap="sm" mb="md" className={classes.filters}>
           {filter.field}
           {data.documents.some(({ accountId }) => accountId !== null) && (
             <AccountFilter documents={data.documents} value={account} onChange={setAccount} />

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, Locator } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { signedInMember, testPassword } from '../console/console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { assertDone } from '../console/visitor.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+import { openSettingsWindow } from './settings-window.ts';
 
 /** Some chapters have a heading of the next level. Checks of the whole page take longer with every heading. */
 const headings = (at: number) => `## Chapter ${at}\n\n${at % 10 === 0 ? '### Rules\n\n' : ''}`;
@@ -123,21 +124,10 @@ describe('A document in the console', () => {
 });
 
 describe('The documents page', () => {
-  let world: SettingsWorld;
-  let window: Window;
-  before(async () => {
-    world = await sharedSettingsWorld();
-    window = await openAs(await sharedBrowser(), world.ada.client);
-  });
-  after(() => window?.close());
-
-  const dialog = () => window.page.getByRole('dialog');
-  const button = (name: string, within: Locator = window.page.getByRole('main')) =>
-    within.getByRole('button', { name, exact: true });
-  const row = (text: string) => window.page.getByRole('row').filter({ hasText: text });
+  const { world, window, dialog, button, row } = openSettingsWindow();
 
   it('accepts documents by drag and drop, rejects unreadable files, and removes documents', async () => {
-    const { page } = window;
+    const { page } = window();
     await page.goto('/settings/documents');
     await shown(page.getByText('No documents yet'));
     await page.getByRole('combobox', { name: 'Account' }).fill('acme-eu');
@@ -176,6 +166,12 @@ describe('The documents page', () => {
     await shown(row('hours.md'));
 
     const search = page.getByRole('searchbox', { name: 'Filter documents' });
+    const spare = await search.evaluate((field: any) => {
+      const filters = field.closest('.mantine-Group-root');
+      const heights = [...filters.children].map(({ offsetHeight }) => offsetHeight);
+      return filters.offsetHeight - Math.max(...heights);
+    });
+    assert.equal(spare, 0, 'the filters are as high as the highest of them');
     await search.fill('nothing like this');
     await shown(page.getByText('No matching documents'));
     await search.fill('hours');
@@ -221,13 +217,13 @@ describe('The documents page', () => {
 
     // More than the page removes in one request.
     for (let number = 0; number < 101; number += 1)
-      assertDone(await world.ada.upload({ name: `${number}.md` }, `# ${number}\n\nText.\n`), 201);
+      assertDone(await world().ada.upload({ name: `${number}.md` }, `# ${number}\n\nText.\n`), 201);
     await page.reload();
     await page.getByRole('checkbox', { name: 'Select all 101' }).check();
     await button('Remove 101 selected').click();
     await button('Remove', dialog()).click();
     await shown(page.getByText('No documents yet'));
     await untilAnnounced(page, '101 documents removed');
-    window.assertFaultless();
+    window().assertFaultless();
   });
 });

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
+import { describe, it } from 'node:test';
+import { sharedSettingsWorld } from '../console/settings-world.ts';
 import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../eventually.ts';
-import { sharedBrowser, type Window } from './browser.ts';
+import { sharedBrowser } from './browser.ts';
 import { openAs, shown, untilAnnounced } from './people.ts';
 
 describe('Filters in the console', () => {
-  let world: SettingsWorld;
-  let window: Window;
-  before(async () => {
-    world = await sharedSettingsWorld();
-    window = await openAs(await sharedBrowser(), world.ada.client);
-  });
-  after(() => window?.close());
-
   it('show the members, keys and applications whose rows have all the words', async () => {
+    const world = await sharedSettingsWorld();
+    const window = await openAs(await sharedBrowser(), world.ada.client);
     const { page } = window;
     for (const name of ['Filtered by name', 'Other']) {
       assertDone(await world.ada.post('/keys', { name, scope: 'org-wide' }), 201);
@@ -49,6 +43,6 @@ describe('Filters in the console', () => {
       await field.press('Escape');
       await eventually(countRows, (count) => count === all);
     }
-    window.assertFaultless();
+    await window.close();
   });
 });

@@ -1,0 +1,24 @@
+import { after, before } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
+import { sharedBrowser, type Window } from './browser.ts';
+import { openAs } from './people.ts';
+
+/** A window of Ada, an admin, that is open during the tests of a suite, and the parts of its page. */
+export function openSettingsWindow() {
+  let world: SettingsWorld;
+  let window: Window;
+  before(async () => {
+    world = await sharedSettingsWorld();
+    window = await openAs(await sharedBrowser(), world.ada.client);
+  });
+  after(() => window?.close());
+  return {
+    world: () => world,
+    window: () => window,
+    dialog: () => window.page.getByRole('dialog'),
+    button: (name: string, within: Locator = window.page.getByRole('main')) =>
+      within.getByRole('button', { name, exact: true }),
+    row: (text: string) => window.page.getByRole('row').filter({ hasText: text }),
+  };
+}
