@@ -18,7 +18,7 @@ export default defineConfig({
       components: { SocialIcons: './src/components/header-links.astro' },
       // Whole words before longer ones that begin the same.
       pagefind: { ranking: { termSimilarity: 30 } },
-      // Plain blocks: what is a shell's and what is a file's is said in the text.
+      // No frames: the text says which blocks are for a shell and which are files.
       expressiveCode: { defaultProps: { frame: 'none' } },
       sidebar: [
         { label: 'Start', items: ['index', 'getting-started', 'tour', 'concepts', 'console'] },
@@ -41,6 +41,7 @@ export default defineConfig({
             'errors',
             'replies',
             'spec-coverage',
+            'proof',
             ...slugs.filter((slug) => slug === 'project/client'),
           ],
         },
@@ -56,7 +57,7 @@ export default defineConfig({
             'troubleshooting',
             'compatibility',
             'scale',
-            'project/bench',
+            ...slugs.filter((slug) => slug.startsWith('project/bench')),
           ],
         },
         {

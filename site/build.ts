@@ -11,7 +11,7 @@ await buildOnce(folder, async (fresh) => {
   // Turns off Astro's telemetry, which has to happen before Astro is loaded.
   process.env.ASTRO_TELEMETRY_DISABLED = '1';
   const { build } = await import('astro');
-  // Of its own: two builds at once must not share what Astro remembers from one to the next.
+  // Builds that run at the same time must not share a cache.
   const cacheDir = `${fresh}.cache`;
   try {
     await build({ root: folder, outDir: fresh, cacheDir, logLevel: 'error' });

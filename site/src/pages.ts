@@ -4,9 +4,9 @@ import { referencePage } from './reference.ts';
 
 /** Where the site begins; the service serves it there. */
 export const base = '/docs';
-/** What is neither a page nor for browsers to show is copied here and linked. */
+/** Files that pages link to are copied here. */
 const filesFolder = 'files';
-/** Browsers show these as they are; others get an ending that makes them do so. */
+/** Browsers display files with these endings. Others get the ending .txt. */
 const shownAsTheyAre = ['.json', '.txt', '.svg', '.png'];
 
 /** The pages in `docs`, and the READMEs next to the code. */
@@ -85,7 +85,7 @@ export function resolveLink(repository: string, from: string, link: string): Tar
   return { address: `${base}/${slug === 'index' ? '' : `${slug}/`}${hash}` };
 }
 
-/** The files that pages link to and that are no pages. */
+/** The files that pages link to, other than pages. */
 export function linkedFiles(repository: string): { file: string; address: string }[] {
   const found = new Map<string, string>();
   for (const { file, body } of readPages(repository)) {

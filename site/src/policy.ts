@@ -6,8 +6,8 @@ const inlineScript = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 const inlineStyle = /<style[^>]*>([\s\S]*?)<\/style>/g;
 
 /**
- * The content security policy of a built site: of the inline code in its pages only that may run which was built into
- * them. Astro's own policy does not count the scripts that Starlight marks as inline.
+ * The content security policy of a built site. It allows only the inline code that was built into the pages. Astro's own
+ * policy leaves out scripts that Starlight marks as inline.
  */
 export function policyOf(built: string): string {
   const pages = globSync('**/*.html', { cwd: built }).map((file) => readFileSync(join(built, file), 'utf8'));
@@ -16,7 +16,7 @@ export function policyOf(built: string): string {
     // The search is WebAssembly.
     `script-src 'self' 'wasm-unsafe-eval' ${hashes(pages, inlineScript)}`,
     `style-src 'self' ${hashes(pages, inlineStyle)}`.trim(),
-    // Colors of code are attributes. They can be no more than looks: no page shows what a caller sent.
+    // The colors of code are style attributes. No page contains input from a caller.
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",

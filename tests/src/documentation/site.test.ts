@@ -79,6 +79,11 @@ describe('The documentation at /docs', () => {
       assert.ok(!/href="[^"]*\.md[#"]/.test(page), `${path} links to Markdown`);
   });
 
+  it('shows the place of every page in the sidebar', () => {
+    for (const [path, page] of pages)
+      assert.ok(page.includes(`<a href="${path}" aria-current="page"`), `${path} is not in the sidebar`);
+  });
+
   it('links to the console and the API reference at the top of every page', () => {
     for (const [path, page] of pages) {
       const [, header = ''] = /<header[^>]*>([\s\S]*?)<\/header>/.exec(page) ?? [];
