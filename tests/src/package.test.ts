@@ -69,7 +69,7 @@ describe('The packed files, installed in an empty folder', () => {
   });
 
   it('answer a question about a document that was just added', async () => {
-    writeFileSync(join(folder, 'cat.html'), '<h1>The cat</h1><p>The cat of the shop is called Bobbin.</p>');
+    writeFileSync(join(folder, 'cat.html'), '<h1>The cat</h1><p>The shop cat is called Bobbin.</p>');
     const added = await run(skein, ['doc', 'add', 'Demo', 'cat.html'], {
       cwd: folder,
       env: cleanEnvironment({}),
