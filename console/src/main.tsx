@@ -12,6 +12,7 @@ import { keys, readSession, sessionOptions } from './api/queries.ts';
 import { queryClient, whenRefused } from './api/query-client.ts';
 import { ApiError } from './api/request.ts';
 import { Announcer } from './app/announcer.tsx';
+import { keepFocus } from './app/keep-focus.ts';
 import { returnSearch, router } from './app/router.tsx';
 import { currentOrganization } from './app/session.tsx';
 import { cssVariables, theme } from './app/theme.ts';
@@ -26,6 +27,8 @@ Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 if (location.pathname === '/new') startTypeAhead();
 // Also if another page is shown, such as the sign-in page.
 router.subscribe('onRendered', () => void endTypeAhead());
+
+keepFocus();
 
 let isChecking = false;
 

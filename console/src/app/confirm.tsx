@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Dialog } from './dialog.tsx';
 import { Failure } from './failure.tsx';
 
 interface ConfirmProps {
@@ -22,12 +23,11 @@ export function Confirm(props: ConfirmProps) {
   const { opened, onClose, title, confirmLabel, destructive = false, onConfirm, children } = props;
   const confirming = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   const close = () => {
-    if (confirming.isPending) return;
     confirming.reset();
     onClose();
   };
   return (
-    <Modal opened={opened} onClose={close} title={title} centered onExitTransitionEnd={focusPageIfLost}>
+    <Dialog opened={opened} onClose={close} title={title} centered>
       <Stack gap="md">
         <div>{children}</div>
         {confirming.isError && (
@@ -46,14 +46,6 @@ export function Confirm(props: ConfirmProps) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
-}
-
-/** The button that opened the dialog is often gone with what it deleted, so it cannot get the focus back. */
-function focusPageIfLost(): void {
-  requestAnimationFrame(() => {
-    if (document.activeElement === document.body)
-      document.getElementById('main')?.focus({ preventScroll: true });
-  });
 }

@@ -2,7 +2,7 @@ import { ActionIcon, Burger } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useOverlay } from './overlay.ts';
 import { useOrganization } from './session.tsx';
 import classes from './shell.module.css';
@@ -15,9 +15,7 @@ const KeyboardHelp = lazy(() => import('./keyboard-help.tsx'));
 
 /** The frame of every page: the sidebar (behind a button on phones), the palette, the shortcuts. */
 export function Shell() {
-  const main = useRef<HTMLElement>(null);
   useShortcuts();
-  useFocusOfPage(main);
   return (
     <div className={classes.shell}>
       <a href="#main" className={classes.skip}>
@@ -27,7 +25,7 @@ export function Shell() {
         <Sidebar />
       </aside>
       <PhoneBar />
-      <main id="main" ref={main} tabIndex={-1} className={classes.main}>
+      <main id="main" tabIndex={-1} className={classes.main}>
         <Outlet />
       </main>
       <Overlays />
@@ -72,15 +70,4 @@ function useWanted(now: boolean): boolean {
   const [wanted, setWanted] = useState(now);
   if (now && !wanted) setWanted(true);
   return wanted;
-}
-
-/** If the focused link disappears with its page, moves the focus to the new page instead of the start of the document. */
-function useFocusOfPage(main: React.RefObject<HTMLElement | null>): void {
-  const { pathname } = useLocation();
-  const shown = useRef(pathname);
-  useEffect(() => {
-    if (shown.current === pathname) return;
-    shown.current = pathname;
-    if (document.activeElement === document.body) main.current?.focus({ preventScroll: true });
-  }, [pathname, main]);
 }

@@ -1,4 +1,4 @@
-import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { IconApps } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import type { Json } from '../api/contract.ts';
 import { applicationsOptions } from '../api/queries.ts';
 import { Confirm } from '../app/confirm.tsx';
 import { CopyButton } from '../app/copy-button.tsx';
+import { Dialog } from '../app/dialog.tsx';
 import { Page } from '../app/page.tsx';
 import { SecretShownOnce, ShellCommand, secretDialog } from '../app/secret-shown-once.tsx';
 import { useOrganization } from '../app/session.tsx';
@@ -70,7 +71,7 @@ export function ApplicationsPage() {
           <CopyButton compact value={list.data.tokenUrl} label="Copy token endpoint" />
         </Group>
       )}
-      <Modal opened={creating} onClose={() => setCreating(false)} title="Create an application">
+      <Dialog opened={creating} onClose={() => setCreating(false)} title="Create an application">
         {creating && (
           <NameForm<Json<'clientSecret'>>
             path="/applications"
@@ -81,8 +82,8 @@ export function ApplicationsPage() {
             onCancel={() => setCreating(false)}
           />
         )}
-      </Modal>
-      <Modal
+      </Dialog>
+      <Dialog
         opened={secret !== null}
         onClose={() => setSecret(null)}
         title="Client credentials"
@@ -92,7 +93,7 @@ export function ApplicationsPage() {
         <Group justify="flex-end" mt="md">
           <Button onClick={() => setSecret(null)}>Done</Button>
         </Group>
-      </Modal>
+      </Dialog>
       <Confirm
         opened={rotating !== null}
         onClose={() => setRotating(null)}

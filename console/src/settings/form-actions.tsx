@@ -16,7 +16,7 @@ export function FormActions({ submitLabel, change, failure, onCancel }: FormActi
     <>
       {change.error !== null && <Failure error={change.error} title={failure} />}
       <Group justify="flex-end">
-        <Button variant="default" onClick={onCancel}>
+        <Button variant="default" onClick={onCancel} disabled={change.isPending}>
           Cancel
         </Button>
         <Button type="submit" loading={change.isPending}>

@@ -1,4 +1,4 @@
-import { Button, Code, Group, Modal, Text } from '@mantine/core';
+import { Button, Code, Group, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import type { Json } from '../api/contract.ts';
 import { keysOptions } from '../api/queries.ts';
 import { announce } from '../app/announcer.tsx';
 import { Confirm } from '../app/confirm.tsx';
+import { Dialog } from '../app/dialog.tsx';
 import { Page } from '../app/page.tsx';
 import { secretDialog } from '../app/secret-shown-once.tsx';
 import { useOrganization } from '../app/session.tsx';
@@ -72,20 +73,20 @@ export function KeysPage() {
           )
         }
       />
-      <Modal opened={creating && isAdmin} onClose={closeForm} title="Create an API key" {...secretDialog}>
+      <Dialog opened={creating && isAdmin} onClose={closeForm} title="Create an API key" {...secretDialog}>
         {creating && <NewKey onClose={closeForm} />}
-      </Modal>
-      <Modal opened={creating && !isAdmin} onClose={closeForm} title="Request an API key">
+      </Dialog>
+      <Dialog opened={creating && !isAdmin} onClose={closeForm} title="Request an API key">
         {creating && <RequestKey onClose={closeForm} />}
-      </Modal>
-      <Modal
+      </Dialog>
+      <Dialog
         opened={rotated !== null}
         onClose={() => setRotated(null)}
         title={rotated && `Rotate ${nameOf(rotated)}`}
         {...secretDialog}
       >
         {rotated !== null && <RotateKey rotated={rotated} onClose={() => setRotated(null)} />}
-      </Modal>
+      </Dialog>
       <Confirm
         opened={revoked !== null}
         onClose={() => setRevoked(null)}

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Select, Text } from '@mantine/core';
+import { Button, Group, Select, Text } from '@mantine/core';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { membersOptions } from '../api/queries.ts';
 import { announce } from '../app/announcer.tsx';
+import { Dialog } from '../app/dialog.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
@@ -79,9 +80,9 @@ export function MembersPage() {
         })}
         empty={filter.noMatch || <EmptyState title="No members yet">Add people by email address.</EmptyState>}
       />
-      <Modal opened={inviting} onClose={closeInviting} title="Add a member">
+      <Dialog opened={inviting} onClose={closeInviting} title="Add a member">
         {inviting && <InviteForm sendsMail={sendsMail} onClose={closeInviting} onInvited={setInvited} />}
-      </Modal>
+      </Dialog>
       <InvitationDialog invited={invited} onClose={() => setInvited(null)} />
       <RemoveMemberDialog key={leaving?.id} member={leaving} onClose={() => setLeaving(null)} />
     </Page>

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Locator, Request } from 'playwright-core';
+import { assertDone } from '../console/visitor.ts';
+import { shown } from './people.ts';
+import { openSettingsWindow } from './settings-window.ts';
+
+describe('A dialog or button that is used with the keyboard', () => {
+  const { world, window, dialog, button } = openSettingsWindow();
+  const untilFocused = (element: Locator) => shown(element.and(window().page.locator(':focus')));
+
+  it('stays open until the response arrives, because it may be a secret that is shown once', async () => {
+    const { page } = window();
+    const cases = [
+      { path: 'keys', open: 'Create key', label: 'Name', text: 'Slow', send: 'Create key' },
+      {
+        path: 'applications',
+        open: 'Create application',
+        label: 'Name',
+        text: 'Slow',
+        send: 'Create application',
+      },
+      {
+        path: 'members',
+        open: 'Add member',
+        label: 'Email address',
+        text: world().email('cy'),
+        send: 'Add and create link',
+      },
+    ];
+    for (const { path, open, label, text, send } of cases) {
+      const allowed = Promise.withResolvers<void>();
+      const isChange = (request: Request) =>
+        request.method() === 'POST' && request.url().endsWith(`/${path}`);
+      await page.goto(`/settings/${path}`);
+      await button(open).press('Enter');
+      await dialog().getByLabel(label).fill(text);
+      await page.route(`**/${path}`, async (route) => {
+        if (isChange(route.request())) await allowed.promise;
+        await route.continue();
+      });
+      const sent = page.waitForRequest(isChange);
+      await button(send, dialog()).press('Enter');
+      await sent;
+      await page.keyboard.press('Escape');
+      await button('Close', dialog()).click();
+      assert.ok(await button('Cancel', dialog()).isDisabled());
+      allowed.resolve();
+      await shown(dialog().getByTestId('secret'));
+      await page.unroute(`**/${path}`);
+      await button('Done', dialog()).press('Enter');
+      await untilFocused(page.locator('main, main *'));
+    }
+    window().assertFaultless();
+  });
+
+  it('has the focus again when its request has failed', async () => {
+    const { page } = window();
+    await page.goto('/settings/keys');
+    await button('Create key').press('Enter');
+    await dialog().getByLabel('Name').fill('Laptop');
+    await page.route('**/keys', (route) => route.abort());
+    await button('Create key', dialog()).press('Enter');
+    await shown(dialog().getByText('Couldn’t create the key'));
+    await untilFocused(button('Create key', dialog()));
+    await page.unroute('**/keys');
+    await page.keyboard.press('Enter');
+    await shown(dialog().getByTestId('secret'));
+    await button('Done', dialog()).press('Enter');
+    await untilFocused(button('Create key'));
+    window().assertFaultless();
+  });
+
+  it('leaves the focus in its place when it disappears', async () => {
+    const { page } = window();
+    for (const name of ['One', 'Two']) assertDone(await world().ben.post('/key-requests', { name }), 201);
+    await page.goto('/settings/keys');
+    await button('Approve Two').press('Enter');
+    await shown(page.getByText('Approved, not revealed yet'));
+    await untilFocused(button('Decline One'));
+    await page.keyboard.press('Enter');
+    await shown(page.getByText('Declined'));
+    await untilFocused(button('Create key'));
+    window().assertFaultless();
+  });
+});
