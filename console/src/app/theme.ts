@@ -59,6 +59,12 @@ export const theme = createTheme({
       styles: { title: { fontWeight: 650 } },
     },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    PasswordInput: {
+      defaultProps: {
+        visibilityToggleButtonProps: { 'aria-label': 'Show password' },
+        visibilityToggleFocusable: true,
+      },
+    },
   },
   headings: {
     fontWeight: '650',

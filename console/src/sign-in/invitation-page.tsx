@@ -170,7 +170,6 @@ function Accept({ token, invitation }: { token: string; invitation: Json<'invita
           error={fault}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show or hide password' }}
         />
         {chooses && <PasswordStrength password={password} />}
         {accepting.isError && fault === null && <Refused error={accepting.error} resets={resets} />}

@@ -64,7 +64,6 @@ function PasswordForm({ returnTo, onSubmit }: { returnTo: string; onSubmit: () =
           autoComplete="current-password"
           required
           withAsterisk={false}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show or hide password' }}
         />
         {signingIn.isError && <Refused error={signingIn.error} />}
         <Button type="submit" loading={signingIn.isPending}>

@@ -234,6 +234,11 @@ describe('The pages of the console', () => {
     await page.keyboard.type(email);
     await page.keyboard.press('Tab');
     await page.keyboard.type(testPassword);
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(page), 'Show password');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.getByLabel('Password', { exact: true }).getAttribute('type'), 'text');
+    await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
     await shown(heading(page, 'My threads'));
     await page.keyboard.press('Tab');
