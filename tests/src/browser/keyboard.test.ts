@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Locator, Request } from 'playwright-core';
+import { ask, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
-import { shown } from './people.ts';
+import { sharedBrowser } from './browser.ts';
+import { openAs, shown } from './people.ts';
 import { openSettingsWindow } from './settings-window.ts';
+
+/** Runs in the page. Describes the element if something else is in front of its middle, or if that is out of sight. */
+function uncovered(element: any): string {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const front = element.ownerDocument.elementFromPoint(left + width / 2, top + height / 2);
+  return front !== null && (element.contains(front) || front.contains(element)) ? '' : element.outerHTML;
+}
 
 describe('A dialog or button that is used with the keyboard', () => {
   const { world, window, dialog, button } = openSettingsWindow();
@@ -69,6 +78,30 @@ describe('A dialog or button that is used with the keyboard', () => {
     await button('Done', dialog()).press('Enter');
     await untilFocused(button('Create key'));
     window().assertFaultless();
+  });
+
+  it('is visible at 400 % zoom when it gets the focus', async () => {
+    const { thread } = await ask(world().ada, 'What is a skein?');
+    await untilEnded(world().ada, thread.id);
+    for (const name of ['hours.md', 'prices.md'])
+      assertDone(await world().ada.upload({ name }, `# ${name}\n\nSee the door.\n`), 201);
+    const viewport = { width: 320, height: 256 };
+    const zoomed = await openAs(await sharedBrowser(), world().ada.client, { viewport });
+    const { page } = zoomed;
+    for (const [path, last] of [
+      [`/threads/${thread.id}`, 'Send'],
+      ['/settings/documents', 'Remove prices.md'],
+    ] as const) {
+      await page.goto(path);
+      await shown(page.getByRole('button', { name: last }));
+      for (let isLast = false; !isLast; ) {
+        await page.keyboard.press('Tab');
+        const focused = page.locator(':focus');
+        assert.equal(await focused.evaluate(uncovered), '', path);
+        isLast = (await focused.and(page.getByRole('button', { name: last })).count()) > 0;
+      }
+    }
+    await zoomed.close();
   });
 
   it('leaves the focus in its place when it disappears', async () => {
