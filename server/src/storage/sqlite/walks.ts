@@ -1,3 +1,4 @@
+import { memoized } from '../../domain/memoized.ts';
 import type { Thread } from '../../domain/thread.ts';
 import {
   type FirstPage,
@@ -48,7 +49,9 @@ export function toThread(row: ThreadRow): Thread {
 /** A walk skips threads that are newer than its start, and finds threads that have moved since at their old position. */
 export function sqliteWalks(database: Database, commits: CommitQueue, cache: ObjectCache): Walks {
   const prepare = (text: Sql) => database.prepare<[Values], ThreadRow>(text).raw();
-  const queries = forEachListing(dialect, (query) => {
+  const queries = forEachListing(dialect, (query) => query);
+  // On first use: to prepare all of them takes 4 ms, a fifth of what most commands take.
+  const prepared = memoized((query: ListingQuery) => {
     const { firstPage, laterPage, moves } = textsOf(query);
     return { firstPage: prepare(firstPage), laterPage: prepare(laterPage), moves: prepare(moves) };
   });
@@ -61,7 +64,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
 
   /** In one transaction, so that the page and the moves are consistent. */
   const readLater = database.transaction((kind: ListingKind, limit: number, values: Values) => {
-    const { laterPage, moves } = queries[kind];
+    const { laterPage, moves } = prepared(queries[kind]);
     const rows = laterPage.all(values).map(toListed);
     // Down to the end of the page. A page that is not full reaches to the end of the listing.
     const { activityAt, id } = rows.length <= limit ? { activityAt: 0, id: '' } : rows.at(-1)!.position;
@@ -78,7 +81,8 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
       const state = cache.listingChange(organizationId);
       const kept = cache.get<KeptPage<FirstPage>>(name);
       if (kept?.state === state && at - kept.at < firstPageMsMax) return kept.page;
-      const rows = queries[kindOf(listing)].firstPage.all(pageValues(organizationId, listing, limit));
+      const { firstPage } = prepared(queries[kindOf(listing)]);
+      const rows = firstPage.all(pageValues(organizationId, listing, limit));
       // An empty listing has no second page, so its start does not matter.
       const [lastSequence, lastMove, size] = (rows[0]?.slice(-3) ?? [0, 0, 0]) as [number, number, number];
       const start = writeStart({ lastSequence, lastMove, at });
