@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { cleanEnvironment, root, temporaryFolder } from './service.ts';
+import { cleanEnvironment, launcher, root, temporaryFolder } from './service.ts';
 
 const folders = temporaryFolder();
 const newFolder = () => mkdtempSync(join(folders, 'launcher-'));
@@ -100,6 +100,20 @@ describe('The launcher', () => {
     // Node.js uses the last of two values for one option.
     const chosen = { MALLOC_ARENA_MAX: '8', NODE_OPTIONS: '--max-semi-space-size=32' };
     assert.equal(bounded(chosen), '8 --max-semi-space-size=16 --max-semi-space-size=32\n');
+  });
+
+  it('says so if too few files may be open, with which Node.js would crash', () => {
+    const limited = (limit: string) => {
+      const command = `ulimit ${limit} && exec "$0" --version`;
+      return spawnSync('/bin/sh', ['-c', command, launcher], { env: cleanEnvironment({}), encoding: 'utf8' });
+    };
+    const { status, stderr } = limited('-n 20');
+    assert.equal(status, 1);
+    assert.equal(
+      stderr,
+      'skein: no more than 20 files may be open here: raise the limit (ulimit -n) to 64 or more.\n',
+    );
+    assert.equal(limited('-Sn 20').status, 0, 'Node.js raises a limit that it may raise');
   });
 
   it('lets Node.js name an option in the environment that it does not accept', () => {
