@@ -79,11 +79,11 @@ export async function* followThread(
 /** The parts of a thread that are compared. Messages before the latest reply never change. */
 export type SeenThread = Pick<ThreadHead, 'thread' | 'messageCount' | 'latest'>;
 
-/** How a running reply has changed: steps and text are new from these positions on. */
+/** How a running reply has changed: steps and text are new from these positions on, or from 0 if they did not only grow. */
 export interface ReplyChange {
   readonly reply: AssistantMessage;
   readonly stepsFrom: number;
-  /** In UTF-16 units, and never within a character. */
+  /** In UTF-16 units. */
   readonly textFrom: number;
 }
 
@@ -96,11 +96,12 @@ export function threadNews(seen: SeenThread, now: SeenThread): 'nothing' | 'more
 }
 
 function replyChange(before: AssistantMessage, reply: AssistantMessage): 'nothing' | ReplyChange {
-  const stepsFrom = commonSteps(before.steps, reply.steps);
-  const textFrom = commonLength(before.content, reply.content);
+  const hasSteps = before.steps.every((step, place) => isSameStep(step, reply.steps[place]));
+  const stepsFrom = hasSteps ? before.steps.length : 0;
+  const textFrom = reply.content.startsWith(before.content) ? before.content.length : 0;
   const isSame =
     before.status === reply.status &&
-    stepsFrom === before.steps.length &&
+    hasSteps &&
     stepsFrom === reply.steps.length &&
     before.content === reply.content;
   return isSame ? 'nothing' : { reply, stepsFrom, textFrom };
@@ -110,22 +111,6 @@ function isSameThread(seen: Thread, now: Thread): boolean {
   return seen.title === now.title && seen.published === now.published && seen.updatedAt === now.updatedAt;
 }
 
-function commonSteps(seen: readonly Step[], now: readonly Step[]): number {
-  const differs = (step: Step, place: number) =>
-    step.description !== now[place]?.description || step.at !== now[place]?.at;
-  const first = seen.findIndex(differs);
-  return first === -1 ? seen.length : first;
-}
-
-function commonLength(seen: string, now: string): number {
-  // The usual case: the text has grown.
-  if (now.startsWith(seen)) return outsideCharacter(now, seen.length);
-  let length = 0;
-  while (length < seen.length && seen[length] === now[length]) length += 1;
-  return outsideCharacter(now, length);
-}
-
-/** Moves a position inside a surrogate pair to before the pair. */
-function outsideCharacter(text: string, place: number): number {
-  return (text.codePointAt(place - 1) ?? 0) > 0xffff ? place - 1 : place;
+function isSameStep(seen: Step, now: Step | undefined): boolean {
+  return seen.description === now?.description && seen.at === now.at;
 }

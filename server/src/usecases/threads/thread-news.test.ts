@@ -67,12 +67,12 @@ describe('The news of a thread', () => {
     assert.deepEqual([news.stepsFrom, news.textFrom], [1, 4]);
   });
 
-  it('start where a text was revised, or at the start of a reply that was restarted', () => {
-    assert.equal(progressBetween({ content: 'Thirty days.' }, { content: 'Thirty days [1].' }).textFrom, 11);
+  it('are a whole text that was revised, and everything of a reply that was restarted', () => {
+    assert.equal(progressBetween({ content: 'Thirty days.' }, { content: 'Thirty days [1].' }).textFrom, 0);
     const restarted = progressBetween({ content: 'Half', steps: stepsOf('One') }, { content: '', steps: [] });
     assert.deepEqual([restarted.stepsFrom, restarted.textFrom], [0, 0]);
     const other = progressBetween({ steps: stepsOf('One', 'Two') }, { steps: stepsOf('One', 'Three') });
-    assert.equal(other.stepsFrom, 1);
+    assert.equal(other.stepsFrom, 0);
   });
 
   it('may be only a status', () => {
@@ -80,7 +80,7 @@ describe('The news of a thread', () => {
   });
 
   it('never start within a character', () => {
-    assert.equal(progressBetween({ content: 'a\u{1F9F6}' }, { content: 'a\u{1F9F5}' }).textFrom, 1);
+    assert.equal(progressBetween({ content: 'a\u{1F9F6}' }, { content: 'a\u{1F9F5}' }).textFrom, 0);
     assert.equal(progressBetween({ content: 'a\u{1F9F6}' }, { content: 'a\u{1F9F6}!' }).textFrom, 3);
   });
 
