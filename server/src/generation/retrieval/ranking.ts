@@ -23,6 +23,8 @@ export interface RankedPassage {
 const weights = {
   /** How soon further occurrences of a word stop raising the score. */
   saturation: 0.8,
+  /** The weight of a word in a heading relative to one in the text, the title or the file's name. */
+  heading: 1.2,
   /** Added to the score of a passage that has what the question asks for, such as a price. */
   sought: 0.4,
   /** The factor for a section that lists names, versions or links, and whose heading the question does not name. */
@@ -60,7 +62,8 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
     let frequency = 0;
     let best = 0;
     for (const { term, weight } of wordings) {
-      const found = (text.get(term) ?? 0) + (title.get(term) ?? 0) + (heading.get(term) ?? 0);
+      const found =
+        (text.get(term) ?? 0) + (title.get(term) ?? 0) + weights.heading * (heading.get(term) ?? 0);
       if (found === 0) continue;
       frequency += found;
       best = Math.max(best, weight);

@@ -6,7 +6,6 @@ import { conceptsOf, definitionAsked } from '../../retrieval/question.ts';
 const headLengthMax = 2_000;
 const tailLengthMax = 1_000;
 const partsMax = 3;
-const statementsLengthMax = 300;
 
 /** A question, and another question that says what it is about, if it is not clear by itself. */
 export interface Question {
@@ -79,11 +78,8 @@ function partsOf(prompt: string): Question[] {
   // 'Who founded it, and when?' asks for one sentence.
   const isOne = asking.length === 1 && parts.some(({ text }) => conceptsOf(text).length === 0);
   if (first === undefined || isOne) return [{ text: prompt, context: '' }];
-  // A short text around a single question says what the question is about.
-  if (others.length === 0) {
-    const isShort = statements.length <= statementsLengthMax;
-    return [{ text: isShort ? `${first.text} ${statements}`.trim() : first.text, context: '' }];
-  }
+  // The text around a single question says what the question is about.
+  if (others.length === 0) return [{ text: first.text, context: statements }];
   return parts.map((part) => {
     const other = part === first ? others[0]! : first;
     const isClear = !pointsBack.test(part.text) && conceptsOf(part.text).length >= (part.isSentence ? 1 : 2);
