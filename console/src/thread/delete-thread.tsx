@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
+import { useRef } from 'react';
 import type { Json } from '../api/contract.ts';
 import { keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
@@ -51,12 +52,18 @@ export function useDeleteThread(organizationId: string, { id, title }: Json<'thr
 export type ThreadDeletion = ReturnType<typeof useDeleteThread>;
 
 function Deleted({ title, onUndo }: { title: string; onUndo: () => void }) {
+  // The note stays for a moment after the first click.
+  const isUndone = useRef(false);
+  const undo = () => {
+    if (!isUndone.current) onUndo();
+    isUndone.current = true;
+  };
   return (
     <Group justify="space-between" wrap="nowrap" gap="sm">
       <Text size="sm" lineClamp={2}>
         Deleted “<bdi>{shownTitle(title)}</bdi>”
       </Text>
-      <Button size="compact-sm" variant="light" flex="none" onClick={onUndo}>
+      <Button size="compact-sm" variant="light" flex="none" onClick={undo}>
         Undo
       </Button>
     </Group>

@@ -327,9 +327,14 @@ describe('A thread in the console', () => {
       await label.evaluate((node: any) => node.scrollWidth <= node.clientWidth),
       'the label is not cut off',
     );
-    await undo.click();
+    const restores: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/restore')) restores.push(request.url());
+    });
+    await undo.dblclick();
     await shown(heading(page, title));
     await shown(page.getByText(`You asked: ${prompt}`));
+    assert.equal(restores.length, 1);
     assertDone(await world.ada.get(at(threadId)));
     window.assertFaultless();
   });
