@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { sharedBrowser } from '../browser/browser.ts';
 import { root, type Service } from '../service.ts';
 import { startWithoutDemo } from '../shared-service.ts';
 import { buildSite } from './build-site.ts';
@@ -107,6 +108,17 @@ describe('The documentation at /docs', () => {
       for (const property of Object.keys(properties))
         assert.ok(page.includes(`>${property}</code>`), property);
     }
+  });
+
+  it('fits a window of 320 pixels', async () => {
+    const page = await (await sharedBrowser()).newPage({ viewport: { width: 320, height: 256 } });
+    const withTables = [...pages].filter(([, text]) => text.includes('<table'));
+    assert.ok(withTables.length > 10);
+    for (const [path] of withTables) {
+      await page.goto(`${service.baseUrl}${path}`);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, path);
+    }
+    await page.close();
   });
 
   it('shows curl and TypeScript as tabs', () => {
