@@ -11,8 +11,9 @@ const document = read('operating.md');
 describe('docs/operating.md', () => {
   it('lists every variable with its default and its meaning, in the order of variables.ts', () => {
     const documented = document.split('\n').filter((line) => line.startsWith('| `SKEIN_'));
+    const sentences = new Map(limitEntries.map(([, { variable, sentence }]) => [`${variable}`, sentence]));
     const rows = Object.entries(variables).map(([name, { default: fallback }], index) => {
-      const meaning = /\| ([\w`][^|]*) \|$/.exec(documented[index] ?? '')?.[1];
+      const meaning = sentences.get(name) ?? /\| ([\w`][^|]*) \|$/.exec(documented[index] ?? '')?.[1];
       return fallback === ''
         ? `| \`${name}\` | | ${meaning} |`
         : `| \`${name}\` | \`${fallback}\` | ${meaning} |`;

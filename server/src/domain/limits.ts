@@ -3,8 +3,8 @@ import { dayMs } from './time.ts';
 /** One limit of the service: a size, a count, a rate, a budget or a time. */
 interface Limit {
   readonly default: number;
-  /** What a fixed limit limits. The table in docs/operating.md shows this sentence. */
-  readonly sentence?: string;
+  /** What it limits. The tables in docs/operating.md show this sentence. */
+  readonly sentence: string;
   /** The environment variable that sets it. A limit without a variable is fixed. */
   readonly variable?: LimitVariable;
   /** The smallest and largest value of the variable. `min` defaults to 1. */
@@ -12,12 +12,8 @@ interface Limit {
   readonly max?: number;
 }
 
-function setting(value: number, range: Pick<Limit, 'min' | 'max'> = {}): Limit {
-  return { default: value, ...range };
-}
-
-function limit(value: number, sentence: string): Limit {
-  return { default: value, sentence };
+function limit(value: number, sentence: string, range: Pick<Limit, 'min' | 'max'> = {}): Limit {
+  return { default: value, sentence, ...range };
 }
 
 /** Memory for objects that a store keeps. Here, so that commands without a store do not load its cache. */
@@ -27,48 +23,93 @@ export const cacheBytesDefault = 64 * 1024 * 1024;
 export const timerMsMax = 2 ** 31 - 1;
 const timerRange = { min: 100, max: timerMsMax };
 
-/**
- * What the operator can set; docs/operating.md explains each. The name of a variable follows from that of its limit:
- * `SKEIN_PAGINATION_WINDOW`.
- */
+/** What the operator can set. The name of a variable follows from that of its limit: `SKEIN_PAGINATION_WINDOW`. */
 const settings = {
-  paginationWindow: setting(10_000),
-  dailyQuota: setting(10_000, { min: 0 }),
-  promptLengthMax: setting(100_000),
-  titleLengthMax: setting(500),
+  paginationWindow: limit(10_000, 'Threads that one walk over a listing can return'),
+  dailyQuota: limit(10_000, 'Requests per day of a new organization', { min: 0 }),
+  promptLengthMax: limit(100_000, 'Characters of a prompt'),
+  titleLengthMax: limit(500, 'Characters of a title'),
   // A thread is created with a prompt and its reply.
-  threadMessagesMax: setting(1_000, { min: 2 }),
-  threadBytesMax: setting(10_485_760),
+  threadMessagesMax: limit(1_000, 'Messages of a thread, prompts and replies together', { min: 2 }),
+  threadBytesMax: limit(
+    10_485_760,
+    'Bytes of a thread (prompts, replies, steps, sources, verdicts) above which it accepts no further prompt',
+  ),
   // An index key of PostgreSQL has at most 2,704 bytes, and a character up to four.
-  linkLengthMax: setting(255, { max: 600 }),
-  bodyBytesMax: setting(1_048_576, { max: 2 ** 30 }),
-  requestTimeoutMs: setting(30_000, timerRange),
-  replyDeadlineMs: setting(600_000, timerRange),
-  replyConcurrency: setting(256, { max: 100_000 }),
-  replyAttempts: setting(3, { max: 100 }),
-  replyLengthMax: setting(200_000),
-  modelSilenceMs: setting(60_000, timerRange),
-  sessionIdleMs: setting(604_800_000, { min: 100 }),
-  sessionLifeMs: setting(2_592_000_000, { min: 100 }),
-  consolePromptsPerMinute: setting(60),
-  consolePromptsPerDay: setting(2_000),
-  consoleOrganizationPromptsPerMinute: setting(600),
-  consoleOrganizationPromptsPerDay: setting(20_000),
-  consoleChangesPerMinute: setting(1_200),
-  streamsPerPersonMax: setting(20, { max: 10_000 }),
-  streamWriteTimeoutMs: setting(30_000, timerRange),
-  documentBytesMax: setting(52_428_800, { max: 2 ** 30 }),
-  documentLengthMax: setting(5_000_000, { max: 100_000_000 }),
-  documentPassagesMax: setting(5_000, { max: 100_000 }),
-  documentReaders: setting(2, { max: 64 }),
-  documentReadMs: setting(30_000, timerRange),
-  documentReadMb: setting(256, { min: 32, max: 65_536 }),
-  requestLogMax: setting(100_000, { min: 0 }),
-  uploadsMax: setting(2, { max: 1000 }),
-  organizationDocumentsMax: setting(10_000),
-  organizationMembersMax: setting(2_000),
-  organizationBytesMax: setting(1_073_741_824),
-  mailsPerDay: setting(200),
+  linkLengthMax: limit(255, 'Characters of an `accountId` or `secondaryId`', { max: 600 }),
+  bodyBytesMax: limit(1_048_576, 'Bytes of a request body', { max: 2 ** 30 }),
+  requestTimeoutMs: limit(30_000, 'How long a request may take to arrive', timerRange),
+  replyDeadlineMs: limit(600_000, 'Time after which an unfinished reply fails', timerRange),
+  replyConcurrency: limit(256, 'Replies written at once by one process', { max: 100_000 }),
+  replyAttempts: limit(3, 'Attempts at a reply, if the model fails temporarily or the process dies', {
+    max: 100,
+  }),
+  replyLengthMax: limit(200_000, 'Characters of a reply; a longer one fails'),
+  modelSilenceMs: limit(
+    60_000,
+    'How long a language model may send nothing before the attempt fails',
+    timerRange,
+  ),
+  sessionIdleMs: limit(604_800_000, 'How long an unused console session lasts', { min: 100 }),
+  sessionLifeMs: limit(2_592_000_000, 'How long a console session lasts at most', { min: 100 }),
+  consolePromptsPerMinute: limit(60, 'Prompts that one person may send in the console in a minute'),
+  consolePromptsPerDay: limit(2_000, 'Prompts that one person may send in the console in a day (UTC)'),
+  consoleOrganizationPromptsPerMinute: limit(
+    600,
+    'Prompts that all members of an organization may send in the console in a minute',
+  ),
+  consoleOrganizationPromptsPerDay: limit(
+    20_000,
+    'Prompts that all members of an organization may send in the console in a day (UTC)',
+  ),
+  consoleChangesPerMinute: limit(
+    1_200,
+    'Changes other than uploads that one person may make in the console in a minute, in one process',
+  ),
+  streamsPerPersonMax: limit(
+    20,
+    'Live views that one person may have open in one process; one more closes the oldest',
+    { max: 10_000 },
+  ),
+  streamWriteTimeoutMs: limit(
+    30_000,
+    'How long a live view may leave data unread before it is closed',
+    timerRange,
+  ),
+  documentBytesMax: limit(52_428_800, 'Bytes of a document, uploaded or added by a command', {
+    max: 2 ** 30,
+  }),
+  documentLengthMax: limit(
+    5_000_000,
+    'Characters of a document as stored, including the headings above each passage',
+    { max: 100_000_000 },
+  ),
+  documentPassagesMax: limit(5_000, 'Passages of a document', { max: 100_000 }),
+  documentReaders: limit(
+    2,
+    'Documents that one service reads at once, each in its own process; organizations take turns',
+    { max: 64 },
+  ),
+  documentReadMs: limit(30_000, 'How long reading one document may take', timerRange),
+  documentReadMb: limit(
+    256,
+    'Megabytes of memory for reading one document, and the same again for unpacked data',
+    { min: 32, max: 65_536 },
+  ),
+  requestLogMax: limit(
+    100_000,
+    'Requests that the log of an organization keeps, besides the time that they are kept; a little more until it is cut back. 0 keeps none',
+    { min: 0 },
+  ),
+  uploadsMax: limit(
+    2,
+    'Uploads of one organization in progress at once, in one process; further ones get 429',
+    { max: 1000 },
+  ),
+  organizationDocumentsMax: limit(10_000, 'Documents of an organization'),
+  organizationMembersMax: limit(2_000, 'Members of an organization, including service accounts'),
+  organizationBytesMax: limit(1_073_741_824, 'Bytes of text that the documents of an organization store'),
+  mailsPerDay: limit(200, 'Invitations by email per organization and day'),
 };
 
 const fixed = {
