@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
@@ -47,7 +47,11 @@ function Request({ request, onRevealed }: RequestProps) {
   const { id, name, owner, mine, state, requestedAt } = request;
   const isAdmin = useOrganization().role === 'admin';
   const change = useChange<Json<'newKey'>>();
-  const send = (action: 'approve' | 'decline' | 'reveal') =>
+  const isSending = useRef(false);
+  const send = (action: 'approve' | 'decline' | 'reveal') => {
+    // A second click can come before the button is disabled.
+    if (isSending.current) return;
+    isSending.current = true;
     change.mutate(
       { method: 'POST', path: `/key-requests/${id}/${action}` },
       {
@@ -55,8 +59,12 @@ function Request({ request, onRevealed }: RequestProps) {
           if (action === 'reveal') onRevealed(made);
           else announce(action === 'approve' ? `Approved ${name}` : `Declined ${name}`);
         },
+        onSettled: () => {
+          isSending.current = false;
+        },
       },
     );
+  };
   return (
     <Stack gap="xs">
       <Group justify="space-between" gap="sm">
@@ -73,10 +81,19 @@ function Request({ request, onRevealed }: RequestProps) {
           <RequestState {...request} />
           {isAdmin && state === 'pending' && (
             <>
-              <Button size="xs" onClick={() => send('approve')} aria-label={`Approve ${name}`}>
+              <Button
+                size="xs"
+                loading={change.isPending}
+                onClick={() => send('approve')}
+                aria-label={`Approve ${name}`}
+              >
                 Approve
               </Button>
-              <RowButton onClick={() => send('decline')} aria-label={`Decline ${name}`}>
+              <RowButton
+                disabled={change.isPending}
+                onClick={() => send('decline')}
+                aria-label={`Decline ${name}`}
+              >
                 Decline
               </RowButton>
             </>

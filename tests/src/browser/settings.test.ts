@@ -126,8 +126,13 @@ describe('Settings in the console', () => {
     await window.page.goto('/settings/keys');
     await shown(window.page.getByText('Bens laptop'));
     await lookAt(window.page, 'key-requests');
-    await button('Approve Bens laptop').click();
+    const approvals: string[] = [];
+    window.page.on('request', (request) => {
+      if (request.url().endsWith('/approve')) approvals.push(request.url());
+    });
+    await button('Approve Bens laptop').dblclick();
     await shown(window.page.getByText('Approved, not revealed yet'));
+    assert.equal(approvals.length, 1);
     assert.equal(await window.page.getByRole('button', { name: 'Reveal Bens laptop' }).count(), 0);
 
     await page.reload();
