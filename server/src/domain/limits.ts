@@ -98,7 +98,7 @@ const settings = {
   ),
   requestLogMax: limit(
     100_000,
-    'Requests that the log of an organization keeps, besides the time that they are kept; a little more until it is cut back. 0 keeps none',
+    'Entries that the request log of an organization keeps; it may hold slightly more for a moment. 0 turns the log off',
     { min: 0 },
   ),
   uploadsMax: limit(
