@@ -2,7 +2,7 @@ import { UnreadableDocument } from '../../domain/document.ts';
 import { limits as fixed, type Limits } from '../../domain/limits.ts';
 import { type Block, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
 import { cleanText } from './decode-text.ts';
-import { isTitle, lineJoiner, marker, textBlock } from './plain-text.ts';
+import { lineJoiner, marker, textBlock } from './plain-text.ts';
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 
@@ -10,7 +10,6 @@ type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 interface Line {
   readonly text: string;
   readonly page: number;
-  readonly x: number;
   readonly y: number;
   /** The size of its largest letters, rounded to half points. */
   readonly size: number;
@@ -34,7 +33,7 @@ export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Readin
     if (blocks.length === 0) {
       throw new UnreadableDocument('holds no text: run text recognition (OCR) on scanned pages first');
     }
-    return { title: statedTitle(info) ?? openingTitle(blocks[0]!), blocks };
+    return { title: statedTitle(info), blocks };
   } catch (error) {
     throw error instanceof UnreadableDocument
       ? error
@@ -56,10 +55,6 @@ function statedTitle(info: object): string | undefined {
   return isSensible ? stated : undefined;
 }
 
-function openingTitle({ kind, text }: Block): string | undefined {
-  return kind === 'heading' || (kind === 'paragraph' && isTitle(text)) ? text : undefined;
-}
-
 async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
   const pages: (readonly Line[])[] = [];
   let length = 0;
@@ -76,19 +71,19 @@ async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
 
 async function linesOf(page: Awaited<ReturnType<Pdf['getPage']>>): Promise<Line[]> {
   const lines: Line[] = [];
-  let open = { text: '', x: 0, y: 0, size: 0 };
+  let open = { text: '', y: 0, size: 0 };
   const { items } = await page.getTextContent();
   const texts = items.filter((item) => 'str' in item);
   for (const item of texts) {
     const str = cleanText(item.str);
-    if (open.text.trim() === '') [, , , , open.x, open.y] = item.transform;
+    if (open.text.trim() === '') [, , , , , open.y] = item.transform;
     open.text += str;
     if (str.trim() !== '') open.size = Math.max(open.size, item.height);
     if (!item.hasEOL && item !== texts.at(-1)) continue;
     const size = Math.round(open.size * 2) / 2;
     const text = evenSpaces(open.text);
     if (text !== '') lines.push({ ...open, text, page: page.pageNumber, size });
-    open = { text: '', x: 0, y: 0, size: 0 };
+    open = { text: '', y: 0, size: 0 };
   }
   return lines;
 }
@@ -153,7 +148,7 @@ function blocksOf(lines: readonly Line[]): Block[] {
     const previous = open?.at(-1);
     const isOtherSize =
       previous !== undefined && previous.size !== line.size && (isHeading(line) || isHeading(previous));
-    if (open !== undefined && !isOtherSize && continues(open, line, leading)) open.push(line);
+    if (previous !== undefined && !isOtherSize && continues(previous, line, leading)) open?.push(line);
     else groups.push([line]);
   }
   return groups.map((group): Block => {
@@ -179,14 +174,12 @@ function gapBetween(above: Line | undefined, line: Line): number | undefined {
   return above?.page === line.page && line.size > 0 ? (above.y - line.y) / line.size : undefined;
 }
 
-function continues(open: readonly Line[], line: Line, leading: number): boolean {
+function continues(previous: Line, line: Line, leading: number): boolean {
   if (marker.test(line.text)) return false;
-  const previous = open.at(-1)!;
   const gap = gapBetween(previous, line);
-  const endsSentence = /[.!?:]["”’)]?$/.test(previous.text);
   // On the next page or in the next column.
-  if (gap === undefined || gap <= -0.2) return !endsSentence && /^[\p{Ll}\p{N}(]/u.test(line.text);
-  if (gap > leading * paragraphGapRatio) return false;
-  const indent = (line.x - previous.x) / line.size;
-  return marker.test(open[0]!.text) || !(indent > 0.8 && indent < 6) || !endsSentence;
+  if (gap === undefined || gap <= -0.2) {
+    return !/[.!?:]["”’)]?$/.test(previous.text) && /^[\p{Ll}\p{N}(]/u.test(line.text);
+  }
+  return gap <= leading * paragraphGapRatio;
 }

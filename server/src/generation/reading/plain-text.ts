@@ -33,7 +33,7 @@ export function readPlainText(text: string): Reading {
   return { blocks: opensWithTitle ? [{ kind: 'heading', level: 1, text: first.text }, ...rest] : blocks };
 }
 
-export function isTitle(line: string): boolean {
+function isTitle(line: string): boolean {
   return line.length <= titleLengthMax && /[\p{L}\p{N}]/u.test(line) && !/[.,:;!?]$/.test(line);
 }
 
