@@ -70,12 +70,10 @@ function chainOf(error: unknown): Record<string, unknown>[] {
   return chain;
 }
 
-const unreachable = new Set(
-  `ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ENETDOWN
-  UND_ERR_SOCKET UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT`.split(/\s+/),
-);
-
 const untrusted = /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|HOSTNAME_MISMATCH/;
+
+/** Errors of the system, such as ECONNREFUSED, of its resolver, and of the HTTP client. */
+const unreachable = /^E[A-Z]+$|^EAI_|^UND_ERR_/;
 
 const malformed = /^AI_(?:InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody)Error |^\w* HPE_/;
 
@@ -89,11 +87,11 @@ function knownError({ name, code, statusCode, data }: Record<string, unknown>): 
   if (malformed.test(`${name} ${reason}`)) {
     return new ModelError('The provider answered with a malformed stream.', { transient: false });
   }
-  if (unreachable.has(reason)) {
-    return new ModelError(`The provider could not be reached (${reason}).`, { transient: true });
-  }
   if (untrusted.test(reason)) {
     return new ModelError('The provider’s certificate is not trusted.', { transient: false });
+  }
+  if (unreachable.test(reason)) {
+    return new ModelError(`The provider could not be reached (${reason}).`, { transient: true });
   }
   return undefined;
 }
