@@ -41,6 +41,33 @@ describe('A connection', () => {
     server.close();
   });
 
+  it('keeps the requests that wait while other connections are read', async () => {
+    const paths = Array.from({ length: 200 }, (_, index) => `/${index}`);
+    const handled: string[] = [];
+    const server = createListener(async (request, response) => {
+      handled.push(request.url!);
+      await setImmediate();
+      response.end();
+    }, options);
+    const port = await listen(server);
+    const pipelining = connect(port, '127.0.0.1').resume();
+    pipelining.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
+    while (handled.length === 0) await setImmediate();
+    assert.ok(handled.length < 100, 'requests wait');
+    const other = connect(port, '127.0.0.1').resume();
+    while (handled.filter((path) => path !== '/0?other').length < paths.length) {
+      other.write(`GET /0?other HTTP/1.1\r\nHost: x\r\nX-Padding: ${'x'.repeat(7000)}\r\n\r\n`);
+      await setImmediate();
+    }
+    assert.deepEqual(
+      handled.filter((path) => path !== '/0?other'),
+      paths,
+    );
+    pipelining.destroy();
+    other.destroy();
+    server.close();
+  });
+
   it('that ends before the first byte of a streamed response gets no error as its response', async () => {
     const errors: unknown[] = [];
     const stream = new Readable({ read() {} });
