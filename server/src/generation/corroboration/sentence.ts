@@ -76,6 +76,8 @@ const numberWords = new Map<string, number>([
   ...tens.split(' ').map((word, at) => [word, 20 + 10 * at] as const),
   ...Object.entries({ once: 1, twice: 2, single: 1, half: 0.5, dozen: 12 }),
 ]);
+/** Words that are numbers only before a unit: 'one of them' is not a figure. */
+const vague = new Set(['one', 'single']);
 
 /** Units, separated by commas, each followed by other names for it. */
 const unitGroups = `$ dollar usd,€ euro eur,£ pound gbp,¥,% percent per_cent,°c,°f,° degree,second sec,minute min,hour hr h,
@@ -90,7 +92,7 @@ const units = new Map(
 );
 
 const numberPattern =
-  /([$€£¥])?\s?(?<![\p{L}\p{N}.])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.:]\d+)?)(?:st|nd|rd|th)?/gu;
+  /([$€£¥])?\s?(?<![\p{L}\p{N}.])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.:]\d+)?)(?:st|nd|rd|th)?(?:\s?(k|million|billion)\b)?/giu;
 const wordPattern = new RegExp(`\\b(?:${[...numberWords.keys()].join('|')})\\b`, 'gi');
 /** A unit after a number, with a word that may separate them. */
 const unitPattern =
@@ -98,15 +100,18 @@ const unitPattern =
 
 /** The figures of a text. Takes linear time: only a few characters after each number are read. */
 export function figuresOf(written: string) {
-  const text = written
-    .replace(/\bhalf an hour\b/gi, '30 minutes')
-    .replace(wordPattern, (word) => String(numberWords.get(word.toLowerCase())));
-  const figures = Array.from(text.matchAll(numberPattern), (match) => {
-    const value = Number(match[2]!.replace(':', '.').replaceAll(',', ''));
+  const text = written.replace(/\bhalf an hour\b/gi, '30 minutes');
+  const numerals = Array.from(text.matchAll(numberPattern), (match) => {
+    const times = { k: 1_000, million: 1e6, billion: 1e9 }[match[3]?.toLowerCase() ?? ''] ?? 1;
+    const value = Number(match[2]!.replace(':', '.').replaceAll(',', '')) * times;
     return { value, unit: match[1] ?? unitAfter(text, match.index + match[0].length) };
   });
-  // 'One of them' is not a figure.
-  return figures.filter(({ value, unit }) => value !== 1 || unit !== undefined);
+  const words = [...text.matchAll(wordPattern)].flatMap(({ index, 0: written }) => {
+    const word = written.toLowerCase();
+    const unit = unitAfter(text, index + word.length);
+    return unit === undefined && vague.has(word) ? [] : [{ value: numberWords.get(word)!, unit }];
+  });
+  return [...numerals, ...words];
 }
 
 function unitAfter(text: string, from: number): string | undefined {

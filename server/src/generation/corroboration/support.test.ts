@@ -87,10 +87,12 @@ describe('a passage does not support a statement', () => {
 
   fails(
     'with another number, unit or currency',
-    'Unused goods are refunded within 30 days. A seat costs €12 a month.',
+    'Unused goods are refunded within 30 days. A seat costs €12 a month. The shop sold 5 million skeins last year.',
     'Unused goods are refunded within 60 days.',
     'Unused goods are refunded within 30 weeks.',
     'A seat costs $12 a month.',
+    'The shop sold 5 billion skeins last year.',
+    'The shop sold 5 skeins last year.',
   );
   fails(
     'that negates what it affirms, or affirms what it negates',
