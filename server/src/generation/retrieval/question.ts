@@ -37,6 +37,8 @@ export function conceptsOf(question: string, context = ''): Concept[] {
 const number =
   '(?:\\d[\\d.,]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|fifteen|twenty|thirty)';
 const span = `${number}[ -](?:\\p{L}+[ -])?(?:second|minute|hour|day|week|month|year)s?\\b`;
+const date =
+  '\\d[:.]\\d\\d|\\d ?[ap]m\\b|\\b(?:19|20)\\d\\d\\b|day\\b|\\b(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)';
 
 export const priceAsked = /\bcosts?\b|\bprices?\b|\bhow much (?:is|are|do|does|for)\b/i;
 
@@ -44,6 +46,7 @@ export const priceAsked = /\bcosts?\b|\bprices?\b|\bhow much (?:is|are|do|does|f
 const measured: readonly (readonly [RegExp, RegExp])[] = [
   [/\bhow (?:long|soon|quickly|fast)\b/i, new RegExp(span, 'iu')],
   [priceAsked, /[$€£¥]|\d ?%|\bfree\b/i],
+  [/\bwhen\b|\bwhat time\b/i, new RegExp(`${span}|${date}`, 'u')],
   [/\bwhere\b/i, /\b(?:at|in) \d+ \p{Lu}|[~.$%}\w]\/[\w.]|\b(?:address|located)\b/u],
   [/\bwho\b/i, /(?<!\bThe )\b(?!The )\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+/u],
   [/\bhow (?:many|much|old|far|often|big|large)\b|\b(?:maximum|minimum|largest|smallest)\b/i, /\d/],
@@ -51,14 +54,26 @@ const measured: readonly (readonly [RegExp, RegExp])[] = [
 export const definitionAsked =
   /^(?:and )?(?:what(?: is|['’]s| are| does) )?(?:an? |the )?([\w-]+(?: [\w-]+)?)(?: mean| stand for)?\s*\?*$/i;
 
-/** What an answer contains if the question asks for a duration, a price, a place, a name, a number, or what a thing is. */
-export function soughtBy(question: string): RegExp | undefined {
-  const asked = question.slice(0, readLengthMax).trim();
+/**
+ * How many things a text has of what a question asks for: a duration, an amount, a number, a name, what a thing is. All or
+ * none: a sentence that has several is less likely to have them by chance.
+ */
+export type Sought = (text: string) => number;
+
+export function soughtBy(question: string): Sought | undefined {
+  const patterns = soughtPatterns(question.slice(0, readLengthMax).trim());
+  if (patterns.length === 0) return undefined;
+  return (text) => (patterns.every((pattern) => pattern.test(text)) ? patterns.length : 0);
+}
+
+function soughtPatterns(asked: string): readonly RegExp[] {
   const thing = definitionAsked.exec(asked)?.[1];
-  if (thing !== undefined) return definitionOf(thing);
+  if (thing !== undefined) return [definitionOf(thing)];
   const counted = /\bhow many (\p{L}{3,})/iu.exec(asked)?.[1];
-  if (counted !== undefined) return countOf(counted);
-  return measured.find(([ask]) => ask.test(asked))?.[1];
+  if (counted !== undefined) return [countOf(counted)];
+  // 'Who founded it, and when?' asks for a name and a date.
+  const parts = asked.split(/\band\b/i);
+  return parts.flatMap((part) => measured.find(([ask]) => ask.test(part))?.slice(1) ?? []);
 }
 
 /** '34 countries', '8 participants' for 'how many people'. */

@@ -2,15 +2,14 @@ import type { Findings } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
 import { respellings, wordingsOf } from './other-wordings.ts';
-import { type Concept, conceptsOf, soughtBy } from './question.ts';
+import { type Concept, conceptsOf, type Sought, soughtBy } from './question.ts';
 import { otherWording, type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
 
 export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
 export interface SearchFindings extends Findings {
   readonly concepts: readonly WeighedConcept[];
-  /** What an answer contains, if the question asks for a measure. */
-  readonly sought: RegExp | undefined;
+  readonly sought: Sought | undefined;
   /** The passages with their scores, best first. */
   readonly ranked: readonly RankedPassage[];
 }

@@ -74,6 +74,10 @@ describe('an answer from the documents of the demo', () => {
     assert.match(await ask('where is the shop'), /passages are:\n\n\*\*The shop stands at 14 Weir Lane/);
   });
 
+  it('is first among the closest passages if it matches only by a synonym and the kind of answer', async () => {
+    assert.match(await ask('Who started the shop, and when?'), /passages are:\n\n\*\*Marit Quayle founded/);
+  });
+
   it('covers both of two questions', async () => {
     const text = await ask('Do you accept returns of wound skeins? How long do refunds take?');
     assert.match(text, /Wound yarn cannot be returned/);

@@ -38,7 +38,7 @@ export function compareUnits(
     const counts = unit === whole ? whole.counts : termCounts(withHeader(unit));
     const own = matchedWeights(concepts, counts);
     const matched = largerWeights(context, own);
-    const has = sought?.test(unit.text) ? 1 : 0;
+    const has = sought?.(unit.text) ?? 0;
     const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || own[at]! > 0);
     const beginning = () => withoutBold(withoutFootnotes(firstWords(unit, shownWordsMin)));
     // What the question asks for, or all of its own words, may be quoted again.

@@ -8,7 +8,7 @@ import type { Question } from './asking.ts';
 import { type ComparedUnit, innermostHeading, type Quote } from './quote.ts';
 
 /**
- * Weights of the features of a quote as an answer. Features are between 0 and 1, except `rank`. The weights are fitted by
+ * Weights of the features of a quote as an answer. Features are between 0 and 1, except `rank` and `sought`. The weights are fitted by
  * `bench/src/answers-fit.ts` on the questions marked `tune` and `validation`.
  */
 const weights = {
@@ -25,7 +25,7 @@ const weights = {
   name: 2.3,
   /** The passage's length, up to 200 words. */
   length: -2.2,
-  /** Whether the key unit has what the question asks for, such as a duration. */
+  /** How many things the key unit has of what the question asks for, such as a duration. */
   sought: 1.9,
 };
 
