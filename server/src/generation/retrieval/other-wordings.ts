@@ -1,21 +1,29 @@
 import { termOf } from './terms.ts';
 
 /** Words with nearly the same meaning in questions about rules, products and services. Commas separate the groups. */
-const families = `boss manager supervisor,allow permit authorise,answer reply respond response react,
-buy purchase order,contest appeal dispute objection disagree challenge,cost price fee charge rate pricing expensive,
+const families = `allow permit authorise,answer reply respond response react,bicycle bike,boss manager supervisor,
+breach incident leak violation,broken defective faulty damaged,buy purchase order,cancel terminate cancellation,
+contest appeal dispute objection disagree challenge,cost price fee charge rate pricing expensive,
 course training workshop class,delete remove erase deletion,delivery shipping ship deliver,
-employee staff worker colleague,kilometre mile mileage,laptop computer notebook machine device,
-largest biggest maximum highest,name called,netherlands dutch holland,parcel package,phone telephone mobile smartphone,
-refund reimburse repay money,salary pay wage,start begin,found establish start,people person participant attendee,
-store keep retain retention hold save storage,sweater pullover jumper garment,trip travel journey,
-uk british britain england,uptime availability available,vacation holiday leave,argument parameter option flag,
-bug hole vulnerability defect,change modify alter edit,check verify validate,create generate,
-delay wait timeout pause throttle,directory folder,disable deactivate turn switch,enable activate turn switch,
-environment env,error fail failure,execute run launch,exit quit stop halt,function method,limit maximum max cap,
-omit skip ignore exclude,publish release,report notify contact,rule policy,secret credential password,
-show display print,uninstall remove,variable var,version release,add append insert,app application program,
-build compile bundle,call invoke,configure configuration config setting setup,count number,detect notice recognise,
-download fetch,kind type,log output,parallel concurrent concurrency simultaneous,safe secure security,size length`;
+employee staff worker colleague,fix repair mend,hotel accommodation,ill sick unwell illness,kilometre mile mileage,
+laptop computer notebook machine device,largest biggest maximum highest,name called,netherlands dutch holland,
+parcel package,phone telephone mobile smartphone,refund reimburse repay money,salary pay wage,
+smallest minimum lowest,start begin,found establish start,people person participant attendee,
+store keep retain retention hold save storage,sweater pullover jumper garment,train rail railway,
+trip travel journey,uk british britain england,uptime availability available,vacation holiday leave,
+weekend saturday sunday,argument parameter option flag,ban block suspend,bug hole vulnerability defect,
+change modify alter edit,check verify validate,choose select pick,clear clean purge,connect connection,
+create generate,delay wait timeout pause throttle,directory folder,disable deactivate turn switch,
+duplicate copy clone,enable activate turn switch,environment env,error fail failure,execute run launch,
+exit quit stop halt,forbid prohibit disallow,function method,hide suppress silence,limit maximum max cap,
+login signin,merge combine,omit skip ignore exclude,outdated legacy,overwrite override,publish release,
+report notify contact,rule policy,secret credential password,show display print,uninstall remove,variable var,
+version release,abort cancel interrupt,add append insert,app application program,async asynchronous,attempt retry,
+build compile bundle,call invoke,configure configuration config setting setup,count number,deprecated obsolete,
+detect notice recognise,develop development dev,download fetch,expire expiry ttl,fast quick speed performance,
+happen occur,kind type,log output,memory ram,minimum min least,parallel concurrent concurrency simultaneous,
+pattern glob,prevent avoid,priority precedence,recursive nested,repeat again,safe secure security,size length,
+sync synchronous,update upgrade`;
 
 const wordings = new Map<string, readonly string[]>();
 for (const group of families.split(/,\n?/)) {
