@@ -26,6 +26,8 @@ const shells: Readonly<Record<string, string>> = {
 
 describe('Shell completion', () => {
   const offers: ReadonlyArray<readonly [line: string, offered: readonly string[]]> = [
+    ['skein doc', ['doc', 'doctor']],
+    ['skein thread', ['thread', 'threads']],
     ['skein org ', ['create', 'list', 'set']],
     ['skein org c', ['create']],
     ['skein org create X --', ['--api', '--help', '--json', '--quota']],

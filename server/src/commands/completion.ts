@@ -25,7 +25,9 @@ export function completionCommands(loadSections: (word?: string) => Promise<Sect
     examples: ['completion offer "skein org c"'],
     async runProcess({ positionals: [line = ''] }) {
       const words = line.split(/\s+/).slice(1);
-      const program = buildProgram(await loadSections(words[0]), async () => {});
+      // The first word can be the start of another: 'doc' of 'doctor'.
+      const section = words.length > 1 ? words[0] : '';
+      const program = buildProgram(await loadSections(section), async () => {});
       for (const { word, description } of candidatesFor(program, words))
         process.stdout.write(`${word}\t${description}\n`);
       return 0;
