@@ -61,8 +61,7 @@ function ModelTest() {
   return (
     <Section title="Test">
       <Text size="sm" mb="md">
-        Asks the provider one short question. Each test counts as one of your prompts. You can run five every
-        ten minutes.
+        Asks the provider one short question. Each test counts as one of your prompts.
       </Text>
       <Stack gap="md" align="flex-start">
         <Button
