@@ -74,6 +74,8 @@ describe('Example questions', () => {
     await suggest({ ...document, title: 'T', headings }, running);
     const phrases = ['For teachers', 'Request a Feature', 'Get started'];
     await suggest({ ...document, title: 'T', headings: phrases }, running);
+    const nouns = ['In-store pickup', 'Add-ons', 'GET /threads', 'All the colors', 'Behind the scenes'];
+    await suggest({ ...document, title: 'T', headings: nouns }, running);
     assert.deepEqual(asked, [
       'Can I knit?',
       'How do I return yarn?',
@@ -82,6 +84,10 @@ describe('Example questions', () => {
       'Tell me about buying a gift card',
       'How do I request a Feature?',
       'How do I get started?',
+      'Tell me about In-store pickup',
+      'Tell me about Add-ons',
+      'Tell me about GET /threads',
+      'Tell me about all the colors',
     ]);
 
     const stopping = new AbortController();

@@ -47,10 +47,13 @@ function suggestedQuestions(headings: readonly string[]): string[] {
 
 /** A phrase such as 'When the money arrives' or 'For teachers'. No pattern turns it into a question. */
 const phrase =
-  /^(?:about|after|at|before|by|for|from|how|if|in|on|to|under|what|when|where|which|who|why|with|without)\b/i;
-/** 'Request a feature', 'Install Node.js': a verb that is no noun, or any word but 'Buying' before an article. */
+  /^(?:about|after|as|at|before|behind|beyond|by|during|for|from|how|if|in|inside|is|on|over|to|under|what|when|where|which|who|why|with|without)\b(?!-)/i;
+/**
+ * 'Request a feature', 'Install Node.js': a verb that is no noun, or a word before an article, but not 'Buying' or 'All'. In
+ * 'GET /threads' and 'Add-ons' it is no verb.
+ */
 const command =
-  /^(?:(?!\p{L}+ing )\p{L}+ (?:an?|the|your)|add|choose|configure|create|delete|get|install|remove|send|write)\b/iu;
+  /^(?:(?!\p{L}+ing |All |Both |Half |Once |Twice )\p{Lu}\p{Ll}+ (?:an?|the|your)|Add|Choose|Configure|Create|Delete|Get|Install|Remove|Send|Write)(?= )/u;
 
 function questionAbout(heading: string): string | undefined {
   const task = /^How to (.+)$/.exec(heading)?.[1];
