@@ -168,13 +168,16 @@ describe('A provider of single sign-on', () => {
     assert.equal((await signIn()).subject, profile.sub, 'small differences are accepted');
   });
 
-  it('is not asked for its metadata again because a sign-in was cancelled', async () => {
+  it('is not asked for its metadata again because a sign-in was cancelled or its code is not known', async () => {
     let asked = 0;
     answers['/.well-known/openid-configuration'] = async (_request, response) => {
       asked += 1;
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(await usual('')));
     };
     for (const _ of [1, 2, 3]) await assert.rejects(signIn('error=access_denied'));
+    answers['/token'] = (_request, response) =>
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
+    for (const _ of [1, 2, 3]) await failsWith('failed', /invalid_grant/);
     assert.equal(asked, 1);
   });
 

@@ -12,8 +12,8 @@ const clockHint = "this machine's clock differs from the provider's by more than
 
 /**
  * An OpenID provider: authorization code with PKCE, state and nonce (OpenID Connect Core §3.1, RFC 7636). It is
- * discovered on first use, and again after every failure and every sign-in: a provider that is down affects nothing else,
- * and its endpoints and keys may change.
+ * discovered on first use, and again after every sign-in and after every failure that it does not report itself: a provider
+ * that is down affects nothing else, and its endpoints and keys may change.
  */
 export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
   let discovered: Promise<{ openId: OpenId; configuration: Configuration }> | undefined;
@@ -46,10 +46,7 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
     },
 
     async finish(callback, { state, nonce, codeVerifier }) {
-      const found = provider();
-      // The library keeps the keys for at least a minute. Errors say nothing about them, and anybody can cause one.
-      if (!new URL(callback).searchParams.has('error')) discovered = undefined;
-      const { openId, configuration } = await found;
+      const { openId, configuration } = await provider();
       try {
         const tokens = await openId.authorizationCodeGrant(configuration, new URL(callback), {
           expectedState: state,
@@ -63,6 +60,8 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
           claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
             ? await openId.fetchUserInfo(configuration, tokens.access_token, claims.sub)
             : claims;
+        // The library keeps the keys for at least a minute, and the provider may change them before the next sign-in.
+        discovered = undefined;
         return {
           issuer: claims.iss,
           subject: claims.sub,
@@ -70,6 +69,8 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
           emailVerified: profile.email_verified === true,
         };
       } catch (error) {
+        // Errors that the provider reports say nothing about its keys, and anybody can cause one.
+        if (!isReported(error)) discovered = undefined;
         throw new SignInError(faultOf(error), reasonOf(error));
       }
     },
@@ -112,6 +113,12 @@ const boundedFetch: CustomFetch = async (url, init) => {
   });
   return new Response(response.body?.pipeThrough(limit) ?? null, response);
 };
+
+function isReported(error: unknown): boolean {
+  return /^OAUTH_(AUTHORIZATION_RESPONSE|RESPONSE_BODY)_ERROR$/.test(
+    String((error as { code?: unknown }).code),
+  );
+}
 
 function faultOf(error: unknown): SignInProblem {
   const { error: errorCode, cause, code, name } = error as Record<string, unknown>;
