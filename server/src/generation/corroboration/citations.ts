@@ -80,6 +80,10 @@ const leadsOn = words(
   'quotes between against unlike like is are document documents source sources passage passages reference references',
   'excerpt excerpts citation citations footnote footnotes section sections',
 );
+const leadsOnWithWords = words(
+  'that while whereas although though if when where but because since says said mentions confirms contradicts supports',
+  'follows replaces supersedes amends updates extends overrides repeats',
+);
 const says =
   /^\s+(?:say|state|explain|mention|note|describe|confirm|specif(?:y|ie)|add|write|define|list|show|suggest)e?s?\b/;
 const readBefore = 40;
@@ -88,7 +92,9 @@ const readBefore = 40;
 function isPartOfSentence(line: string, from: number, to: number): boolean {
   const before = line.slice(0, from).trimEnd().slice(-readBefore);
   const after = line.slice(to, to + readBefore);
+  const isFollowed = /^\s+["“(*_]*\p{L}/u.test(after);
   const word = /(\p{L}+)["“(*_]*$/u.exec(before)?.[1]?.toLowerCase() ?? '';
-  if (leadsOn.has(word) || says.test(after)) return true;
-  return /^$|[.!?…:][)"”’*_]*$/.test(before) && /^\s+\p{Ll}/u.test(after);
+  if (leadsOn.has(word) || (isFollowed && leadsOnWithWords.has(word))) return true;
+  if (/^$|[.!?…:][)"”’*_]*$/.test(before)) return /^\s+\p{Ll}/u.test(after);
+  return /[,;–—-]$/.test(before) && says.test(after);
 }

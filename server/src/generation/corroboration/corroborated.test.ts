@@ -176,6 +176,7 @@ describe('a corroborated reply', () => {
       ['See [1, 2].', 'See “Refunds” and “Shipping”.'],
       ['As [1] says, it is so.', 'As “Refunds” says, it is so.'],
       ['It is so. [1] says that gift cards cannot be refunded.'],
+      ['Goats are green, whereas [2] has red ones.', 'Goats are green, whereas “Shipping” has red ones.'],
       [
         'According to [9], gift cards cannot be refunded.',
         'According to an unknown source, gift cards cannot be refunded [1].',
@@ -389,5 +390,17 @@ describe('a corroborated reply', () => {
     assert.equal(sources.length, 1);
     const { snippet } = sources[0]!;
     assert.equal(snippet, 'The ferry sails at noon. … Dogs travel in the hold. … The ship carries 40 cars.');
+  });
+
+  it('shows a sentence once in the snippet, also if one statement needs it alone and another with its neighbor', async () => {
+    const branches = passage(
+      'Branches',
+      'Branches live for five days. After that they are deleted by the nightly job.',
+    );
+    const { sources } = await corroborate(
+      'Branches live for five days. Branches live for five days and are deleted by the nightly job.',
+      [branches],
+    );
+    assert.equal(sources[0]!.snippet, branches.text.replace('. ', '. … '));
   });
 });

@@ -75,10 +75,12 @@ const snippetLengthMax = 300;
 
 /** The cited sentences in order of citation, each once, up to the limit. */
 function snippetOf(cited: readonly Support[], evidence: readonly Evidence[]): string {
-  const texts = cited.map(({ passage, from, to }) =>
-    evidence[passage]!.sentences.slice(from, to + 1)
-      .map(({ text }) => text)
-      .join(' '),
-  );
-  return shortened([...new Set(texts)].join(' … '), snippetLengthMax);
+  const shown = new Set<string>();
+  const parts = cited.map(({ passage, from, to }) => {
+    const texts = evidence[passage]!.sentences.slice(from, to + 1).map(({ text }) => text);
+    const added = texts.filter((text) => !shown.has(text));
+    for (const text of added) shown.add(text);
+    return added.join(' ');
+  });
+  return shortened(parts.filter((part) => part !== '').join(' … '), snippetLengthMax);
 }

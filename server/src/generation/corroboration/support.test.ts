@@ -50,6 +50,11 @@ describe('a passage supports a statement', () => {
     'Branches live for five days and are deleted by the nightly job.',
   );
   holds(
+    'that affirms for one thing what it denies for another, as two of its sentences do',
+    'Shipping is free. Returns are not free.',
+    'Shipping is free, but returns are not free.',
+  );
+  holds(
     'that negates the same thing',
     'Gift cards cannot be exchanged for cash.',
     'Gift cards are not exchanged for cash.',

@@ -138,8 +138,9 @@ function negates({ tokens, negated }: Sentence, found: readonly Sentence[]): boo
     found.some((sentence) => sentence.tokens.has(term) && !sentence.negated.has(term));
   const isDenied = (term: string) => {
     const { same, opposite } = contrastOf(term);
-    if (same.some(isAffirmed)) return false;
     return same.some(isNegated) || opposite.some((other) => isAffirmed(other) && !tokens.has(other));
   };
-  return negated.size > 0 ? ![...negated].some(isDenied) : [...tokens].some(isDenied);
+  // One sentence may affirm for shipping what the next one denies for returns.
+  if (negated.size > 0) return ![...negated].some(isDenied);
+  return [...tokens].some((term) => isDenied(term) && !contrastOf(term).same.some(isAffirmed));
 }
