@@ -47,6 +47,8 @@ describe('a model error', () => {
     }
     for (const error of [
       withCode('HPE_INVALID_CONSTANT'),
+      withCode('UND_ERR_INVALID_ARG'),
+      withCode(`EAI_${secret}`),
       new TypeError(secret),
       secret,
       undefined,
@@ -64,6 +66,7 @@ describe('a model error', () => {
     assertKind({ message: secret, type: 'server_error' }, true);
     assertKind({ message: secret, type: 'invalid_request_error' }, false);
     assertKind({ message: secret, code: 'insufficient_quota' }, false);
+    assertKind({ message: secret, type: 'authentication_error', code: 'EXPIRED' }, false);
   });
 
   it('shows the name of an unknown error only if it is a plain word', () => {

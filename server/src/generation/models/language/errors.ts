@@ -73,12 +73,13 @@ function chainOf(error: unknown): Record<string, unknown>[] {
 const untrusted = /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|HOSTNAME_MISMATCH/;
 
 /** Errors of the system, such as ECONNREFUSED, of its resolver, and of the HTTP client. */
-const unreachable = /^E[A-Z]+$|^EAI_|^UND_ERR_/;
+const unreachable = /^(?:E[A-Z]+|EAI_[A-Z]+|UND_ERR_(?:SOCKET|[A-Z]+_TIMEOUT))$/;
 
 const malformed = /^AI_(?:InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody)Error |^\w* HPE_/;
 
 /** Errors of the SDK have a name, those of the network and the HTTP parser a code, events of a stream may have a status. */
-function knownError({ name, code, statusCode, data }: Record<string, unknown>): ModelError | undefined {
+function knownError(error: Record<string, unknown>): ModelError | undefined {
+  const { name, code, statusCode, data } = error;
   const status = [statusCode, code].map(Number).find((each) => each >= 400 && each < 600);
   if (status !== undefined) return new ProviderRefusal(status);
   // With data, a tool call is invalid. Without, the stream ended too soon.
@@ -90,7 +91,8 @@ function knownError({ name, code, statusCode, data }: Record<string, unknown>): 
   if (untrusted.test(reason)) {
     return new ModelError('The provider’s certificate is not trusted.', { transient: false });
   }
-  if (unreachable.test(reason)) {
+  // An event of the stream may have any code.
+  if (error instanceof Error && unreachable.test(reason)) {
     return new ModelError(`The provider could not be reached (${reason}).`, { transient: true });
   }
   return undefined;
