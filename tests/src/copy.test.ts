@@ -112,6 +112,13 @@ describe('skein copy', () => {
   it('copies everything within one engine', { timeout: 600_000 }, async () => {
     await workOn('third');
     await move('sqlite:./back.db', 'sqlite:./again.db');
+    const numbersIn = (name: string) => {
+      const database = new DatabaseSync(join(folder, name), { readOnly: true });
+      const numbers = database.prepare('SELECT id, sequence FROM thread ORDER BY id').all();
+      database.close();
+      return numbers;
+    };
+    assert.deepEqual(numbersIn('again.db'), numbersIn('back.db'), 'walks refer to the numbers of threads');
     assert.equal(await served.service.end(), 0);
     const between = await testDatabase();
     await copied('sqlite:./again.db', between);

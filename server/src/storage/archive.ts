@@ -1,5 +1,7 @@
 /** A store as rows: `skein copy` reads them from one archive and writes them to another, whatever the engines. */
 export interface Archive {
+  /** Whether a thread's `sequence` is unique in the whole store or only in its organization. */
+  readonly threadNumbers: 'store' | 'organization';
   count(table: ArchiveTable): Promise<number>;
   /** The next rows in key order; a passage with the `name` and `title` of its document and its `corpus`. One snapshot. */
   read(table: ArchiveTable, after: Row, limit: number): Promise<Row[]>;
@@ -105,8 +107,8 @@ export function archiveTable(name: TableName): ArchiveTable {
 }
 
 /** The target indexes the copied threads when it is first served: triggers have marked them as due. */
-const notCopied =
-  /^(schema_version|passage_term\w*|search_due|search_range|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)\.|^passage\.terms$/;
+const tablesNotCopied =
+  /^(?:schema_version|passage_term\w*|search_due|search_range|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)$/;
 
 /** Before every row: the first column of a key is neither empty nor 0. */
 export function startOf({ columns, key }: ArchiveTable): Row {
@@ -129,12 +131,17 @@ export function readText(
 }
 
 /** Rejects a schema with a column that the list above lacks: a copy must be complete. */
-export function assertAllKnown(found: readonly { table: string; column: string }[]): void {
+export function assertAllKnown(
+  found: readonly { table: string; column: string }[],
+  own: readonly string[] = [],
+): void {
   const known = new Set(
     archiveTables.flatMap(({ name, columns }) => Object.keys(columns).map((c) => `${name}.${c}`)),
   );
   for (const { table, column } of found) {
     const name = `${table}.${column}`;
-    if (!notCopied.test(name) && !known.has(name)) throw new Error(`The copy does not know ${name}.`);
+    if (!tablesNotCopied.test(table) && !known.has(name) && !own.includes(name)) {
+      throw new Error(`The copy does not know ${name}.`);
+    }
   }
 }

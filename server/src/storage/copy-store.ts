@@ -45,14 +45,18 @@ export async function copyStore(
   if (!(await target.isUnfinished())) await assertEmpty(target);
   const counts = new Map<string, number>();
   for (const table of archiveTables) counts.set(table.name, await source.count(table));
+  const renumbers = source.threadNumbers === 'organization' && target.threadNumbers === 'store';
   await target.begin();
   const all = 2 * [...counts.values()].reduce((sum, rows) => sum + rows, 0);
   let done = 0;
   for (const table of archiveTables) {
+    let number = -counts.get(table.name)!;
     for await (const { rows } of batchesOf(source, table)) {
       onProgress(done, all, `copying ${table.name}`);
+      const batch = renumbers && table.name === 'thread' ? renumbered(rows, number) : rows;
       const terms = table.name === 'passage' ? rows.map((row) => passageTerms(row, termsOf)) : undefined;
-      await writeRows(target, table, rows, terms);
+      await writeRows(target, table, batch, terms);
+      number += rows.length;
       done += rows.length;
     }
   }
@@ -60,7 +64,8 @@ export async function copyStore(
   for (const table of archiveTables) {
     const ignored: Record<string, null> = {};
     for (const column in table.columns) {
-      if (target.derived.has(`${table.name}.${column}`)) ignored[column] = null;
+      const name = `${table.name}.${column}`;
+      if (target.derived.has(name) || (renumbers && name === 'thread.sequence')) ignored[column] = null;
     }
     let checksum = '';
     for await (const { rows, after, limit } of batchesOf(source, table)) {
@@ -121,6 +126,14 @@ async function* batchesOf(source: Archive, table: ArchiveTable) {
     after = rows.at(-1) ?? after;
     limit = nextLimit(rows, limit);
   } while (rows.length > 0);
+}
+
+/**
+ * The embedded store numbers the threads of all organizations together. Copied threads get numbers below zero there, so that
+ * a walk that started at the source skips none of them. Later threads have newer activity: they are before its position.
+ */
+function renumbered(rows: readonly Row[], first: number): Row[] {
+  return rows.map((row, index) => ({ ...row, sequence: first + index }));
 }
 
 function passageTerms({ heading, text, name, title, corpus }: Row, termsOf: CopyTools['termsOf']): string {

@@ -18,6 +18,9 @@ import { askedValues, askedWith, query, types } from './database.ts';
 import { bringUpToDate, isUnfinished } from './migrate.ts';
 import { applicationName, Servers } from './servers.ts';
 
+/** Derived from the texts of the passages. */
+const ownColumns = ['passage.terms'];
+
 /** The row of an organization may have a later value. */
 const expressions = {
   'store_clock.latest_at': 'greatest(latest_at, (SELECT max(latest_at) FROM organization))',
@@ -61,7 +64,7 @@ async function open<T>(url: string, mustExist: boolean, use: (client: pg.Client)
       `SELECT table_name AS table, column_name AS column FROM information_schema.columns
        WHERE table_schema = current_schema()`,
     );
-    assertAllKnown(rows);
+    assertAllKnown(rows, ownColumns);
     return await use(client);
   } catch (error) {
     await client.end();
@@ -85,6 +88,7 @@ async function isAlone(client: pg.Client): Promise<boolean> {
 
 function reader(client: pg.Client): Archive {
   return {
+    threadNumbers: 'organization',
     async count({ name }) {
       return (await client.query(`SELECT count(*) AS rows FROM "${name}"`)).rows[0].rows;
     },

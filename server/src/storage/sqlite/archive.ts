@@ -19,13 +19,7 @@ const expressions = {
   'organization.thread_sequence': 'max(0, coalesce((SELECT max(sequence) FROM thread), 0))',
   'organization.move_sequence': '(SELECT move_sequence FROM store_clock)',
 };
-/**
- * Threads of all organizations are numbered together here. Copied ones get numbers far below zero, so that a walk that
- * started at the source skips none of them. Later threads have newer activity: they are before its position.
- */
-const threadNumber = 'thread.sequence';
-const nextNumber = '(SELECT coalesce(max(sequence) + 1, -9000000000000000) FROM thread)';
-const derived = new Set([threadNumber, ...Object.keys(expressions)]);
+const derived = new Set(Object.keys(expressions));
 
 /** All reads see one snapshot, and no other process can open the store until it is closed. */
 export function openSqliteSource(file: string): Archive {
@@ -91,6 +85,7 @@ function reader(database: Database): Archive {
     database.prepare<[Row], Record<string, Value>>(readText(table, expressions)),
   );
   return {
+    threadNumbers: 'store',
     count: async ({ name }) => database.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!,
     async read(table, after, limit) {
       const rows = readFrom(table).all({ ...after, limit });
@@ -107,10 +102,10 @@ function reader(database: Database): Archive {
 }
 
 function prepareInsert(database: Database, { name, columns }: ArchiveTable) {
-  const kept = Object.keys(columns).filter((column) => !(`${name}.${column}` in expressions));
-  const values = kept.map((column) => (`${name}.${column}` === threadNumber ? nextNumber : `:${column}`));
+  const kept = Object.keys(columns).filter((column) => !derived.has(`${name}.${column}`));
   const insert = database.prepare(
-    `INSERT INTO "${name}" (${kept.map((column) => `"${column}"`).join(', ')}) VALUES (${values.join(', ')})`,
+    `INSERT INTO "${name}" (${kept.map((column) => `"${column}"`).join(', ')})
+     VALUES (${kept.map((column) => `:${column}`).join(', ')})`,
   );
   const stored = (value: Value | undefined) => (typeof value === 'boolean' ? Number(value) : value);
   return (row: Row) => insert.run(Object.fromEntries(kept.map((column) => [column, stored(row[column])])));
