@@ -106,7 +106,8 @@ export function remembered<T extends {}>(compute: (text: string) => T): (text: s
     sizeCalculation: (_, text) => text.length + 1,
     memoMethod: compute,
   });
-  return (text) => known.memo(text);
+  // `memo` alone takes three times as long for a known text.
+  return (text) => known.get(text) ?? known.memo(text);
 }
 
 export type TermCounts = ReadonlyMap<string, number>;
