@@ -4,7 +4,7 @@ import type { Locator, Request } from 'playwright-core';
 import { ask, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
 import { sharedBrowser } from './browser.ts';
-import { openAs, shown } from './people.ts';
+import { gone, openAs, shown, untilAnnounced } from './people.ts';
 import { openSettingsWindow } from './settings-window.ts';
 
 /** Runs in the page. Describes the element if something else is in front of its middle, or if that is out of sight. */
@@ -60,6 +60,29 @@ describe('A dialog or button that is used with the keyboard', () => {
       await button('Done', dialog()).press('Enter');
       await untilFocused(page.locator('main, main *'));
     }
+    window().assertFaultless();
+  });
+
+  it('can be closed while an upload that was started before it is on the way', async () => {
+    const { page } = window();
+    assertDone(await world().ada.upload({ name: 'slow.md' }, '# Slow\n\nText.\n'), 201);
+    await page.goto('/settings/documents');
+    const allowed = Promise.withResolvers<void>();
+    await page.route('**/documents?*', async (route) => {
+      if (route.request().method() === 'POST') await allowed.promise;
+      await route.continue();
+    });
+    const sent = page.waitForRequest((request) => request.method() === 'POST');
+    const file = { name: 'new.md', mimeType: 'text/markdown', buffer: Buffer.from('# Slow\n\nNew.\n') };
+    await page.getByLabel('New file for slow.md').setInputFiles(file);
+    await sent;
+    await button('Remove slow.md').press('Enter');
+    await shown(dialog());
+    await page.keyboard.press('Escape');
+    await gone(dialog());
+    allowed.resolve();
+    await untilAnnounced(page, 'slow.md replaced');
+    await page.unroute('**/documents?*');
     window().assertFaultless();
   });
 
