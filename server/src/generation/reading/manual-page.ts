@@ -10,7 +10,7 @@ const structure = new Map(
     '</div>': 'RE UNINDENT',
     '<pre>': 'nf EX Vb Bd TS',
     '</pre>': 'fi EE Ve Ed TE',
-    '': 'IX PD Dd Os Bk Ek UC Sm',
+    '': 'IX PD Dd Os Bk Ek UC',
   }).flatMap(([html, names]) => names.split(' ').map((name) => [name, html] as const)),
 );
 const enclosures = new Map(
@@ -45,22 +45,36 @@ export function readManualPage(source: string): Reading {
 class ManualPage {
   title: string | undefined;
   readonly html: string[] = [];
+  readonly #strings = new Map<string, string>();
   readonly #lists: string[] = [];
   #name = '';
   /** The tag to put around the next line of text. */
   #tag: string | undefined;
-  /** The last line to skip: the end of a definition. */
+  /** The last line to skip: the end of a definition, or of a branch that is not taken. */
   #skipTo: RegExp | undefined;
+  #takesElse = false;
+  /** Between `.Sm off` and `.Sm on`, text has no spaces. */
+  #isTight = false;
 
   addLine(line: string): void {
     const [, name, rest = ''] = /^[.'][ \t]*([A-Za-z]\w*)?(.*)$/.exec(line) ?? ['', 'text', line];
     if (this.#skipTo !== undefined) this.#skipTo = this.#skipTo.test(line) ? undefined : this.#skipTo;
     else if (name === 'text' && line.trim() === '') this.html.push('<p>');
-    else if (name === 'text') this.#addText(plainText(line));
+    else if (name === 'text') this.#addText(this.#plain(line));
     else if (/^(?:de|am|ig)1?$/.test(name ?? '')) this.#skipTo = /^\.[ \t]*\./;
-    // A terminal is the condition `n`. Of a branch with several lines, both alternatives are read without their first line.
-    else if (/^(?:if|ie)$/.test(name ?? '')) this.addLine(/^\s*n\s+([.'].*)/.exec(rest)?.[1] ?? '.');
-    else if (name !== undefined) this.#addMacro(name, wordsOf(rest));
+    else if (/^(?:if|ie|el)$/.test(name ?? '')) this.#addCondition(name!, rest.trim());
+    else if (name === 'ds')
+      this.#strings.set(/\S+/.exec(rest)?.[0] ?? '', this.#plain(rest.replace(/^\s*\S+\s*"?/, '')));
+    else if (name !== undefined) this.#addMacro(name, this.#words(rest));
+  }
+
+  /** Takes the branches for terminals, whose condition is `n`. */
+  #addCondition(name: string, rest: string): void {
+    const condition = name === 'el' ? '' : (/^\S+/.exec(rest)?.[0] ?? '');
+    const holds = name === 'el' ? this.#takesElse : condition === 'n';
+    this.#takesElse = name === 'ie' && !holds;
+    if (holds) this.addLine(rest.slice(condition.length).replace(/^\s*(?:\\\{)?/, ''));
+    else if (rest.includes('\\{') && !rest.includes('\\}')) this.#skipTo = /\\\}/;
   }
 
   #addMacro(name: string, words: readonly string[]): void {
@@ -70,6 +84,7 @@ class ManualPage {
     else if (/^S[HSsh]$/.test(name)) this.#start(/h$/i.test(name) ? 'h2' : 'h3', words.join(' '));
     else if (name === 'TP' || name === 'TQ') this.#start('dt', '');
     else if (name === 'IP') this.#addIndented(first);
+    else if (name === 'Sm') this.#setSpacing(first);
     else if (name === 'Bl') this.#addList(first);
     else if (name === 'It') this.#start(this.#lists.at(-1) === 'dl' ? 'dt' : 'li', mdocText(words));
     else if (name === 'El') this.html.push(`</${this.#lists.pop()}>`);
@@ -90,6 +105,11 @@ class ManualPage {
     else this.#start('dt', mark);
   }
 
+  #setSpacing(mode: string): void {
+    this.#isTight = mode === 'off';
+    this.html.push('');
+  }
+
   #addList(kind: string): void {
     const tag = /^-(?:bullet|column|dash|hyphen|item)/.test(kind) ? 'ul' : kind === '-enum' ? 'ol' : 'dl';
     this.#lists.push(tag);
@@ -107,24 +127,25 @@ class ManualPage {
     if (text === '') return;
     const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
     const tag = this.#tag;
-    this.html.push(tag === undefined ? html : `<${tag}>${html}</${tag}>`);
+    if (this.#isTight) this.html.push(`${this.html.pop()}${html.replaceAll(' ', '')}`);
+    else this.html.push(tag === undefined ? html : `<${tag}>${html}</${tag}>`);
     this.#tag = undefined;
   }
-}
 
-/** The arguments of a macro. One in quotes may hold spaces; two quotes within it are one. */
-function wordsOf(rest: string): string[] {
-  const words = rest.replace(/(?<!\\)\\".*$/, '').match(/"(?:[^"]|"")*"?|(?:\\.|[^\s\\])+/g) ?? [];
-  return words.map((word) => plainText(word.replace(/^"(.*?)"?$/, '$1').replaceAll('""', '"')));
-}
+  /** The arguments of a macro. One in quotes may hold spaces; two quotes within it are one. */
+  #words(rest: string): string[] {
+    const words = rest.replace(/(?<!\\)\\".*$/, '').match(/"(?:[^"]|"")*"?|(?:\\.|[^\s\\])+/g) ?? [];
+    return words.map((word) => this.#plain(word.replace(/^"(.*?)"?$/, '$1').replaceAll('""', '"')));
+  }
 
-function plainText(text: string): string {
-  return text.replace(escapeSequence, (_, long, pair, one, _comment, char: string | undefined) => {
-    const name: string = long ?? pair ?? one ?? '';
-    if (/^u[\dA-F]{4}$/.test(name)) return String.fromCodePoint(Number.parseInt(name.slice(1), 16));
-    if (char === undefined) return specialCharacters.get(name) ?? '';
-    return char === 'e' ? '\\' : /[-'`.\\]/.test(char) ? char : /[ ~0]/.test(char) ? ' ' : '';
-  });
+  #plain(text: string): string {
+    return text.replace(escapeSequence, (_, long, pair, one, _comment, char: string | undefined) => {
+      const name: string = long ?? pair ?? one ?? '';
+      if (/^u[\dA-F]{4}$/.test(name)) return String.fromCodePoint(Number.parseInt(name.slice(1), 16));
+      if (char === undefined) return specialCharacters.get(name) ?? this.#strings.get(name) ?? '';
+      return char === 'e' ? '\\' : /[-'`.\\]/.test(char) ? char : /[ ~0]/.test(char) ? ' ' : '';
+    });
+  }
 }
 
 const delimiter = /^[.,:;)\]?!]$/;

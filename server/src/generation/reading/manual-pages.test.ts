@@ -188,7 +188,7 @@ describe('reading a manual page', () => {
       'NAME: cat - print files',
       'SYNOPSIS: cat [-bn] [file ...]',
       'DESCRIPTION: -b=n, --blank\nNumber (see ls(1)), not blank. Or [, which ends cat.',
-      'DESCRIPTION: to\nAs either [user @] host [:port] or an address.',
+      'DESCRIPTION: to\nAs either [user@]host[:port] or an address.',
       'DESCRIPTION: 1. First.\n2. Second.',
       'FORMATS: - Name - Meaning\n- -d - the day of the month\n- %m - the month',
     ],
