@@ -49,8 +49,8 @@ function suggestedQuestions(headings: readonly string[]): string[] {
 const phrase =
   /^(?:about|after|as|at|before|behind|beyond|by|during|for|from|how|if|in|inside|is|on|over|to|under|what|when|where|which|who|why|with|without)\b(?!-)/i;
 /**
- * 'Request a feature', 'Install Node.js': a verb that is no noun, or a word before an article, but not 'Buying' or 'All'. In
- * 'GET /threads' and 'Add-ons' it is no verb.
+ * 'Request a feature', 'Install Node.js': a word before an article, except 'Buying' or 'All', or a verb that is never a noun.
+ * 'GET /threads' and 'Add-ons' do not start with a verb.
  */
 const command =
   /^(?:(?!\p{L}+ing |All |Both |Half |Once |Twice )\p{Lu}\p{Ll}+ (?:an?|the|your)|Add|Choose|Configure|Create|Delete|Get|Install|Remove|Send|Write)(?= )/u;

@@ -249,7 +249,7 @@ export class Connection {
 const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
 /**
- * Node allocates 64 KiB for each read of an accepted socket, and passes the data through a stream: together an eighth of the
+ * Node allocates 64 KiB for each read of an accepted socket, and passes the data through a stream: together a tenth of the
  * time of a small request. It has a better way for sockets that are opened with the option `onread`, so this sets what that
  * option sets. What was read is valid until `receive` returns. A socket without these properties is read as usual.
  */

@@ -37,7 +37,7 @@ const upsertUser = statement('upsert-user')`
 const findUser = statement('find-user')`SELECT id FROM "user" WHERE email = :email`;
 export const hasThreads = statement('has-threads')`SELECT 1 FROM listing_size
   WHERE organization_id = :organizationId AND user_id = :userId AND account_key = '' AND threads > 0`;
-// They were rejected since the person was removed from the last organization, and would be valid again.
+// Sessions are rejected once a person has left every organization. A new membership would make them valid again.
 const endSessions = statement('end-sessions-of-returning-person')`DELETE FROM session WHERE user_id = :userId
   AND NOT EXISTS (SELECT 1 FROM member WHERE member.user_id = session.user_id AND NOT service)`;
 const insert = statement('insert-member')`

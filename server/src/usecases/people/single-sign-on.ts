@@ -12,7 +12,7 @@ import { type StartedSession, startSession } from './sessions.ts';
 
 export const ssoTimeoutMs = 10 * 60 * 1000;
 const sealedFor = 'single sign-on';
-/** OpenID Connect Core §2. The stores could not tell some longer ones, or other characters, apart. */
+/** OpenID Connect Core §2. PostgreSQL cannot store NUL, or index a value of several kilobytes. */
 const subjectForm = /^[\x20-\x7e]{1,255}$/;
 
 interface StartedSignIn {

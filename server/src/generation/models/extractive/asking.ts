@@ -7,7 +7,7 @@ const headLengthMax = 2_000;
 const tailLengthMax = 1_000;
 const partsMax = 3;
 
-/** A question, and another question that says what it is about, if it is not clear by itself. */
+/** A question, and other text of the conversation that says what it is about, if there is any. */
 export interface Question {
   readonly text: string;
   readonly context: string;
