@@ -102,7 +102,7 @@ describe('The launcher', () => {
     assert.equal(bounded(chosen), '8 --max-semi-space-size=16 --max-semi-space-size=32\n');
   });
 
-  it('says so if too few files may be open, with which Node.js would crash', () => {
+  it('says so if the limit of open files is so low that Node.js would crash', () => {
     const limited = (limit: string) => {
       const command = `ulimit ${limit} && exec "$0" --version`;
       return spawnSync('/bin/sh', ['-c', command, launcher], { env: cleanEnvironment({}), encoding: 'utf8' });

@@ -7,7 +7,7 @@ import { sharedBrowser } from './browser.ts';
 import { openAs, shown, untilAnnounced } from './people.ts';
 
 describe('Filters in the console', () => {
-  it('show the members, keys and applications whose rows have all the words', async () => {
+  it('show the members, keys and applications whose rows contain all the words', async () => {
     const world = await sharedSettingsWorld();
     const window = await openAs(await sharedBrowser(), world.ada.client);
     const { page } = window;

@@ -63,7 +63,7 @@ describe('A dialog or button that is used with the keyboard', () => {
     window().assertFaultless();
   });
 
-  it('can be closed while an upload that was started before it is on the way', async () => {
+  it('can be closed while an earlier upload is still being sent', async () => {
     const { page } = window();
     assertDone(await world().ada.upload({ name: 'slow.md' }, '# Slow\n\nText.\n'), 201);
     await page.goto('/settings/documents');

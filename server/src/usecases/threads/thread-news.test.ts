@@ -67,7 +67,7 @@ describe('The news of a thread', () => {
     assert.deepEqual([news.stepsFrom, news.textFrom], [1, 4]);
   });
 
-  it('are a whole text that was revised, and everything of a reply that was restarted', () => {
+  it('contain the whole of a revised text, and all of a reply that was restarted', () => {
     assert.equal(progressBetween({ content: 'Thirty days.' }, { content: 'Thirty days [1].' }).textFrom, 0);
     const restarted = progressBetween({ content: 'Half', steps: stepsOf('One') }, { content: '', steps: [] });
     assert.deepEqual([restarted.stepsFrom, restarted.textFrom], [0, 0]);
