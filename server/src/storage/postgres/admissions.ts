@@ -4,7 +4,7 @@ import { setBounded } from '../../domain/set-bounded.ts';
 import { keyIsLive } from '../sql/api-keys.ts';
 import { callColumns, statement, type Values } from '../sql/sql.ts';
 import type { Admission, Admissions } from '../store.ts';
-import { askedLocking, type Database } from './database.ts';
+import { callsLocking, type Database } from './database.ts';
 
 type AdmissionRow = Omit<Admission, 'use'> & {
   apiEnabled: boolean;
@@ -33,15 +33,15 @@ const columns = callColumns({
  * disabled organization, takes nothing. Counts are committed without a sync: after a crash of the database server, a count
  * goes on from the highest number that its node knows of.
  */
-const admit = statement('admit')`WITH asked AS (
-    SELECT * FROM ${askedLocking(columns)}
+const admit = statement('admit')`WITH call AS (
+    SELECT * FROM ${callsLocking(columns)}
   ), holder AS (
-    SELECT place, day, known, requests, api_key.organization_id, api_key.user_id, api_key.id AS credential_id
-    FROM asked JOIN api_key ON hash = key_hash AND ${keyIsLive}
+    SELECT ordinal, day, known, requests, api_key.organization_id, api_key.user_id, api_key.id AS credential_id
+    FROM call JOIN api_key ON hash = key_hash AND ${keyIsLive}
     UNION ALL
-    SELECT place, day, known, requests, application.organization_id, NULL, application.id
-    FROM asked JOIN application ON application.id = asked.application_id
-      AND application.organization_id = asked.organization_id AND application.epoch = asked.epoch
+    SELECT ordinal, day, known, requests, application.organization_id, NULL, application.id
+    FROM call JOIN application ON application.id = call.application_id
+      AND application.organization_id = call.organization_id AND application.epoch = call.epoch
   ), request AS (
     SELECT holder.*, api_enabled, daily_quota FROM holder JOIN organization ON organization.id = organization_id
   ), due AS (
@@ -55,9 +55,9 @@ const admit = statement('admit')`WITH asked AS (
     WHERE quota_use.organization_id = before.organization_id AND quota_use.day = before.day
     RETURNING before.organization_id, before.day, before.used AS used_before
   )
-  SELECT place, organization_id AS "organizationId", user_id AS "userId", credential_id AS "credentialId",
+  SELECT ordinal, organization_id AS "organizationId", user_id AS "userId", credential_id AS "credentialId",
     api_enabled AS "apiEnabled", daily_quota AS "dailyQuota",
-    (used_before + 1 - requests + sum(requests) OVER (PARTITION BY organization_id, day ORDER BY place))::bigint AS number,
+    (used_before + 1 - requests + sum(requests) OVER (PARTITION BY organization_id, day ORDER BY ordinal))::bigint AS number,
     (SELECT set_config('synchronous_commit', 'off', true))
   FROM request LEFT JOIN taken USING (organization_id, day)`;
 const ownerColumns = callColumns({ text: 'keyHash' });
@@ -65,7 +65,7 @@ const findOwner = statement('find-owner-of-key')`
   SELECT organization_id AS "organizationId" FROM api_key WHERE hash = :keyHash`;
 const dayColumns = callColumns({ text: 'organizationId', bigint: 'day' });
 const startDay = statement('begin-day')`INSERT INTO quota_use (organization_id, day, used)
-  SELECT id, day, 0 FROM ${askedLocking(dayColumns)} JOIN organization ON organization.id = organization_id
+  SELECT id, day, 0 FROM ${callsLocking(dayColumns)} JOIN organization ON organization.id = organization_id
   ORDER BY id, day ON CONFLICT DO NOTHING`;
 
 /** How many owners of keys, which never change, and how many counts of organizations a node caches. */
@@ -119,12 +119,12 @@ export function postgresAdmissions(database: Database): Admissions {
 
   async function take(credential: Credential): Promise<Admission | undefined> {
     const group = groups.get(nameOf(credential)) ?? openGroup(credential);
-    const place = group.values.requests;
+    const offset = group.values.requests;
     group.values.requests += 1;
     const row = await group.admission;
     if (row === undefined) return undefined;
     const { organizationId, userId, credentialId, apiEnabled, dailyQuota, number } = row;
-    const use = apiEnabled && number !== null ? quotaUse(dailyQuota, number + place) : undefined;
+    const use = apiEnabled && number !== null ? quotaUse(dailyQuota, number + offset) : undefined;
     return { organizationId, userId, credentialId, use };
   }
 

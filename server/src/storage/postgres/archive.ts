@@ -14,7 +14,7 @@ import {
   unfinishedCopyTable,
 } from '../archive.ts';
 import { type CallColumns, identifier, join, type Sql, sql, statement } from '../sql/sql.ts';
-import { askedValues, askedWith, query, types } from './database.ts';
+import { callsWith, callValues, query, types } from './database.ts';
 import { bringUpToDate, isUnfinished } from './migrate.ts';
 import { applicationName, Servers } from './servers.ts';
 
@@ -137,6 +137,6 @@ function insertion({ name, columns }: ArchiveTable, rows: readonly Row[], terms?
   const vector = sql`array_to_tsvector(string_to_array(terms, ' '))`;
   const selected = terms === undefined ? names : names.with(-1, vector);
   const insert = statement(`write ${name}`)`INSERT INTO ${identifier(name)} (${join(names, sql`, `)})
-    SELECT ${join(selected, sql`, `)} FROM ${askedWith(all)}`;
-  return query(insert, { ...askedValues(insert, columns, rows), terms });
+    SELECT ${join(selected, sql`, `)} FROM ${callsWith(all)}`;
+  return query(insert, { ...callValues(insert, columns, rows), terms });
 }

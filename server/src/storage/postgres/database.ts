@@ -3,10 +3,10 @@ import pg from 'pg';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import { memoized } from '../../domain/memoized.ts';
 import {
-  askedValues,
-  askedWith,
   boundValue,
   type CallColumns,
+  callsWith,
+  callValues,
   type Sql,
   type Statement,
   sql,
@@ -22,7 +22,7 @@ import { Batcher } from './batcher.ts';
 import { applicationName, connectMs, type Servers, statementMs, tooManyConnections } from './servers.ts';
 import { now, type StoreTime } from './store-time.ts';
 
-export { askedValues, askedWith };
+export { callsWith, callValues };
 
 export type Run = <Row>(statement: Statement, values?: Values) => Promise<Row[]>;
 
@@ -80,11 +80,11 @@ const numbered = memoized(({ sql }: Statement) => {
 });
 
 /**
- * `askedWith` for a statement that locks rows of several organizations: it waits for `:lockMs` at most. OFFSET keeps the
+ * `callsWith` for a statement that locks rows of several organizations: it waits for `:lockMs` at most. OFFSET keeps the
  * planner from merging the subquery. The inner SELECT sets the limit once, not for each call.
  */
-export function askedLocking(columns: CallColumns): Sql {
-  return sql`(SELECT asked.*, (SELECT ${setLockTimeout}) FROM ${askedWith(columns)} OFFSET 0) AS asked`;
+export function callsLocking(columns: CallColumns): Sql {
+  return sql`(SELECT call.*, (SELECT ${setLockTimeout}) FROM ${callsWith(columns)} OFFSET 0) AS call`;
 }
 
 export const setLockTimeout = sql`set_config('lock_timeout', :lockMs::text, true)`;
@@ -181,8 +181,8 @@ export class Database implements Transactions {
   };
 
   /**
-   * Like `run`, but calls that wait at the same time share a batch. The statement reads its calls from `askedWith(columns)`
-   * and returns the `place` of the call with each row. Calls share a batch only if their other values are the same and,
+   * Like `run`, but calls that wait at the same time share a batch. The statement reads its calls from `callsWith(columns)`
+   * and returns the `ordinal` of the call with each row. Calls share a batch only if their other values are the same and,
    * with `key`, if their values of that name differ.
    */
   batched<Row>(
@@ -194,12 +194,12 @@ export class Database implements Transactions {
     const shared = names.filter((name) => !(name in columns) && !/^(?:clock|lockMs$)/.test(name));
     const send = async (calls: readonly Values[], isIsolated: boolean) => {
       for (const call of calls) beforeSend(call);
-      const values = askedValues(statement, columns, calls);
+      const values = callValues(statement, columns, calls);
       values.lockMs = isIsolated ? isolatedLockMs : lockMs;
       for (const name of shared) values[name] = calls[0]![name];
       const outcomes = calls.map((): Row[] => []);
-      for (const row of await this.run<Row & { place: number }>(statement, values))
-        outcomes[row.place - 1]!.push(row);
+      for (const row of await this.run<Row & { ordinal: number }>(statement, values))
+        outcomes[row.ordinal - 1]!.push(row);
       return outcomes;
     };
     const laneNames = apart === undefined ? shared : [...shared, apart];
@@ -225,7 +225,7 @@ export class Database implements Transactions {
   readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work, beginUnsynced);
   readonly writeOne = this.run;
   readonly readMany = <Row>({ name, sql }: Statement, columns: CallColumns) => {
-    const all = statement(name)`SELECT place, found.* FROM ${askedWith(columns)}
+    const all = statement(name)`SELECT ordinal, found.* FROM ${callsWith(columns)}
       CROSS JOIN LATERAL (${withColumns(sql, columns)}) AS found`;
     return this.batched<Row>(all, columns, { batchesMax: 2 });
   };

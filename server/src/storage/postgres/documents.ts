@@ -3,11 +3,11 @@ import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages
 import { callColumns, statement } from '../sql/sql.ts';
 import { method } from '../sql/work.ts';
 import type { Documents, PassageNumber } from '../store.ts';
-import { askedValues, askedWith, type Database } from './database.ts';
+import { callsWith, callValues, type Database } from './database.ts';
 import { queryDialect } from './thread-search.ts';
 
 const findHolders = statement('find-holders')`
-  SELECT place, passage.number FROM unnest(:queries::text[]) WITH ORDINALITY AS asked (query, place)
+  SELECT ordinal, passage.number FROM unnest(:queries::text[]) WITH ORDINALITY AS search (query, ordinal)
   CROSS JOIN LATERAL (
     SELECT number FROM passage WHERE organization_id = :organizationId AND terms @@ query::tsquery
       AND document_id <> ALL (ARRAY(
@@ -22,7 +22,7 @@ const insertPassages = statement('insert-passages')`WITH held AS (
     WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING organization_id, id)
   INSERT INTO passage (organization_id, document_id, heading, text, terms)
   SELECT held.organization_id, held.id, heading, text, array_to_tsvector(string_to_array(terms, ' '))
-  FROM held, ${askedWith(passageColumns)} ORDER BY place RETURNING number`;
+  FROM held, ${callsWith(passageColumns)} ORDER BY ordinal RETURNING number`;
 const deletePassages = statement('delete-passages')`DELETE FROM passage
   WHERE organization_id = :organizationId AND number IN (
     SELECT number FROM passage WHERE organization_id = :organizationId AND document_id = :id LIMIT ${passagesPerCommit})
@@ -36,7 +36,7 @@ export function postgresDocuments(database: Database): Documents {
 
       async writePart(organizationId, id, corpus, part) {
         const passages = part.map((passage) => ({ ...passage, terms: scopedTerms(corpus, passage.terms) }));
-        const lists = askedValues(insertPassages, passageColumns, passages);
+        const lists = callValues(insertPassages, passageColumns, passages);
         return (await run(insertPassages, { ...lists, organizationId, id })).length === part.length;
       },
 
@@ -51,9 +51,9 @@ export function postgresDocuments(database: Database): Documents {
       const holders: PassageNumber[][] = terms.map(() => []);
       if (passageCount === 0 || terms.length === 0) return { passageCount, holders };
       const queries = terms.map((term) => passageQuery(corpora, term, queryDialect));
-      type Holder = { place: number; number: PassageNumber };
+      type Holder = { ordinal: number; number: PassageNumber };
       const found = await run<Holder>(findHolders, { organizationId, queries, limit });
-      for (const { place, number } of found) holders[place - 1]!.push(number);
+      for (const { ordinal, number } of found) holders[ordinal - 1]!.push(number);
       return { passageCount, holders };
     },
 

@@ -16,7 +16,7 @@ import { type CallColumns, callColumns, opaque, type Sql, sql, statement, withCo
 import { replySweep } from '../sql/sweeps.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
 import type { ClaimedReply, Replies } from '../store.ts';
-import { askedLocking, askedValues, askedWith, type Database, isLockTimeout, lockMs } from './database.ts';
+import { callsLocking, callsWith, callValues, type Database, isLockTimeout, lockMs } from './database.ts';
 import { isStillAllowed } from './thread-changes.ts';
 
 const threadColumns = callColumns({ text: 'organizationId threadId' });
@@ -30,10 +30,10 @@ const isClaimed = sql`message.id = message_id AND ${opaque(sql`claim_token = tok
  * Threads are locked before replies, and rows in the order of their keys: another order would deadlock.
  */
 function changeReplies(columns: CallColumns, change: Sql, condition: Sql, grant = sql`true`): Sql {
-  return sql`WITH asked AS (
-      SELECT * FROM ${askedLocking(columns)}
+  return sql`WITH call AS (
+      SELECT * FROM ${callsLocking(columns)}
     ), held_thread AS (
-      SELECT asked.* FROM asked JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
+      SELECT call.* FROM call JOIN thread ON thread.organization_id = call.organization_id AND thread.id = call.thread_id
         AND ${grant}
       ORDER BY thread.organization_id, thread.id FOR NO KEY UPDATE OF thread
     ), held_reply AS (
@@ -42,10 +42,10 @@ function changeReplies(columns: CallColumns, change: Sql, condition: Sql, grant 
         AND ${condition} AND ${opaque(sql`message.${isRunning}`)}
       ORDER BY message.organization_id, message.thread_id, message.id FOR UPDATE OF message
     ), changed AS (
-      UPDATE message SET ${withColumns(change, columns)} FROM held_reply AS asked
-      WHERE message.organization_id = asked.organization_id AND message.thread_id = asked.thread_id
+      UPDATE message SET ${withColumns(change, columns)} FROM held_reply AS call
+      WHERE message.organization_id = call.organization_id AND message.thread_id = call.thread_id
         AND message.id = reply_id
-      RETURNING asked.*, message.completed_at
+      RETURNING call.*, message.completed_at
     ), raised AS (
       UPDATE thread SET ${nextVersion} FROM changed
       WHERE thread.organization_id = changed.organization_id AND thread.id = changed.thread_id
@@ -60,31 +60,31 @@ const tokenEnd = 2 ** 48 - 1;
 
 const shareColumns = callColumns({ text: 'organizationId', bigint: 'limit' });
 const claim = statement('claim-replies')`WITH due AS (
-    SELECT place, reply.* FROM ${askedWith(shareColumns)} CROSS JOIN LATERAL (
+    SELECT ordinal, reply.* FROM ${callsWith(shareColumns)} CROSS JOIN LATERAL (
       SELECT organization_id, thread_id, id, available_at AS waiting_since FROM message
-      WHERE organization_id = asked.organization_id AND ${isWaiting} AND available_at <= :now AND deadline_at > :now
-      ORDER BY available_at, id LIMIT asked."limit" FOR UPDATE SKIP LOCKED
+      WHERE organization_id = call.organization_id AND ${isWaiting} AND available_at <= :now AND deadline_at > :now
+      ORDER BY available_at, id LIMIT call."limit" FOR UPDATE SKIP LOCKED
     ) AS reply
   ), claimed AS (
     UPDATE message SET held = true, claim_token = :token::bigint, available_at = :now + :leaseMs::bigint
     FROM due WHERE message.organization_id = due.organization_id AND message.thread_id = due.thread_id
       AND message.id = due.id AND ${opaque(isWaiting)}
     RETURNING message.organization_id, message.thread_id, message.id, claim_token, attempts, deadline_at, trace_id,
-      available_at - :leaseMs::bigint AS at, place, waiting_since
+      available_at - :leaseMs::bigint AS at, ordinal, waiting_since
   )
   SELECT claimed.organization_id AS "organizationId", thread_id AS "threadId", claimed.id AS "messageId",
     claim_token AS token, account_id AS "accountId", trace_id AS "traceId", attempts, deadline_at - at AS "remainingMs",
     at, ${unsynced}
   FROM claimed JOIN thread ON thread.organization_id = claimed.organization_id AND thread.id = claimed.thread_id
-  ORDER BY place, waiting_since, claimed.id`;
+  ORDER BY ordinal, waiting_since, claimed.id`;
 const releaseUnanswered = statement('release-unanswered-claims')`UPDATE message
   SET held = false, available_at = :now WHERE ${isHeld} AND claim_token = ANY(:tokens::bigint[])`;
-const heldReplies = sql`asked JOIN message ON message.organization_id = asked.organization_id
-      AND message.thread_id = asked.thread_id AND message.id = asked.message_id
+const heldReplies = sql`call JOIN message ON message.organization_id = call.organization_id
+      AND message.thread_id = call.thread_id AND message.id = call.message_id
       AND ${opaque(sql`claim_token = token AND ${isHeld}`)}`;
 // A claim whose row somebody else has locked for long is not lost. The next heartbeat renews it.
-const renewWith = (lock: Sql) => sql`WITH asked AS (
-    SELECT * FROM ${askedLocking(claimColumns)}
+const renewWith = (lock: Sql) => sql`WITH call AS (
+    SELECT * FROM ${callsLocking(claimColumns)}
   ), claim AS (
     SELECT message.organization_id, message.thread_id, message.id FROM ${heldReplies}
     ORDER BY message.organization_id, message.thread_id, message.id FOR UPDATE OF message ${lock}
@@ -99,24 +99,24 @@ const renewUnlocked = statement('renew-unlocked-replies')`
 const progressColumns = { ...claimColumns, ...callColumns({ text: 'status content steps' }) };
 const recordProgress = statement('record-reply-progress')`
   ${changeReplies(progressColumns, replyChanges.progress, isClaimed)}
-  SELECT place, ${unsynced} FROM changed`;
+  SELECT ordinal, ${unsynced} FROM changed`;
 const settleColumns = {
   ...progressColumns,
   ...noteColumns,
   ...callColumns({ text: 'sources model failure verdict', boolean: 'unanswered' }),
 };
 const settle = statement('settle-reply')`${changeReplies(settleColumns, replyChanges.settle, isClaimed)},
-  noted AS (${insertNotes(sql`changed`, sql`completed_at`)}) SELECT place FROM changed`;
+  noted AS (${insertNotes(sql`changed`, sql`completed_at`)}) SELECT ordinal FROM changed`;
 const releaseColumns = {
   ...claimColumns,
   ...callColumns({ bigint: 'attemptsUsed delayMs', text: 'failure' }),
 };
 const release = statement('release-reply')`
-  ${changeReplies(releaseColumns, replyChanges.release, isClaimed)} SELECT place FROM changed`;
+  ${changeReplies(releaseColumns, replyChanges.release, isClaimed)} SELECT ordinal FROM changed`;
 const cancelColumns = { ...threadColumns, ...callColumns({ text: 'userId' }) };
-const mayCancel = isStillAllowed(sql`asked.organization_id`, sql`asked.user_id`);
+const mayCancel = isStillAllowed(sql`call.organization_id`, sql`call.user_id`);
 const cancel = statement('cancel-replies')`${changeReplies(cancelColumns, endCancelled, sql`true`, mayCancel)}
-  SELECT place, reply_id AS id FROM changed`;
+  SELECT ordinal, reply_id AS id FROM changed`;
 const keepTime = statement('keep-time')`
   UPDATE store_clock SET latest_at = :at::bigint WHERE latest_at < :at::bigint - 1000`;
 
@@ -147,7 +147,7 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
 
     async claimReplies(shares, leaseMs) {
       const token = randomInt(1, tokenEnd);
-      const values = { ...askedValues(claim, shareColumns, shares), leaseMs, token };
+      const values = { ...callValues(claim, shareColumns, shares), leaseMs, token };
       const claimed = await run<ClaimedReply>(claim, values).catch((error) => {
         unanswered.set(token, time.steady() + leaseMs);
         throw error;
@@ -156,7 +156,7 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
     },
 
     async renewReplies(claims, leaseMs) {
-      const values = { ...askedValues(renew, claimColumns, claims), leaseMs, lockMs };
+      const values = { ...callValues(renew, claimColumns, claims), leaseMs, lockMs };
       const rows = await run<{ id: MessageId }>(renew, values).catch((error) => {
         if (!isLockTimeout(error)) throw error;
         return run<{ id: MessageId }>(renewUnlocked, values);

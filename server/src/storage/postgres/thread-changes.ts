@@ -16,15 +16,15 @@ export const isStillAllowed = (organization: Sql, user: Sql) =>
   sql`(${user} IS NULL OR ${isStillMember(organization, user)})`;
 
 /**
- * A condition on a call (`asked`) and its organization's row, which `gate` has locked: a write with an API key needs the
+ * A condition on a call (`call`) and its organization's row, which `gate` has locked: a write with an API key needs the
  * API enabled and the key live; any other write needs an actor who may act. The key is read after the wait for the row and
  * locked until the commit, so that a revocation committed in the meantime counts.
  */
-export const isGranted = (actor = sql`asked.user_id`) => sql`CASE WHEN asked.key_hash IS NULL
+export const isGranted = (actor = sql`call.user_id`) => sql`CASE WHEN call.key_hash IS NULL
         THEN ${isStillAllowed(sql`gate.gate_id`, actor)}
         ELSE gate.api_enabled AND EXISTS (
-          SELECT FROM api_key WHERE hash = asked.key_hash AND organization_id = gate.gate_id
-            AND user_id = asked.user_id AND ${keyIsLive} FOR SHARE) END`;
+          SELECT FROM api_key WHERE hash = call.key_hash AND organization_id = gate.gate_id
+            AND user_id = call.user_id AND ${keyIsLive} FOR SHARE) END`;
 
 /** For a change that listings show although no thread moves: nodes keep pages until a sequence is raised. */
 export const invalidateListings = sql`move_sequence = move_sequence + 1, latest_at = greatest(:now, latest_at)`;

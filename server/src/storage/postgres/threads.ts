@@ -18,7 +18,7 @@ import {
   wholeThread,
 } from '../sql/thread-reads.ts';
 import type { Threads, Walks, WholeThread } from '../store.ts';
-import { askedWith, type Database } from './database.ts';
+import { callsWith, type Database } from './database.ts';
 import { adjustSizes, invalidateListings, isGranted, postgresThreadChanges } from './thread-changes.ts';
 
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
@@ -34,20 +34,20 @@ const callCount = sql`cardinality(:threadId::text[])`;
  * The lock of the organization's row serializes its creates, so that sequence and time grow in the order of commits, which
  * walks rely on, and so that of two creates with the same idempotency key the second finds nothing left to do.
  */
-const create = statement('create-thread')`WITH asked AS (
-    SELECT * FROM ${askedWith(createColumns)}
+const create = statement('create-thread')`WITH call AS (
+    SELECT * FROM ${callsWith(createColumns)}
   ), gate AS (
     UPDATE organization SET latest_at = ${nextTime}, thread_sequence = thread_sequence + ${callCount}
     WHERE id = :organizationId
     RETURNING id AS gate_id, api_enabled, latest_at AS at, thread_sequence - ${callCount} AS sequence_before
   ), granted AS (
-    SELECT asked.*, at, sequence_before + place AS sequence FROM gate JOIN asked ON ${isGranted()}
+    SELECT call.*, at, sequence_before + ordinal AS sequence FROM gate JOIN call ON ${isGranted()}
   ), fresh AS (
     INSERT INTO idempotency_key AS known (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id,
       created_at, expires_at)
     SELECT DISTINCT ON (user_id, key) :organizationId, user_id, key, body_hash, thread_id, message_id, reply_id, at,
       at + keep_ms
-    FROM granted WHERE key IS NOT NULL ORDER BY user_id, key, place
+    FROM granted WHERE key IS NOT NULL ORDER BY user_id, key, ordinal
     ON CONFLICT (organization_id, user_id, key) DO UPDATE SET body_hash = excluded.body_hash,
       thread_id = excluded.thread_id, message_id = excluded.message_id, reply_id = excluded.reply_id,
       created_at = excluded.created_at, expires_at = excluded.expires_at
@@ -68,7 +68,7 @@ const create = statement('create-thread')`WITH asked AS (
     SELECT :organizationId, thread_id, reply_id, 'assistant', '', at, 'in_progress', '[]',
       token IS NOT NULL, coalesce(token, 0), at + coalesce(lease_ms, 0), 0, at + reply_deadline_ms, trace_id FROM due
   ), sizes AS (${adjustSizes(sql`made`)})
-  SELECT place, at FROM due`;
+  SELECT ordinal, at FROM due`;
 /** A thread with more messages or bytes is read by a statement of its own, so that others do not wait for its texts. */
 const batchedMessagesMax = 32;
 const batchedBytesMax = 65_536;
@@ -79,13 +79,13 @@ const isOfThread = sql`message.organization_id = thread.organization_id AND mess
  * each column of each row, even for an empty one. LATERAL keeps the planner from reading messages before it knows that
  * the thread may be read and is not the known one.
  */
-const get = statement('get-thread')`SELECT place, version, CASE WHEN fits THEN (
+const get = statement('get-thread')`SELECT ordinal, version, CASE WHEN fits THEN (
     SELECT json_agg(entry ORDER BY "messageCreatedAt", "messageId") FROM (
       SELECT ${threadColumns}, version, ${messageColumns} FROM message WHERE ${isOfThread}) AS entry
     ) END AS rows
-  FROM ${askedWith(getColumns)}
-  JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
-    AND (:anyReader::boolean OR deleted_at IS NULL AND (published OR thread.user_id = asked.user_id))
+  FROM ${callsWith(getColumns)}
+  JOIN thread ON thread.organization_id = call.organization_id AND thread.id = call.thread_id
+    AND (:anyReader::boolean OR deleted_at IS NULL AND (published OR thread.user_id = call.user_id))
   CROSS JOIN LATERAL (
     SELECT count(*) <= ${batchedMessagesMax}
       AND sum(${messageBytes}) <= least(:bytesMax::bigint, ${batchedBytesMax}) AS fits
@@ -96,14 +96,14 @@ const isOwnThread = (call: Sql) => sql`
       thread.organization_id = :organizationId AND thread.id = ${call}.thread_id
       AND ${opaque(sql`deleted_at IS NULL AND thread.user_id = ${call}.user_id`)}`;
 /** Locks the threads that writers of calls may change, after the organization's row. If there are none, it locks nothing. */
-const heldThreads = (columns: CallColumns, change: Sql, actor?: Sql) => sql`WITH asked AS (
-    SELECT * FROM ${askedWith(columns)}
+const heldThreads = (columns: CallColumns, change: Sql, actor?: Sql) => sql`WITH call AS (
+    SELECT * FROM ${callsWith(columns)}
   ), gate AS (
     UPDATE organization SET ${change}
-    WHERE id = :organizationId AND EXISTS (SELECT FROM asked JOIN thread ON ${isOwnThread(sql`asked`)})
+    WHERE id = :organizationId AND EXISTS (SELECT FROM call JOIN thread ON ${isOwnThread(sql`call`)})
     RETURNING id AS gate_id, api_enabled, latest_at AS tick_at, move_sequence AS last_move
   ), granted AS (
-    SELECT asked.*, tick_at, last_move FROM gate JOIN asked ON ${isGranted(actor)}
+    SELECT call.*, tick_at, last_move FROM gate JOIN call ON ${isGranted(actor)}
   ), held_thread AS (
     SELECT granted.*, organization_id, activity_at, version FROM granted JOIN thread ON ${isOwnThread(sql`granted`)}
     ORDER BY thread.id FOR UPDATE OF thread
@@ -113,18 +113,18 @@ const renameColumns = callColumns({ text: 'threadId userId keyHash title' });
 const nextMoves = sql`latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + ${callCount}`;
 const rename = statement('rename-thread')`${heldThreads(renameColumns, nextMoves)}, moved AS (
     INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
-    SELECT organization_id, last_move - ${callCount} + place, thread_id, activity_at, tick_at FROM held_thread
+    SELECT organization_id, last_move - ${callCount} + ordinal, thread_id, activity_at, tick_at FROM held_thread
   )
   UPDATE thread SET title = held_thread.title, updated_at = tick_at, activity_at = tick_at, ${nextVersion}
   FROM held_thread WHERE thread.organization_id = held_thread.organization_id AND thread.id = held_thread.thread_id
-  RETURNING place, ${threadColumns}`;
+  RETURNING ordinal, ${threadColumns}`;
 
 const deleteColumns = { ...callColumns({ text: 'threadId userId keyHash' }), ...noteColumns };
-const noteActor = sql`asked.note_actor_user_id`;
+const noteActor = sql`call.note_actor_user_id`;
 /** The running reply is read before the wait for the locks: it counts only if the locked thread has the version seen. */
 const softDelete = statement('delete-thread')`
   ${heldThreads(deleteColumns, invalidateListings, noteActor)}, seen AS (
-    SELECT id, version FROM asked JOIN thread ON organization_id = :organizationId AND id = thread_id
+    SELECT id, version FROM call JOIN thread ON organization_id = :organizationId AND id = thread_id
   ), unchanged AS (
     SELECT held_thread.* FROM held_thread JOIN seen ON seen.id = thread_id AND seen.version = held_thread.version
   ), held_reply AS (
@@ -144,7 +144,7 @@ const softDelete = statement('delete-thread')`
     RETURNING message.thread_id, message.id
   ), sizes AS (${adjustSizes(sql`deleted`)}
   ), noted AS (${insertNotes(sql`deleted`, sql`deleted_at`)})
-  SELECT place, place IN (SELECT place FROM deleted) AS deleted,
+  SELECT ordinal, ordinal IN (SELECT ordinal FROM deleted) AS deleted,
     ARRAY(SELECT id FROM cancelled WHERE cancelled.thread_id = held_thread.thread_id) AS cancelled
   FROM held_thread`;
 

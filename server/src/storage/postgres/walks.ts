@@ -15,7 +15,7 @@ import { callColumns, join, type Sql, sql, statement, withColumns } from '../sql
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
 import { forEachListing, isLater, kindOf, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
 import type { ListedThread, Listing, Walks } from '../store.ts';
-import { askedWith, type Database } from './database.ts';
+import { callsWith, type Database } from './database.ts';
 
 type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };
 /** There is always a row. It has no thread if the page is empty, or if the state is the one that the caller knows. */
@@ -34,7 +34,7 @@ const position = sql`activity_at DESC, id DESC`;
 const stateOfListings = sql`LATERAL (
       SELECT concat_ws(' ', thread_sequence, move_sequence, latest_at) AS state OFFSET 0) AS listings`;
 /** Does not depend on a row, so nothing is read if it does not hold. */
-const isNew = sql`listings.state <> asked.known_state`;
+const isNew = sql`listings.state <> call.known_state`;
 
 /**
  * How many rows a query reads at most: those of a page, and one more. Constants: with a parameter as the limit, the planner
@@ -58,18 +58,18 @@ function queriesOf({ kind, ranges, size, moves }: ListingQuery, rowsMax: number)
   const ofCall = (text: Sql) => withColumns(text, laterColumns);
   return {
     firstPage: statement(`firstPage ${kind} ${rowsMax}`)`
-      SELECT place, ${shownColumns}, organization.thread_sequence AS "lastSequence",
+      SELECT ordinal, ${shownColumns}, organization.thread_sequence AS "lastSequence",
         organization.move_sequence AS "lastMove", size, state, :now AS now
-      FROM ${askedWith(pageColumns)} JOIN organization ON organization.id = asked.organization_id
+      FROM ${callsWith(pageColumns)} JOIN organization ON organization.id = call.organization_id
       CROSS JOIN ${stateOfListings}
       -- OFFSET 0, so that the size is computed once for a page and not for each of its rows.
       CROSS JOIN LATERAL (SELECT CASE WHEN ${isNew} THEN ${ofCall(size)} END AS size OFFSET 0) AS listing
       LEFT JOIN LATERAL (${ofCall(mergeRanges(ranges, rowsMax))}) AS page ON true
-      ORDER BY place, page.activity_at DESC, page.id DESC`,
+      ORDER BY ordinal, page.activity_at DESC, page.id DESC`,
     // The moves are read down to the end of the page. A page that is not full reaches to the end of the listing.
     laterPage: statement(`laterPage ${kind} ${rowsMax}`)`
-      SELECT place, ${shownColumns}, state, :now AS now
-      FROM ${askedWith(laterColumns)} JOIN organization ON organization.id = asked.organization_id
+      SELECT ordinal, ${shownColumns}, state, :now AS now
+      FROM ${callsWith(laterColumns)} JOIN organization ON organization.id = call.organization_id
       CROSS JOIN ${stateOfListings}
       LEFT JOIN LATERAL (
         WITH found AS MATERIALIZED (${ofCall(mergeRanges(later, rowsMax))}),
@@ -77,7 +77,7 @@ function queriesOf({ kind, ranges, size, moves }: ListingQuery, rowsMax: number)
           FROM (SELECT activity_at, id FROM found ORDER BY ${position} OFFSET :count - 1) AS last)
         SELECT * FROM found UNION ALL (${ofCall(moves(sql`${columns}, left_activity_at`, sql`${rowsMax}`))})
       ) AS page ON true
-      ORDER BY place, page.activity_at DESC, page.id DESC`,
+      ORDER BY ordinal, page.activity_at DESC, page.id DESC`,
   };
 }
 

@@ -5,7 +5,7 @@ import { traceIdStart, traceStart } from '../../domain/traffic.ts';
 import type { LoggedRequest, PromptLimit, Requests, TrafficCount, UsageCount } from '../store.ts';
 import { isMember } from './api-keys.ts';
 import { newest, searchMax } from './audit.ts';
-import { askedValues, askedWith, callColumns, jsonRows, type Sql, sql, statement } from './sql.ts';
+import { callColumns, callsWith, callValues, jsonRows, type Sql, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A block has at most this many requests, so that a removal or a page does not take long. */
@@ -50,8 +50,8 @@ function parse(organizationId: OrganizationId, { requests }: Pick<Block, 'reques
 function blocksOf(requests: readonly LoggedRequest[]): Block[] {
   const blocks = Map.groupBy(
     requests,
-    ({ organizationId, at, latencyUs }, place) =>
-      `${organizationId} ${Math.floor(at / blockMs)} ${Math.floor(place / blockMax)} ${slowness(latencyUs)}`,
+    ({ organizationId, at, latencyUs }, index) =>
+      `${organizationId} ${Math.floor(at / blockMs)} ${Math.floor(index / blockMax)} ${slowness(latencyUs)}`,
   );
   return [...blocks.values()].map((block) => {
     const { organizationId } = block[0]!;
@@ -76,8 +76,8 @@ const addBlock = statement('add-request-block')`${insert}
 const blockColumns = callColumns({ text: 'organizationId id requests', bigint: 'at firstAt entries' });
 /** For PostgreSQL. Lists, because in JSON the long texts would be parsed again for each column. */
 const addBlocks = statement('add-request-blocks')`${insert}
-  SELECT organization.id, asked.at, asked.id, asked.first_at, asked.entries, asked.requests
-  FROM ${askedWith(blockColumns)} JOIN organization ON organization.id = asked.organization_id
+  SELECT organization.id, call.at, call.id, call.first_at, call.entries, call.requests
+  FROM ${callsWith(blockColumns)} JOIN organization ON organization.id = call.organization_id
   ON CONFLICT DO NOTHING`;
 
 // In the order of the keys, so that two nodes that add to the same rows cannot deadlock.
@@ -184,7 +184,7 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
     const blocks = blocksOf(entries);
     return writeUnsynced(function* () {
       if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });
-      else if (blocks.length > 0) yield* run(addBlocks, askedValues(addBlocks, blockColumns, blocks));
+      else if (blocks.length > 0) yield* run(addBlocks, callValues(addBlocks, blockColumns, blocks));
       if (traffic.length > 0) yield* run(addTraffic, { traffic: jsonRows(traffic) });
       return true;
     }).catch((error) => {

@@ -49,21 +49,21 @@ export function callColumns(names: Partial<Record<ColumnType, string>>): CallCol
 export const columnName = (name: string) => identifier(name.replace(/[A-Z]/g, '_$&').toLowerCase());
 
 /**
- * For PostgreSQL: the calls of a batch as the relation `asked`, with a column for each value and the `place` of the call.
+ * For PostgreSQL: the calls of a batch as the relation `call`, with a column for each value and the `ordinal` of the call.
  * The lists are subqueries, so that the planner does not see how long they are: it would plan every short batch again.
  */
-export function askedWith(columns: CallColumns): Sql {
+export function callsWith(columns: CallColumns): Sql {
   const lists = Object.entries(columns).map(
     ([name, type]) => sql`(SELECT ${placeholder(name)}::${type as Sql}[])`,
   );
   const names = Object.keys(columns).map(columnName);
-  return sql`unnest(${join(lists, sql`, `)}) WITH ORDINALITY AS asked (${join(names, sql`, `)}, place)`;
+  return sql`unnest(${join(lists, sql`, `)}) WITH ORDINALITY AS call (${join(names, sql`, `)}, ordinal)`;
 }
 
-/** The text with the values of a call replaced by the columns of the relation `asked`. */
+/** The text with the values of a call replaced by the columns of the relation `call`. */
 export function withColumns(text: Sql, columns: CallColumns): Sql {
   return text.replace(valueNames, (value, name: string) =>
-    name in columns ? sql`asked.${columnName(name)}` : value,
+    name in columns ? sql`call.${columnName(name)}` : value,
   ) as Sql;
 }
 
@@ -95,8 +95,8 @@ export function boundValue({ name }: Statement, value: string, values: Values, d
   return bound;
 }
 
-/** The values of `askedWith`: a list for each column. */
-export function askedValues(statement: Statement, columns: CallColumns, calls: readonly object[]) {
+/** The values of `callsWith`: a list for each column. */
+export function callValues(statement: Statement, columns: CallColumns, calls: readonly object[]) {
   const lists: Record<string, unknown> = {};
   for (const name in columns) lists[name] = calls.map((call) => boundValue(statement, name, call as Values));
   return lists;
