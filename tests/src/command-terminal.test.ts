@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
@@ -14,7 +14,7 @@ const csi = '\u001b[';
 const shells: Readonly<Record<string, string>> = {
   bash: `source "$SCRIPT"
     read -ra COMP_WORDS <<< "$LINE"; [[ $LINE == *' ' ]] && COMP_WORDS+=('')
-    COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); COMP_LINE=$LINE; COMP_POINT=\${#LINE}; _skein skein
+    COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); COMP_LINE=$LINE; COMP_POINT=\${#LINE}; _skein "\${COMP_WORDS[0]}"
     printf '%s\\n' "\${COMPREPLY[@]}"`,
   // Outside an interactive shell there is no completion system, so its two functions print.
   zsh: `compdef() { :; }; _describe() { print -l -- "\${(@P)2}" | cut -d: -f1 | grep -e "^\${words[CURRENT]}"; }; _files() { ls; }
@@ -30,6 +30,7 @@ describe('Shell completion', () => {
     ['skein thread', ['thread', 'threads']],
     ['skein org ', ['create', 'list', 'set']],
     ['skein org c', ['create']],
+    ['~/bin/skein org c', ['create']],
     ['skein org create X --', ['--api', '--help', '--json', '--quota']],
     ['skein org create X --api ', ['off', 'on']],
     ['skein org create X --api on --qu', ['--quota']],
@@ -45,6 +46,8 @@ describe('Shell completion', () => {
       assert.equal(exitCode, 0, stderr);
       writeFileSync(script, stdout);
       const home = temporaryFolder();
+      mkdirSync(join(home, 'bin'));
+      symlinkSync(launcher, join(home, 'bin/skein'));
       const complete = (line: string) => {
         const env = cleanEnvironment({ SCRIPT: script, LINE: line, HOME: home });
         env.PATH = `${dirname(launcher)}:${env.PATH}`;

@@ -56,9 +56,10 @@ function candidatesFor(program: Command, words: readonly string[]): readonly Can
   return command.registeredArguments.some((one) => one.name() === 'FILE') ? [] : flags;
 }
 
+// The name of the command is as it was typed, perhaps with a tilde.
 const bash = `_skein() {
   local offered
-  offered=$("$1" completion offer "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null | cut -f1)
+  offered=$("\${1/#\\~\\//$HOME/}" completion offer "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null | cut -f1)
   COMPREPLY=($(compgen -W "$offered" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _skein skein
@@ -67,7 +68,7 @@ complete -o default -F _skein skein
 const zsh = `#compdef skein
 _skein() {
   local offered
-  offered=$("\${words[1]}" completion offer "\${(j: :)words[1,CURRENT]}" 2>/dev/null | tr '\\t' ':')
+  offered=$(\${~words[1]} completion offer "\${(j: :)words[1,CURRENT]}" 2>/dev/null | tr '\\t' ':')
   local -a candidates=("\${(@f)offered}")
   if [[ -n $offered ]]; then _describe skein candidates; else _files; fi
 }
