@@ -32,6 +32,13 @@ export function keepCsrfToken(token: string): void {
   csrfToken = token;
 }
 
+export function csrfHeader(): { 'x-skein-csrf': string } {
+  return { 'x-skein-csrf': csrfToken };
+}
+
+/** No request takes longer, unless the service hangs. */
+const timeoutMs = 60_000;
+
 /** `path` is under `/console`. Rejects with an `ApiError`. */
 export async function request<Answer>(
   method: Method,
@@ -42,17 +49,15 @@ export async function request<Answer>(
     signal,
   }: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
 ): Promise<Answer> {
-  const answer = await send(`/console${path}`, {
+  const { answer, json } = await send(signal, `/console${path}`, {
     method,
-    ...(signal && { signal }),
     headers: {
-      ...(method !== 'GET' && { 'x-skein-csrf': csrfToken }),
+      ...(method !== 'GET' && csrfHeader()),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const json = await answer.json().catch(() => undefined);
   if (answer.ok) return json as Answer;
   throw toApiError(answer.status, json, answer.headers.get('retry-after'));
 }
@@ -72,38 +77,36 @@ export function query(parameters: Record<string, string | number | undefined>): 
   return text === '' ? '' : `?${text}`;
 }
 
-/** Sends a file and reports progress (0 to 1), which fetch cannot do. */
-export function upload<Answer>(
-  path: string,
-  file: File,
-  onProgress: (part: number) => void,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sending = new XMLHttpRequest();
-    sending.open('POST', `/console${path}`);
-    sending.setRequestHeader('x-skein-csrf', csrfToken);
-    sending.setRequestHeader('content-type', 'application/octet-stream');
-    sending.responseType = 'json';
-    sending.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total);
-    sending.onload = () => {
-      if (sending.status < 300) resolve(sending.response as Answer);
-      else reject(toApiError(sending.status, sending.response));
-    };
-    sending.onerror = () => reject(unreachable());
-    sending.send(file);
-  });
-}
-
-async function send(url: string, init: RequestInit): Promise<Response> {
+/** `json` is undefined if the response has none. */
+async function send(
+  signal: AbortSignal | undefined,
+  url: string,
+  init: RequestInit,
+): Promise<{ answer: Response; json: unknown }> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), timeoutMs);
   try {
-    return await fetch(url, init);
+    const either = AbortSignal.any(signal ? [signal, limit.signal] : [limit.signal]);
+    const answer = await fetch(url, { ...init, signal: either });
+    const text = await answer.text();
+    return { answer, json: jsonOf(text) };
   } catch (error) {
-    if ((error as Error).name === 'AbortError') throw error;
+    if (signal?.aborted) throw error;
     throw unreachable();
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-function unreachable(): ApiError {
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function unreachable(): ApiError {
   return new ApiError(
     'UNREACHABLE',
     'The service cannot be reached. Check the connection and try again.',
@@ -112,7 +115,7 @@ function unreachable(): ApiError {
   );
 }
 
-function toApiError(status: number, json: unknown, retryAfter: string | null = null): ApiError {
+export function toApiError(status: number, json: unknown, retryAfter: string | null = null): ApiError {
   const error = (json as { error?: { code: string; message: string; trace_id: string } } | undefined)?.error;
   if (error === undefined)
     return new ApiError('INTERNAL_ERROR', 'Something went wrong. Please try again.', status, null);

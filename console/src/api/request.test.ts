@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { request } from './request.ts';
+
+/** Sends the requests of the page to a server. Resolves when the server listens. */
+async function answerWith(test: TestContext, listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  test.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const send = globalThis.fetch;
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  test.mock.method(globalThis, 'fetch', (path: string, init: RequestInit) => send(`${origin}${path}`, init));
+  return server;
+}
+
+describe('A request of the console', () => {
+  const unreachable = { code: 'UNREACHABLE', status: 0 };
+
+  it('fails if the connection is lost in the middle of the response', async (test) => {
+    await answerWith(test, (_, response) => {
+      response.writeHead(201, { 'content-type': 'application/json' });
+      response.write('{"key":', () => response.destroy());
+    });
+    await assert.rejects(request('POST', '/keys'), unreachable);
+  });
+
+  it('fails after a minute if the service does not respond', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const server = await answerWith(test, () => undefined);
+    const sending = request('POST', '/keys');
+    await once(server, 'request');
+    test.mock.timers.tick(60_000);
+    await assert.rejects(sending, unreachable);
+  });
+
+  it('ends with the reason if its caller gives it up', async (test) => {
+    const server = await answerWith(test, () => undefined);
+    const caller = new AbortController();
+    const sending = request('GET', '/keys', { signal: caller.signal });
+    await once(server, 'request');
+    caller.abort();
+    await assert.rejects(sending, { name: 'AbortError' });
+  });
+});
