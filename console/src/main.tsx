@@ -56,6 +56,10 @@ async function checkSession(): Promise<void> {
 // A wrong password or a deleted thread gets the same status as the end of a session.
 whenRefused(() => void checkSession());
 addEventListener('focus', () => void checkSession());
+// Nothing is refused to a person who was made an admin or has joined another organization.
+router.subscribe('onResolved', ({ fromLocation, pathChanged }) => {
+  if (fromLocation !== undefined && pathChanged) void checkSession();
+});
 
 /** Shows only what the person may still open. */
 function applySession(known: Json<'session'>, session: Json<'session'>): void {

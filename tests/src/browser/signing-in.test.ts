@@ -171,7 +171,7 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('shows a person who loses a role or an organization what they may still open', async () => {
+  it('shows a person who loses or gets a role, or loses an organization, what they may open', async () => {
     const email = 'dana@demo.example';
     const dana = await signedInMember(service, 'Demo', email, 'admin');
     const eli = await signedInMember(service, 'Demo', 'eli@demo.example', 'admin');
@@ -186,9 +186,14 @@ describe('Signing in', () => {
     assertDone(await eli.patch(eli.at(`/members/${dana.session.user.id}`), { role: 'member' }));
     await follow('Audit log');
     await shown(page.getByText('Only admins of Demo can open this page.'));
+    const members = page.getByRole('link', { name: 'Members' });
+    await gone(members);
+    assertDone(await eli.patch(eli.at(`/members/${dana.session.user.id}`), { role: 'admin' }));
+    await follow('Published threads');
+    await shown(members);
 
     await service.skein('member', 'remove', 'Demo', email);
-    await follow('Published threads');
+    await follow('My threads');
     await shown(page.getByText('You are no longer a member of Demo.'));
     await shown(heading(page, 'My threads'));
     await shown(page.getByText('Globex', { exact: true }));
