@@ -13,6 +13,8 @@ interface ConfirmProps {
   readonly confirmLabel: string;
   /** Whether it deletes something. */
   readonly destructive?: boolean;
+  /** Whether it gets a secret that is shown only once. */
+  readonly secret?: boolean;
   /** The dialog closes when this resolves. When it rejects, the dialog stays open and shows the error. */
   readonly onConfirm: () => Promise<unknown>;
   /** What it will do. */
@@ -20,14 +22,23 @@ interface ConfirmProps {
 }
 
 export function Confirm(props: ConfirmProps) {
-  const { opened, onClose, title, confirmLabel, destructive = false, onConfirm, children } = props;
+  const {
+    opened,
+    onClose,
+    title,
+    confirmLabel,
+    destructive = false,
+    secret = false,
+    onConfirm,
+    children,
+  } = props;
   const confirming = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   const close = () => {
     confirming.reset();
     onClose();
   };
   return (
-    <Dialog opened={opened} onClose={close} title={title} centered>
+    <Dialog opened={opened} onClose={close} title={title} size="md" secret={secret} centered>
       <Stack gap="md">
         <div>{children}</div>
         {confirming.isError && (

@@ -4,11 +4,14 @@ const settlingMs = 50;
 
 /**
  * Returns the focus to a control that was disabled while its request was sent. If the control was removed, the one before
- * it gets the focus, so that Tab continues at the same place. If all of the page or dialog was replaced, the page gets it.
+ * it gets the focus, so that Tab continues at the same place. After a dialog, that is the control that opened it or, if it
+ * was removed, the one before it. If all of the page was replaced, the page gets it.
  */
 export function keepFocus(): void {
   let focused: HTMLElement | undefined;
-  let before: readonly HTMLElement[] = [];
+  /** The focused control of the page and of the dialog over it, each after those before it. */
+  let inPage: readonly HTMLElement[] = [];
+  let inDialog: readonly HTMLElement[] = [];
   let main: HTMLElement | null = null;
   let isWaiting = false;
 
@@ -16,18 +19,23 @@ export function keepFocus(): void {
     isWaiting = false;
     if (focused === undefined || document.activeElement !== document.body) return;
     if (focused.isConnected && focused.matches(':disabled')) return;
-    const place = [...before, focused].findLast((one) => one.checkVisibility() && !one.matches(':disabled'));
+    const place = [...inPage, ...inDialog].findLast(
+      (one) => one.checkVisibility() && !one.matches(':disabled'),
+    );
     (place ?? main)?.focus({ preventScroll: true });
   };
   addEventListener('focusin', ({ target }) => {
     const element = target as HTMLElement;
-    const part = element.closest('[role="dialog"], main') ?? document;
+    const dialog = element.closest('[role="dialog"]');
+    const part = dialog ?? element.closest('main') ?? document;
     focused = element;
     // Null on the sign-in page: the page after it starts from its top.
     main = document.getElementById('main');
-    before = [...part.querySelectorAll<HTMLElement>(controls)].filter(
+    const before = [...part.querySelectorAll<HTMLElement>(controls)].filter(
       (one) => one.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING,
     );
+    if (dialog === null) inPage = [...before, element];
+    inDialog = dialog === null ? [] : [...before, element];
   });
   addEventListener('focusout', ({ target }) =>
     queueMicrotask(() => {

@@ -4,9 +4,6 @@ import { useId } from 'react';
 import { CopyButton } from './copy-button.tsx';
 import classes from './secret-shown-once.module.css';
 
-/** A click outside must not lose a secret that is shown only once. */
-export const secretDialog = { size: 'lg', closeOnClickOutside: false } as const;
-
 interface SecretShownOnceProps {
   /** "API key", "Client secret", "Invitation link". */
   readonly label: string;

@@ -8,7 +8,7 @@ import { Confirm } from '../app/confirm.tsx';
 import { CopyButton } from '../app/copy-button.tsx';
 import { Dialog } from '../app/dialog.tsx';
 import { Page } from '../app/page.tsx';
-import { SecretShownOnce, ShellCommand, secretDialog } from '../app/secret-shown-once.tsx';
+import { SecretShownOnce, ShellCommand } from '../app/secret-shown-once.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
@@ -71,7 +71,7 @@ export function ApplicationsPage() {
           <CopyButton compact value={list.data.tokenUrl} label="Copy token endpoint" />
         </Group>
       )}
-      <Dialog opened={creating} onClose={() => setCreating(false)} title="Create an application">
+      <Dialog opened={creating} onClose={() => setCreating(false)} title="Create an application" secret>
         {creating && (
           <NameForm<Json<'clientSecret'>>
             path="/applications"
@@ -83,12 +83,7 @@ export function ApplicationsPage() {
           />
         )}
       </Dialog>
-      <Dialog
-        opened={secret !== null}
-        onClose={() => setSecret(null)}
-        title="Client credentials"
-        {...secretDialog}
-      >
+      <Dialog opened={secret !== null} onClose={() => setSecret(null)} title="Client credentials" secret>
         {secret !== null && <Credentials {...secret} tokenUrl={list.data?.tokenUrl ?? ''} />}
         <Group justify="flex-end" mt="md">
           <Button onClick={() => setSecret(null)}>Done</Button>
@@ -100,6 +95,7 @@ export function ApplicationsPage() {
         title={`Rotate the secret for ${rotating?.name}?`}
         confirmLabel="Rotate secret"
         destructive
+        secret
         onConfirm={async () =>
           setSecret(
             await change.mutateAsync({ method: 'POST', path: `/applications/${rotating?.id}/rotate` }),

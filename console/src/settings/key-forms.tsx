@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { membersOptions } from '../api/queries.ts';
 import { SecretShownOnce, ShellCommand } from '../app/secret-shown-once.tsx';
@@ -20,56 +20,47 @@ export function NewKey({ onClose }: { onClose: () => void }) {
     validate: { name: nameProblem },
   });
   const { nameLengthMax } = useLimits();
-  if (change.data !== undefined) return <MadeKey made={change.data} onClose={onClose} />;
   const create = form.onSubmit(({ name, scope, ownerId }) => {
     const body = { name: name.trim(), scope, ...(scope === 'personal' && { ownerId }) };
     change.mutate({ method: 'POST', path: '/keys', body });
   });
   return (
-    <form onSubmit={create} noValidate>
-      <Stack>
-        <TextInput
-          label="Name"
-          description="Visible to you and other admins. API callers never see it."
-          maxLength={nameLengthMax}
-          data-autofocus
-          {...form.getInputProps('name')}
-        />
-        <Radio.Group
-          label="Scope"
-          description="You can’t change the scope later."
-          {...form.getInputProps('scope')}
-        >
-          <Stack gap="sm" mt="xs">
-            <Radio
-              value="personal"
-              label="Personal"
-              description="Acts for its owner: creates threads, reads the owner’s own and all published ones, and renames or deletes the owner’s."
-            />
-            <Radio
-              value="org-wide"
-              label="Org-wide"
-              description="Acts for the organization. Reads all published threads and can’t change anything. It stays valid when its creator leaves."
-            />
-          </Stack>
-        </Radio.Group>
-        {form.values.scope === 'personal' && (
-          <Select
-            label="Owner"
-            description="You or a service account. Members request their own keys."
-            data={owners}
-            allowDeselect={false}
-            {...form.getInputProps('ownerId')}
+    <KeyForm verb="Create" change={change} onSubmit={create} onClose={onClose}>
+      <TextInput
+        label="Name"
+        description="Visible to you and other admins. API callers never see it."
+        maxLength={nameLengthMax}
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <Radio.Group
+        label="Scope"
+        description="You can’t change the scope later."
+        {...form.getInputProps('scope')}
+      >
+        <Stack gap="sm" mt="xs">
+          <Radio
+            value="personal"
+            label="Personal"
+            description="Acts for its owner: creates threads, reads the owner’s own and all published ones, and renames or deletes the owner’s."
           />
-        )}
-        <FormActions
-          submitLabel="Create key"
-          change={change}
-          failure="Couldn’t create the key"
-          onCancel={onClose}
+          <Radio
+            value="org-wide"
+            label="Org-wide"
+            description="Acts for the organization. Reads all published threads and can’t change anything. It stays valid when its creator leaves."
+          />
+        </Stack>
+      </Radio.Group>
+      {form.values.scope === 'personal' && (
+        <Select
+          label="Owner"
+          description="You or a service account. Members request their own keys."
+          data={owners}
+          allowDeselect={false}
+          {...form.getInputProps('ownerId')}
         />
-      </Stack>
-    </form>
+      )}
+    </KeyForm>
   );
 }
 
@@ -97,30 +88,62 @@ const graces: readonly { value: Grace; label: string }[] = [
 export function RotateKey({ rotated, onClose }: { rotated: Json<'key'>; onClose: () => void }) {
   const [oldValidFor, setOldValidFor] = useState<Grace>('24h');
   const change = useChange<Json<'newKey'>>();
-  if (change.data !== undefined) return <MadeKey made={change.data} onClose={onClose} />;
-  const rotate = (event: FormEvent) => {
-    event.preventDefault();
+  const rotate = () => {
     const body: Json<'rotateKeyBody'> = { oldValidFor };
     change.mutate({ method: 'POST', path: `/keys/${rotated.id}/rotate`, body });
   };
   return (
-    <form onSubmit={rotate}>
+    <KeyForm verb="Rotate" change={change} onSubmit={rotate} onClose={onClose}>
+      <Text size="sm">
+        Rotating creates a new key with the same name and owner. You’ll see it once, in the next step.
+      </Text>
+      <Select
+        label="Revoke the old key"
+        description="Both keys work until then."
+        data={graces}
+        allowDeselect={false}
+        value={oldValidFor}
+        onChange={(value) => setOldValidFor(value as Grace)}
+      />
+    </KeyForm>
+  );
+}
+
+/** Shows a key that was approved, once. */
+export function RevealKey({ id, onClose }: { id: string; onClose: () => void }) {
+  const change = useChange<Json<'newKey'>>();
+  const reveal = () => change.mutate({ method: 'POST', path: `/key-requests/${id}/reveal` });
+  return (
+    <KeyForm verb="Reveal" change={change} onSubmit={reveal} onClose={onClose}>
+      <Text size="sm">You’ll see the key once, in the next step. Have a safe place for it ready.</Text>
+    </KeyForm>
+  );
+}
+
+interface KeyFormProps {
+  /** What its button does with the key. */
+  readonly verb: 'Create' | 'Rotate' | 'Reveal';
+  /** The request that it sends. */
+  readonly change: ReturnType<typeof useChange<Json<'newKey'>>>;
+  readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+function KeyForm({ verb, change, onSubmit, onClose, children }: KeyFormProps) {
+  if (change.data !== undefined) return <MadeKey made={change.data} onClose={onClose} />;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onSubmit(event);
+  };
+  return (
+    <form onSubmit={submit} noValidate>
       <Stack>
-        <Text size="sm">
-          Rotating creates a new key with the same name and owner. You’ll see it once, in the next step.
-        </Text>
-        <Select
-          label="Revoke the old key"
-          description="Both keys work until then."
-          data={graces}
-          allowDeselect={false}
-          value={oldValidFor}
-          onChange={(value) => setOldValidFor(value as Grace)}
-        />
+        {children}
         <FormActions
-          submitLabel="Rotate key"
+          submitLabel={`${verb} key`}
           change={change}
-          failure="Couldn’t rotate the key"
+          failure={`Couldn’t ${verb.toLowerCase()} the key`}
           onCancel={onClose}
         />
       </Stack>
@@ -129,7 +152,7 @@ export function RotateKey({ rotated, onClose }: { rotated: Json<'key'>; onClose:
 }
 
 /** A new key, which is shown only now, and a command to try it. */
-export function MadeKey({ made, onClose }: { made: Json<'newKey'>; onClose: () => void }) {
+function MadeKey({ made, onClose }: { made: Json<'newKey'>; onClose: () => void }) {
   return (
     <Stack>
       <SecretShownOnce label="API key" value={made.key} />

@@ -1,17 +1,18 @@
-import { Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useRef, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { announce } from '../app/announcer.tsx';
+import { Dialog } from '../app/dialog.tsx';
 import { Failure } from '../app/failure.tsx';
-import { secretDialog } from '../app/secret-shown-once.tsx';
 import { useOrganization } from '../app/session.tsx';
-import { MadeKey } from './key-forms.tsx';
+import { RevealKey } from './key-forms.tsx';
 import { Email, RowButton, StateBadge, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
 
 /** Keys that members have requested. Admins decide; only the requester sees the key. */
 export function KeyRequests({ requests }: { requests: readonly Json<'keyRequest'>[] }) {
-  const [revealed, setRevealed] = useState<Json<'newKey'> | null>(null);
+  const [revealed, setRevealed] = useState<Json<'keyRequest'> | null>(null);
+  const close = () => setRevealed(null);
   return (
     <>
       {requests.length > 0 && (
@@ -21,44 +22,38 @@ export function KeyRequests({ requests }: { requests: readonly Json<'keyRequest'
           </Title>
           <Stack gap="md">
             {requests.map((request) => (
-              <Request key={request.id} request={request} onRevealed={setRevealed} />
+              <Request key={request.id} request={request} onReveal={() => setRevealed(request)} />
             ))}
           </Stack>
         </Paper>
       )}
-      <Modal
-        opened={revealed !== null}
-        onClose={() => setRevealed(null)}
-        title="Your API key"
-        {...secretDialog}
-      >
-        {revealed !== null && <MadeKey made={revealed} onClose={() => setRevealed(null)} />}
-      </Modal>
+      <Dialog opened={revealed !== null} onClose={close} title={`Reveal ${revealed?.name}`} secret>
+        {revealed !== null && <RevealKey id={revealed.id} onClose={close} />}
+      </Dialog>
     </>
   );
 }
 
 interface RequestProps {
   readonly request: Json<'keyRequest'>;
-  readonly onRevealed: (made: Json<'newKey'>) => void;
+  readonly onReveal: () => void;
 }
 
-function Request({ request, onRevealed }: RequestProps) {
+function Request({ request, onReveal }: RequestProps) {
   const { id, name, owner, mine, state, requestedAt } = request;
   const isAdmin = useOrganization().role === 'admin';
-  const change = useChange<Json<'newKey'>>();
+  const change = useChange();
   const isSending = useRef(false);
-  const send = (action: 'approve' | 'decline' | 'reveal') => {
+  const pathOf = (action: 'approve' | 'decline') => `/key-requests/${id}/${action}`;
+  const sent = change.isPending ? change.variables.path : undefined;
+  const send = (action: 'approve' | 'decline') => {
     // A second click can come before the button is disabled.
     if (isSending.current) return;
     isSending.current = true;
     change.mutate(
-      { method: 'POST', path: `/key-requests/${id}/${action}` },
+      { method: 'POST', path: pathOf(action) },
       {
-        onSuccess: (made) => {
-          if (action === 'reveal') onRevealed(made);
-          else announce(action === 'approve' ? `Approved ${name}` : `Declined ${name}`);
-        },
+        onSuccess: () => announce(action === 'approve' ? `Approved ${name}` : `Declined ${name}`),
         onSettled: () => {
           isSending.current = false;
         },
@@ -83,14 +78,16 @@ function Request({ request, onRevealed }: RequestProps) {
             <>
               <Button
                 size="xs"
-                loading={change.isPending}
+                loading={sent === pathOf('approve')}
+                disabled={sent === pathOf('decline')}
                 onClick={() => send('approve')}
                 aria-label={`Approve ${name}`}
               >
                 Approve
               </Button>
               <RowButton
-                disabled={change.isPending}
+                loading={sent === pathOf('decline')}
+                disabled={sent === pathOf('approve')}
                 onClick={() => send('decline')}
                 aria-label={`Decline ${name}`}
               >
@@ -99,13 +96,8 @@ function Request({ request, onRevealed }: RequestProps) {
             </>
           )}
           {mine && state === 'approved' && (
-            <Button
-              size="xs"
-              loading={change.isPending}
-              onClick={() => send('reveal')}
-              aria-label={`Reveal ${name}`}
-            >
-              Reveal key
+            <Button size="xs" onClick={onReveal} aria-label={`Reveal ${name}`}>
+              Reveal
             </Button>
           )}
         </Group>

@@ -8,7 +8,6 @@ import { announce } from '../app/announcer.tsx';
 import { Confirm } from '../app/confirm.tsx';
 import { Dialog } from '../app/dialog.tsx';
 import { Page } from '../app/page.tsx';
-import { secretDialog } from '../app/secret-shown-once.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { momentOf } from '../app/time-words.ts';
 import classes from './data-table.module.css';
@@ -73,7 +72,7 @@ export function KeysPage() {
           )
         }
       />
-      <Dialog opened={creating && isAdmin} onClose={closeForm} title="Create an API key" {...secretDialog}>
+      <Dialog opened={creating && isAdmin} onClose={closeForm} title="Create an API key" secret>
         {creating && <NewKey onClose={closeForm} />}
       </Dialog>
       <Dialog opened={creating && !isAdmin} onClose={closeForm} title="Request an API key">
@@ -83,7 +82,7 @@ export function KeysPage() {
         opened={rotated !== null}
         onClose={() => setRotated(null)}
         title={rotated && `Rotate ${nameOf(rotated)}`}
-        {...secretDialog}
+        secret
       >
         {rotated !== null && <RotateKey rotated={rotated} onClose={() => setRotated(null)} />}
       </Dialog>

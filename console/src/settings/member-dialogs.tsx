@@ -1,7 +1,8 @@
-import { Button, Code, Group, List, Modal, Radio, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Button, Code, Group, List, Radio, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Json } from '../api/contract.ts';
 import { Confirm } from '../app/confirm.tsx';
+import { Dialog } from '../app/dialog.tsx';
 import { SecretShownOnce } from '../app/secret-shown-once.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { momentOf } from '../app/time-words.ts';
@@ -71,11 +72,11 @@ export function InviteForm({ sendsMail, onClose, onInvited }: InviteFormProps) {
 
 export function InvitationDialog({ invited, onClose }: { invited: Invited | null; onClose: () => void }) {
   return (
-    <Modal
+    <Dialog
       opened={invited !== null}
       onClose={onClose}
       title={`Invitation for ${invited?.email ?? ''}`}
-      size="lg"
+      secret
       closeOnClickOutside={invited?.mailed === true}
     >
       {invited !== null && (
@@ -100,7 +101,7 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
           </Group>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

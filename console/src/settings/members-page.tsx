@@ -80,7 +80,7 @@ export function MembersPage() {
         })}
         empty={filter.noMatch || <EmptyState title="No members yet">Add people by email address.</EmptyState>}
       />
-      <Dialog opened={inviting} onClose={closeInviting} title="Add a member">
+      <Dialog opened={inviting} onClose={closeInviting} title="Add a member" secret>
         {inviting && <InviteForm sendsMail={sendsMail} onClose={closeInviting} onInvited={setInvited} />}
       </Dialog>
       <InvitationDialog invited={invited} onClose={() => setInvited(null)} />

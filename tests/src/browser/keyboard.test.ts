@@ -20,30 +20,41 @@ describe('A dialog or button that is used with the keyboard', () => {
 
   it('stays open until the response arrives, because it may be a secret that is shown once', async () => {
     const { page } = window();
-    const cases = [
-      { path: 'keys', open: 'Create key', label: 'Name', text: 'Slow', send: 'Create key' },
-      {
-        path: 'applications',
-        open: 'Create application',
-        label: 'Name',
-        text: 'Slow',
-        send: 'Create application',
-      },
-      {
-        path: 'members',
-        open: 'Add member',
-        label: 'Email address',
-        text: world().email('cy'),
-        send: 'Add and create link',
-      },
-    ];
-    for (const { path, open, label, text, send } of cases) {
+    const { id } = assertDone(await world().ada.post('/key-requests', { name: 'Own' }), 201);
+    assertDone(await world().ada.post(`/key-requests/${id}/approve`));
+    const { id: appId } = assertDone(await world().ada.post('/applications', { name: 'Old' }), 201);
+    const cases: { path: string; link: string; open: string; send?: string; fields?: [string, string][] }[] =
+      [
+        { path: 'keys', link: 'API keys', open: 'Create key', fields: [['Name', 'Slow']] },
+        { path: `key-requests/${id}/reveal`, link: 'API keys', open: 'Reveal Own', send: 'Reveal key' },
+        {
+          path: 'applications',
+          link: 'Applications',
+          open: 'Create application',
+          fields: [['Name', 'Slow']],
+        },
+        {
+          path: `applications/${appId}/rotate`,
+          link: 'Applications',
+          open: 'Rotate secret for Old',
+          send: 'Rotate secret',
+        },
+        {
+          path: 'members',
+          link: 'Members',
+          open: 'Add member',
+          fields: [['Email address', world().email('cy')]],
+          send: 'Add and create link',
+        },
+      ];
+    for (const { path, link, open, fields = [], send = open } of cases) {
       const allowed = Promise.withResolvers<void>();
       const isChange = (request: Request) =>
         request.method() === 'POST' && request.url().endsWith(`/${path}`);
-      await page.goto(`/settings/${path}`);
+      await page.goto('/settings/usage');
+      await page.getByRole('link', { name: link, exact: true }).click();
       await button(open).press('Enter');
-      await dialog().getByLabel(label).fill(text);
+      for (const [label, text] of fields) await dialog().getByLabel(label).fill(text);
       await page.route(`**/${path}`, async (route) => {
         if (isChange(route.request())) await allowed.promise;
         await route.continue();
@@ -54,11 +65,15 @@ describe('A dialog or button that is used with the keyboard', () => {
       await page.keyboard.press('Escape');
       await button('Close', dialog()).click();
       assert.ok(await button('Cancel', dialog()).isDisabled());
+      await page.evaluate('history.back()');
+      const warned = page.waitForEvent('dialog');
+      await Promise.all([warned.then((warning) => warning.dismiss()), page.evaluate('location.reload()')]);
+      assert.equal((await warned).type(), 'beforeunload');
       allowed.resolve();
       await shown(dialog().getByTestId('secret'));
       await page.unroute(`**/${path}`);
       await button('Done', dialog()).press('Enter');
-      await untilFocused(page.locator('main, main *'));
+      await untilFocused(button(open === 'Reveal Own' ? 'Create key' : open));
     }
     window().assertFaultless();
   });
@@ -134,7 +149,17 @@ describe('A dialog or button that is used with the keyboard', () => {
     await button('Approve Two').press('Enter');
     await shown(page.getByText('Approved, not revealed yet'));
     await untilFocused(button('Decline One'));
+    const allowed = Promise.withResolvers<void>();
+    await page.route('**/decline', (route) => allowed.promise.then(() => route.continue()));
     await page.keyboard.press('Enter');
+    await shown(button('Decline One').and(page.locator('[data-loading]')));
+    assert.ok(await button('Approve One').isDisabled());
+    assert.equal(
+      await page.locator('main button[data-loading]').count(),
+      1,
+      'only the pressed button is busy',
+    );
+    allowed.resolve();
     await shown(page.getByText('Declined'));
     await untilFocused(button('Create key'));
     window().assertFaultless();

@@ -137,6 +137,8 @@ describe('Settings in the console', () => {
 
     await page.reload();
     await page.getByRole('button', { name: 'Reveal Bens laptop' }).click();
+    await lookAt(page, 'reveal-key');
+    await page.getByRole('dialog').getByRole('button', { name: 'Reveal key' }).click();
     const key = await page.getByRole('dialog').getByTestId('secret').innerText();
     await lookAt(page, 'revealed-key');
     assert.equal((await as(key).list()).status, 200);
@@ -174,7 +176,7 @@ describe('Settings in the console', () => {
     await button('Delete Warehouse').click();
     await button('Delete', dialog()).press('Enter');
     await shown(page.getByText('No applications yet'));
-    await shown(page.locator('main:focus'));
+    await shown(button('Create application').and(page.locator(':focus')));
     assert.equal((await as(next).list()).status, 401);
     window.assertFaultless();
   });
