@@ -24,7 +24,7 @@ const closestMax = 3;
 /** Words per quote, by the number of questions in the prompt, so that a reply has at most 120. */
 const words = { alone: [84, 42, shownWordsMin], pair: [70, 44], closest: [27, 27, 15] } as const;
 /** A second quote is shown if its share is at least this part of the first one's: more if that covers the whole question. */
-const pairMin = { covered: 0.25, uncovered: 0.13 };
+const pairMin = { covered: 0.25, uncovered: 0.08 };
 const wholeCoverage = 0.95;
 /** The share of the question that a quote must cover to be shown, and to be an answer. */
 const coverageMin = { closest: 0.3, answer: 0.5 };
