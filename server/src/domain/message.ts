@@ -48,6 +48,15 @@ export const noDirectAnswer = 'I did not find a direct answer.';
 /** Limits how many statements are stored with a verdict: about 40 bytes each. */
 export const checkedStatementsMax = 1_000;
 
+/** Facts about a reply for the console that are not part of the public API. */
+export interface ReplyDetails {
+  /** Of the request that asked for the reply. */
+  readonly traceId: string;
+  /** Why it failed, or why its last attempt did. */
+  readonly failure: string | null;
+  readonly verdict: Verdict | null;
+}
+
 export interface UserMessage {
   readonly id: MessageId;
   readonly threadId: ThreadId;
@@ -66,6 +75,8 @@ export interface AssistantMessage extends Omit<UserMessage, 'role' | 'replaces'>
   readonly steps: readonly Step[];
   readonly sources: readonly Source[] | null;
   readonly model: string | null;
+  /** Missing in a thread that is read as a whole. */
+  readonly details?: ReplyDetails | undefined;
 }
 
 export type Message = UserMessage | AssistantMessage;

@@ -80,7 +80,7 @@ describe('The reply worker', () => {
     await start(model);
     const kept = asked.map(async ({ organization, thread, reply }) => {
       await until(reply, ended);
-      return (await world.store.listReplyDetails(organization, thread.id)).map((one) => one.verdict);
+      return (await world.replyDetails(organization, thread.id)).map((one) => one.verdict);
     });
     assert.deepEqual(await Promise.all(kept), [[verdict], [null]]);
   });
@@ -119,7 +119,7 @@ describe('The reply worker', () => {
     });
     await start(model);
     assert.equal((await until(reply, ended)).status, 'failed');
-    const [origin] = await world.store.listReplyDetails(organization, thread.id);
+    const [origin] = await world.replyDetails(organization, thread.id);
     assert.match(origin?.failure ?? '', /went wrong/, 'its own words are for the log');
   });
 

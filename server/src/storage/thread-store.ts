@@ -1,6 +1,6 @@
 import type { Position } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
-import type { AssistantMessage, Message, ThreadState, Verdict } from '../domain/message.ts';
+import type { AssistantMessage, Message, ThreadState } from '../domain/message.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Thread } from '../domain/thread.ts';
 import type { AuditedMethod, InOrganization } from './log-store.ts';
@@ -57,16 +57,6 @@ export interface ThreadBudget {
   readonly messagesMax: number;
   /** Of prompts and replies with their steps, sources and verdicts, in UTF-8, without the reply to be written. */
   readonly bytesMax: number;
-}
-
-/** Facts about a reply for the console that are not part of the public API. */
-export interface ReplyDetails {
-  readonly messageId: MessageId;
-  /** Of the request that asked for the reply. */
-  readonly traceId: string;
-  /** Why it failed, or why its last attempt did. */
-  readonly failure: string | null;
-  readonly verdict: Verdict | null;
 }
 
 export interface WholeThread {
@@ -161,9 +151,12 @@ export interface Threads extends ThreadReads, Walks {
 export interface ThreadReads {
   /** The thread without its messages; deleted threads included. */
   findThread: InOrganization<[threadId: ThreadId], Thread | undefined>;
-  /** What `getThread` would answer, without the messages before the latest reply. */
+  /** What `getThread` would answer, without the messages before the latest reply, which has its details. */
   getThreadHead: InOrganization<[threadId: ThreadId], ThreadHead | undefined>;
-  /** The messages after the first `skip`: at most `limit`, and no further one once they hold `bytesMax` bytes. */
+  /**
+   * The messages after the first `skip`, replies with their details: at most `limit`, and no further one once they hold
+   * `bytesMax` bytes.
+   */
   listMessages: InOrganization<
     [threadId: ThreadId, part: { readonly skip: number; readonly limit: number; readonly bytesMax: number }],
     Message[]
@@ -175,8 +168,6 @@ export interface ThreadReads {
   threadVersion: InOrganization<[threadId: ThreadId, reader: Reader], number | undefined>;
   /** The running reply; null if there is none, undefined if the reader may not read the thread. */
   findRunningReply: InOrganization<[threadId: ThreadId, reader: Reader], MessageId | null | undefined>;
-  /** Of every reply of the thread, or of those of these ids, in order of creation. */
-  listReplyDetails: InOrganization<[threadId: ThreadId, ids?: readonly MessageId[]], ReplyDetails[]>;
   /**
    * Accounts that start with `prefix` and have threads of the user or published threads, ordered by id. The cost is
    * bounded: if very many accounts have lost all their threads, some accounts may be missing.

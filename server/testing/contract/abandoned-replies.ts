@@ -23,7 +23,7 @@ export function describeAbandonedReplies(world: () => World): void {
       assert.deepEqual(await world().sweep(), [{ organizationId, threadId, messageId, traceId, failure }]);
       const { status, content, completedAt } = await replyTo({ id: last.threadId }, last);
       assert.deepEqual([status, content, completedAt], ['failed', failureTexts.content, clock.ms]);
-      const [origin] = await world().store.listReplyDetails(organizationId, threadId);
+      const [origin] = await world().replyDetails(organizationId, threadId);
       assert.equal(origin?.failure, failure);
       assert.deepEqual(await world().claim(leaseMs), []);
     });

@@ -9,6 +9,7 @@ import {
   type ThreadId,
   type UserId,
 } from '../../src/domain/id.ts';
+import type { ReplyDetails } from '../../src/domain/message.ts';
 import type { QuotaUse } from '../../src/domain/organization.ts';
 import type { RetentionKind } from '../../src/domain/retention.ts';
 import { traceIdStart } from '../../src/domain/traffic.ts';
@@ -194,6 +195,13 @@ export class World {
       organizations.map((organizationId) => ({ organizationId, limit })),
       leaseMs,
     );
+  }
+
+  /** The details of the thread's replies, in order of creation. */
+  async replyDetails(organizationId: OrganizationId, threadId: ThreadId): Promise<ReplyDetails[]> {
+    const all = { skip: 0, limit: 1000, bytesMax: Number.MAX_SAFE_INTEGER };
+    const messages = await this.store.listMessages(organizationId, threadId, all);
+    return messages.flatMap((message) => (message.role === 'assistant' ? [message.details!] : []));
   }
 
   /** Sweeps as every process does a few times a second. */

@@ -67,16 +67,18 @@ export function describeThreads(world: () => World): void {
       assert.equal(messages.length, 8);
       const read = (skip: number, limit: number, bytesMax: number) =>
         store.listMessages(organization, id, { skip, limit, bytesMax });
-      assert.deepEqual(await read(0, 100, 1_000_000), messages);
-      assert.deepEqual(await read(3, 2, 1_000_000), messages.slice(3, 5));
-      assert.deepEqual(await read(2, 100, 300), messages.slice(2, 3), 'as many bytes as asked for');
-      assert.deepEqual(await read(2, 100, 301), messages.slice(2, 4), 'steps count, too');
-      assert.deepEqual(await read(2, 100, 1), messages.slice(2, 3), 'at least one');
+      const details = { traceId: 'trace', failure: null, verdict: null };
+      const detailed = messages.map((one) => (one.role === 'user' ? one : { ...one, details }));
+      assert.deepEqual(await read(0, 100, 1_000_000), detailed);
+      assert.deepEqual(await read(3, 2, 1_000_000), detailed.slice(3, 5));
+      assert.deepEqual(await read(2, 100, 300), detailed.slice(2, 3), 'as many bytes as asked for');
+      assert.deepEqual(await read(2, 100, 301), detailed.slice(2, 4), 'steps count, too');
+      assert.deepEqual(await read(2, 100, 1), detailed.slice(2, 3), 'at least one');
       assert.deepEqual(await read(8, 100, 1_000_000), []);
       const whole = (bytesMax: number) => store.getThread(organization, id, { userId, bytesMax });
       assert.equal(await whole(300), undefined, 'more bytes than asked for');
       assert.deepEqual((await whole(1_000))?.messages, messages);
-      const head = { thread, version, messageCount: 8, latest: messages.at(-1) };
+      const head = { thread, version, messageCount: 8, latest: detailed.at(-1) };
       assert.deepEqual(await store.getThreadHead(organization, id), head);
       assert.deepEqual(await store.findThread(organization, id), thread);
       await store.deleteThread(organization, id, by(userId), note());

@@ -67,7 +67,7 @@ export async function readThread(...asked: Parameters<typeof getThread>): Promis
   if (!('parts' in found)) return found;
   const { parts, ...head } = found;
   const messages: Message[] = [];
-  for await (const part of parts) messages.push(...part.messages);
+  for await (const part of parts) messages.push(...part);
   return { ...head, messages };
 }
 

@@ -97,7 +97,7 @@ function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
     ({ store }) => store.cancelReplies(home, threadId),
     ({ store }) => store.getThread(organization, threadId, { userId }),
     ({ store }) => store.findRunningReply(home, threadId, { userId }),
-    ({ store }) => store.listReplyDetails(home, threadId),
+    ({ store }) => store.listMessages(home, threadId, { skip: 0, limit: 9, bytesMax: 9999 }),
     ({ store }) => store.admitKey(keyHash, day),
     ({ store }) => store.replyBacklog(),
     ({ store }) => store.organizationsWaiting(claimAt < 0.5 ? organization : undefined, 5),

@@ -60,7 +60,7 @@ export function follow(world: World, random: Random): void {
         if (event.type === 'gone') return;
         const reply = event.type === 'view' ? event.view.status.activeMessageId : event.reply.id;
         if (event.type === 'view') {
-          for await (const { messages } of event.parts) {
+          for await (const messages of event.parts) {
             const last = messages.at(-1)!;
             latest = { id: last.id, isOver: last.id !== reply };
           }

@@ -61,7 +61,7 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
 async function* renderLarge(thread: ThreadJson, { parts, status }: LargeThread): AsyncGenerator<Piece> {
   yield `{"thread":${JSON.stringify(thread)},"messages":[`;
   let separator = '';
-  for await (const { messages } of parts) {
+  for await (const messages of parts) {
     yield separator;
     yield renderMessages(messages);
     separator = ',';

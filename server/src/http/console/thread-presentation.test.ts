@@ -19,23 +19,38 @@ const reply: AssistantMessage = {
   model: 'openai-compatible/m',
 };
 
-async function verdictOf(change: Partial<AssistantMessage>, verdict: Verdict | null) {
-  const message = { ...reply, ...change };
+async function shown(change: Partial<AssistantMessage>, verdict: Verdict | null, mine = false) {
+  const details = { traceId: 'trace', failure: 'The provider answered 401.', verdict };
   const pieces = presentView({
     view: {
       thread: { createdAt: 0, updatedAt: null } as Thread,
       version: 1,
       status: { state: 'idle', activeMessageId: null, latestUpdate: null, stepCount: 0 },
-      mine: false,
+      mine,
       createdBy: null,
     },
-    parts: [{ messages: [message], details: new Map([[message.id, { verdict }]]) }],
+    parts: [[{ ...reply, ...change, details }]],
   });
   let json = '';
   for await (const piece of pieces) json += piece;
   const { messages } = JSON.parse(json);
-  return messages[0].verdict;
+  return messages[0];
 }
+
+const verdictOf = async (...asked: Parameters<typeof shown>) => (await shown(...asked)).verdict;
+
+describe('A reply in the console', () => {
+  it('shows its trace id, and why it failed, to the creator of the thread only', async () => {
+    for (const [mine, status, expected] of [
+      [true, 'failed', ['trace', 'The provider answered 401.']],
+      [true, 'completed', ['trace', null]],
+      [false, 'failed', [null, null]],
+    ] as const) {
+      const { traceId, failure } = await shown({ status }, null, mine);
+      assert.deepEqual([traceId, failure], expected);
+    }
+  });
+});
 
 describe('The verdict on a reply in the console', () => {
   it('says how many statements were found, and where they are', async () => {

@@ -11,7 +11,6 @@ import { formerMember } from '../../domain/organization.ts';
 import { counted } from '../../domain/text.ts';
 import { iso } from '../../domain/time.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
-import type { MessagesView } from '../../usecases/threads/followed-threads.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
 import type { Piece, Pieces } from '../long-responses.ts';
 import { type Json, present } from '../schema.ts';
@@ -57,9 +56,9 @@ async function* renderView(head: Head, parts: ThreadView['parts'], mine: boolean
 /** The JSON of messages for their creator, and for others. Streams that send a part at the same time share it. */
 const renderedParts = memoized((_: readonly Message[]) => new Map<boolean, Buffer>());
 
-function renderPart(part: MessagesView, mine: boolean): Buffer {
-  const known = renderedParts(part.messages);
-  const texts = () => part.messages.map((message) => JSON.stringify(presentMessage(message, part)));
+function renderPart(messages: readonly Message[], mine: boolean): Buffer {
+  const known = renderedParts(messages);
+  const texts = () => messages.map((message) => JSON.stringify(presentMessage(message, mine)));
   const json = known.get(mine) ?? Buffer.from(texts().join());
   known.set(mine, json);
   return json;
@@ -78,20 +77,21 @@ function presentProgress({ reply, stepsFrom, textFrom }: Progress): schemas.Thre
   };
 }
 
-function presentMessage(message: Message, view: MessagesView): Json<typeof schemas.messageSchema> {
-  if (message.role === 'assistant') return presentReply(message, view);
+function presentMessage(message: Message, mine: boolean): Json<typeof schemas.messageSchema> {
+  if (message.role === 'assistant') return presentReply(message, mine);
   const { createdAt, threadId: _, ...prompt } = message;
   return { ...prompt, createdAt: iso(createdAt) };
 }
 
-function presentReply(reply: AssistantMessage, { details }: MessagesView): Json<typeof schemas.replySchema> {
-  const { traceId = null, failure = null, verdict = null } = details.get(reply.id) ?? {};
+/** Only the creator of the thread sees the trace id and the reason of a failure. */
+function presentReply(reply: AssistantMessage, mine: boolean): Json<typeof schemas.replySchema> {
+  const { traceId, failure, verdict } = reply.details!;
   return present(schemas.replySchema, {
     ...reply,
     steps: reply.steps.map((step) => presentStep(step, reply)),
-    traceId,
+    traceId: mine ? traceId : null,
     // A completed reply may have failed in an earlier attempt.
-    failure: reply.status === 'failed' ? failure : null,
+    failure: mine && reply.status === 'failed' ? failure : null,
     verdict: presentVerdict(reply, verdict),
   });
 }

@@ -167,9 +167,9 @@ describe('The statements of the PostgreSQL store', () => {
       assert.equal(found.length, 26);
     },
     'rates a reply': async (store) => {
-      const [reply] = await store.listReplyDetails(organization, thread);
+      const { id } = (await store.getThreadHead(organization, thread))!.latest;
       const rating = { value: 'down', comment: 'Wrong.' } as const;
-      assert.equal(await store.rateReply(organization, thread, reply!.messageId, user, rating), 'done');
+      assert.equal(await store.rateReply(organization, thread, id, user, rating), 'done');
       assert.equal((await store.listRatings(organization, thread, user)).length, 1);
     },
     'lists unanswered replies': async (store) =>
@@ -189,7 +189,6 @@ describe('The statements of the PostgreSQL store', () => {
       assert.equal((await store.cancelReplies(organization, thread)).length, 1);
       assert.equal((await store.addReply(organization, thread, user, newRetry())).outcome, 'added');
     },
-    'lists the details of replies': (store) => store.listReplyDetails(organization, thread),
     'renames a thread': (store) => store.renameThread(organization, thread, by(user), 'Renamed'),
     'publishes a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
     'finds organizations with waiting replies': (store) => store.organizationsWaiting(undefined, 100),

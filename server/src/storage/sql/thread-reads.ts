@@ -3,10 +3,10 @@ import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/i
 import type { AssistantMessage, Message, MessageStatus } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
-import type { NewThread, Reader, ReplyDetails, ThreadReads, Threads, WholeThread, Writer } from '../store.ts';
+import type { NewThread, Reader, ThreadReads, Threads, WholeThread, Writer } from '../store.ts';
 import { findKeyGrant, mayAct } from './api-keys.ts';
 import { isRunning, messageBytes, ofLatest } from './replies.ts';
-import { callColumns, jsonRows, opaque, type Sql, sql, statement } from './sql.ts';
+import { callColumns, opaque, type Sql, sql, statement } from './sql.ts';
 import { method, row, rows, type Transactions, type Work } from './work.ts';
 
 /** The columns of a listed thread: `relation` has the names of the table's columns. */
@@ -27,10 +27,15 @@ interface MessageRow {
   sources: string | null;
   model: string | null;
   replaces: MessageId | null;
+  /** With the next ones, only in rows with `detailColumns`. */
+  traceId?: string;
+  failure?: string | null;
+  verdict?: string | null;
 }
 
 export const messageColumns = sql`message.id AS "messageId", content, message.created_at AS "messageCreatedAt", status,
   completed_at AS "completedAt", steps, sources, model, replaces`;
+const detailColumns = sql`trace_id AS "traceId", failure, verdict`;
 
 /** Ids alone do not give the order: each is made by the clock of its node. */
 const inOrderOfCreation = sql`message.created_at, message.id`;
@@ -64,7 +69,8 @@ const findRunning = statement('find-running-reply')`SELECT (
     WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running
   FROM thread WHERE ${isThread} AND ${isReadable}`;
 // Finds the latest reply by its id first, so that sorting does not read texts.
-const getHead = statement('get-thread-head')`SELECT ${threadColumns}, version, ${messageColumns}, (
+const getHead = statement('get-thread-head')`
+  SELECT ${threadColumns}, version, ${messageColumns}, ${detailColumns}, (
     SELECT count(*) FROM message AS counted
     WHERE counted.organization_id = :organizationId AND counted.thread_id = :threadId) AS "messageCount"
   FROM thread JOIN message ON message.organization_id = :organizationId AND thread_id = :threadId
@@ -78,16 +84,9 @@ const listMessages = statement('list-messages')`WITH part AS MATERIALIZED (
   ), sums AS MATERIALIZED (
     SELECT id AS part_id, sum(bytes) OVER (ORDER BY created_at, id) - bytes AS bytes_before FROM part
   )
-  SELECT ${messageColumns} FROM sums
+  SELECT ${messageColumns}, ${detailColumns} FROM sums
     LEFT JOIN message ON organization_id = :organizationId AND thread_id = :threadId AND message.id = part_id
   WHERE bytes_before < :bytesMax ORDER BY ${inOrderOfCreation}`;
-const selectDetails = (filter: Sql) => sql`
-  SELECT id AS "messageId", trace_id AS "traceId", failure, verdict FROM message
-  WHERE organization_id = :organizationId AND thread_id = :threadId AND role = 'assistant' ${filter}
-  ORDER BY ${inOrderOfCreation}`;
-const listDetails = statement('list-reply-details')`${selectDetails(sql``)}`;
-const findDetails = statement('find-reply-details')`
-  ${selectDetails(sql`AND id IN (SELECT entry.value ->> 'id' FROM json_each(:replies) AS entry)`)}`;
 
 /** Listing accounts skips at most this many accounts without a thread. */
 const emptyAccountsMax = 1_000;
@@ -168,6 +167,7 @@ export function threadOf(row: Thread): Thread {
 
 function toMessage(threadId: ThreadId, row: MessageRow): Message {
   const { content, status, completedAt, steps, sources, model, replaces } = row;
+  const { traceId, failure = null, verdict } = row;
   const common = { id: row.messageId, threadId, content, createdAt: row.messageCreatedAt };
   if (status === null) return { ...common, role: 'user', ...(replaces !== null && { replaces }) };
   return {
@@ -178,6 +178,9 @@ function toMessage(threadId: ThreadId, row: MessageRow): Message {
     steps: JSON.parse(steps!),
     sources: sources === null ? null : JSON.parse(sources),
     model,
+    ...(traceId !== undefined && {
+      details: { traceId, failure, verdict: verdict ? JSON.parse(verdict) : null },
+    }),
   };
 }
 
@@ -227,13 +230,6 @@ export function threadReads({ read, readMany }: Transactions): ThreadReads {
     listMessages: method(read, function* (organizationId, threadId, part) {
       const found = yield* rows<MessageRow>(listMessages, { ...part, organizationId, threadId });
       return found.map((each) => toMessage(threadId, each));
-    }),
-
-    listReplyDetails: method(read, function* (organizationId, threadId, ids) {
-      const values = { organizationId, threadId, replies: jsonRows((ids ?? []).map((id) => ({ id }))) };
-      type DetailsRow = Omit<ReplyDetails, 'verdict'> & { verdict: string | null };
-      const found = yield* rows<DetailsRow>(ids ? findDetails : listDetails, values);
-      return found.map((each) => ({ ...each, verdict: each.verdict && JSON.parse(each.verdict) }));
     }),
 
     listAccounts: method(read, function* (organizationId, userId, prefix, limit) {

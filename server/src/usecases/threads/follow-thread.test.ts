@@ -19,20 +19,16 @@ import { noTelemetry, noTracing } from '../telemetry.ts';
 import { machineTimers } from '../timers.ts';
 import { deleteThread, publishOwnThread, renameThread } from './change-thread.ts';
 import { followThread, type ThreadEvent } from './follow-thread.ts';
-import { createFollowedThreads, type FollowPace, type MessagesView } from './followed-threads.ts';
+import { createFollowedThreads, type FollowPace } from './followed-threads.ts';
 
 /** Signals only: the regular poll would come after the test. */
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
 const onPolls: FollowPace = { atMostEveryMs: 0, whileRunningMs: 5, whileIdleMs: 5 };
 
-async function allOf(parts: AsyncIterable<MessagesView>): Promise<MessagesView> {
+async function allOf(parts: AsyncIterable<readonly Message[]>): Promise<{ messages: Message[] }> {
   const messages: Message[] = [];
-  let details: MessagesView['details'] = new Map();
-  for await (const part of parts) {
-    messages.push(...part.messages);
-    details = new Map([...details, ...part.details]);
-  }
-  return { messages, details };
+  for await (const part of parts) messages.push(...part);
+  return { messages };
 }
 
 describe('Following a thread', () => {
@@ -134,16 +130,14 @@ describe('Following a thread', () => {
   it('starts with the whole thread', async () => {
     await write('Half');
     const events = follow();
-    const { thread: shown, messages, mine, createdBy, details } = await nextView(events);
+    const { thread: shown, messages, mine, createdBy } = await nextView(events);
     assert.deepEqual([shown.id, mine, createdBy], [thread.id, true, 'ada@acme.example']);
     assert.deepEqual(
       messages.map(({ content }) => content),
       ['A prompt', 'Half'],
     );
-    assert.deepEqual(
-      [...details.values()].map(({ traceId }) => traceId),
-      ['trace'],
-    );
+    const [, reply] = messages;
+    assert.equal(reply?.role === 'assistant' && reply.details?.traceId, 'trace');
     await end(events);
   });
 
@@ -212,7 +206,7 @@ describe('Following a thread', () => {
       return counted;
     };
     const forOne = await countFor(1);
-    assert.deepEqual(forOne, { threadVersion: 11, getThreadHead: 6, listReplyDetails: 2, listMessages: 1 });
+    assert.deepEqual(forOne, { threadVersion: 11, getThreadHead: 6, listMessages: 1 });
     assert.deepEqual(await countFor(50), forOne);
   });
 
@@ -300,8 +294,6 @@ describe('Following a thread', () => {
     const ofOther = follow(await memberOf(claim.organizationId));
     const seen = await nextView(ofOther);
     assert.deepEqual([seen.mine, seen.createdBy], [false, 'ada@acme.example']);
-    // Neither the trace id nor the failure.
-    assert.deepEqual([...seen.details.values()], [{ verdict: null }]);
     await nextView(events);
     await publishOwnThread(byAda(), thread.id, false);
     assert.deepEqual(await nextOf(ofOther), { type: 'gone' });

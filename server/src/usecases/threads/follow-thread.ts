@@ -1,21 +1,20 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { ThreadId } from '../../domain/id.ts';
-import { type AssistantMessage, deriveThreadStatus, type Step } from '../../domain/message.ts';
+import { type AssistantMessage, deriveThreadStatus, type Message, type Step } from '../../domain/message.ts';
 import { canRead } from '../../domain/principal.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadHead } from '../../storage/store.ts';
 import type { PersonCall } from '../context.ts';
 import { createWakeup } from '../timers.ts';
-import type { MessagesView } from './followed-threads.ts';
-import { getThreadVersion, loadCreator, type ThreadHeadView, visibleParts } from './get-thread.ts';
+import { getThreadVersion, loadCreator, type ThreadHeadView } from './get-thread.ts';
 
 export type ThreadEvent =
   /** The whole thread. Its messages are loaded part by part, as the consumer asks for them. */
   | {
       readonly type: 'view';
       readonly view: ThreadHeadView;
-      readonly parts: AsyncIterable<MessagesView>;
+      readonly parts: AsyncIterable<readonly Message[]>;
     }
   /** What was added to the running reply since the event before. */
   | ({ readonly type: 'progress' } & ReplyChange)
@@ -50,10 +49,7 @@ export async function* followThread(
     const viewOf = (state: ThreadHead): ThreadEvent => ({
       type: 'view',
       view: { ...state, status: deriveThreadStatus([state.latest]), createdBy, mine },
-      parts: visibleParts(
-        poller.parts(state, () => readable(poller.state) !== undefined),
-        mine,
-      ),
+      parts: poller.parts(state, () => readable(poller.state) !== undefined),
     });
     yield viewOf(seen);
     for (;;) {

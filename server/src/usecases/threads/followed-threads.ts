@@ -1,8 +1,8 @@
 import { threadNotFound } from '../../domain/errors.ts';
-import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import { isRunning } from '../../domain/reply.ts';
-import type { ReplyDetails, Store, ThreadHead } from '../../storage/store.ts';
+import type { Store, ThreadHead } from '../../storage/store.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
 import type { Signals } from '../signals.ts';
 import { createWakeup, type Timers } from '../timers.ts';
@@ -51,7 +51,7 @@ export function createFollowedThreads(sources: Sources, pace: FollowPace = usual
 }
 
 interface SharedPart {
-  readonly loading: Promise<MessagesView>;
+  readonly loading: Promise<readonly Message[]>;
   followers: number;
 }
 
@@ -93,7 +93,7 @@ class ThreadPoller {
   }
 
   /** Only the latest reply ever changes, so parts are loaded at different times. Throws once `mayRead` is false. */
-  async *parts(state: ThreadHead, mayRead: () => boolean): AsyncGenerator<MessagesView, void> {
+  async *parts(state: ThreadHead, mayRead: () => boolean): AsyncGenerator<readonly Message[], void> {
     const { version, messageCount, latest } = state;
     const ended = isRunning(latest.status) ? messageCount - 1 : messageCount;
     for (let skip = 0; skip < messageCount; ) {
@@ -101,12 +101,12 @@ class ThreadPoller {
       const part =
         skip < ended
           ? this.#share(`ended ${ended} ${skip}`, () => this.#loadEnded(skip, ended))
-          : this.#share(`running ${version}`, () => this.#withDetails([latest]));
+          : this.#share(`running ${version}`, async () => [latest]);
       try {
         const loaded = await part.loading;
-        if (loaded.messages.length === 0) throw threadNotFound();
+        if (loaded.length === 0) throw threadNotFound();
         yield loaded;
-        skip += loaded.messages.length;
+        skip += loaded.length;
       } finally {
         part.leave();
       }
@@ -141,12 +141,12 @@ class ThreadPoller {
   async #load(): Promise<void> {
     const found = await this.#sources.store.getThreadHead(...this.#name);
     if (found === undefined || found.thread.deletedAt !== null) return this.#change(null);
-    const withoutText = { content: '', steps: [], sources: null };
+    const withoutText = { content: '', steps: [], sources: null, details: undefined };
     const latest = { ...found.latest, ...(!isRunning(found.latest.status) && withoutText) };
     this.#change({ ...found, latest });
   }
 
-  #share(key: string, load: () => Promise<MessagesView>) {
+  #share(key: string, load: () => Promise<readonly Message[]>) {
     const part = this.#parts.get(key) ?? { loading: load(), followers: 0 };
     this.#parts.set(key, part);
     part.followers += 1;
@@ -157,14 +157,9 @@ class ThreadPoller {
     return { loading: part.loading, leave };
   }
 
-  async #loadEnded(skip: number, ended: number): Promise<MessagesView> {
+  #loadEnded(skip: number, ended: number): Promise<readonly Message[]> {
     const part = { ...partSize, skip, limit: Math.min(partSize.limit, ended - skip) };
-    return this.#withDetails(await this.#sources.store.listMessages(...this.#name, part));
-  }
-
-  async #withDetails(messages: readonly Message[]): Promise<MessagesView> {
-    const replies = messages.filter(({ role }) => role === 'assistant').map(({ id }) => id);
-    return { messages, details: await loadReplyDetails(this.#sources.store, ...this.#name, replies) };
+    return this.#sources.store.listMessages(...this.#name, part);
   }
 
   #change(state: ThreadHead | null): void {
@@ -188,20 +183,4 @@ class ThreadPoller {
 
 function runs(state: ThreadHead | null | undefined): state is ThreadHead {
   return state ? isRunning(state.latest.status) : false;
-}
-
-/** What the console shows of each reply besides its message. `traceId` and `failure` are for the thread's creator only. */
-type DetailsByReply = ReadonlyMap<MessageId, Partial<ReplyDetails>>;
-
-export interface MessagesView {
-  readonly messages: readonly Message[];
-  readonly details: DetailsByReply;
-}
-
-export async function loadReplyDetails(
-  store: Store,
-  ...asked: Parameters<Store['listReplyDetails']>
-): Promise<DetailsByReply> {
-  const details = await store.listReplyDetails(...asked);
-  return new Map(details.map((one) => [one.messageId, one]));
 }

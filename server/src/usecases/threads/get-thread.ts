@@ -7,13 +7,12 @@ import type { WholeThread } from '../../storage/store.ts';
 import type { Context, PersonCall, PrincipalCall } from '../context.ts';
 import type { SignedInCall } from '../people/sessions.ts';
 import { nextTurn } from '../turns.ts';
-import { loadReplyDetails, type MessagesView } from './followed-threads.ts';
 
 export type { WholeThread };
 
 export interface LargeThread extends Omit<WholeThread, 'messages'> {
   readonly status: ThreadStatus;
-  readonly parts: AsyncIterable<MessagesView>;
+  readonly parts: AsyncIterable<readonly Message[]>;
 }
 
 /** Loading and presenting this much takes about a millisecond, during which the process answers nobody else. */
@@ -123,7 +122,8 @@ export interface ThreadHeadView extends Omit<LargeThread, 'parts'> {
 
 export interface ThreadView {
   readonly view: ThreadHeadView;
-  readonly parts: Iterable<MessagesView> | AsyncIterable<MessagesView>;
+  /** Replies have their details. */
+  readonly parts: Iterable<readonly Message[]> | AsyncIterable<readonly Message[]>;
 }
 
 export async function getThreadView(call: PersonCall, threadId: string): Promise<ThreadView> {
@@ -131,21 +131,12 @@ export async function getThreadView(call: PersonCall, threadId: string): Promise
   const found = await getThread(call, threadId);
   const mine = found.thread.userId === principal.userId;
   const createdBy = await loadCreator(context, found.thread);
-  const whole = 'parts' in found ? found : await asOnePart(context, found);
-  return { view: { ...whole, mine, createdBy }, parts: visibleParts(whole.parts, mine) };
-}
-
-async function asOnePart({ store }: Context, { messages, ...head }: WholeThread) {
-  const details = await loadReplyDetails(store, head.thread.organizationId, head.thread.id);
-  return { ...head, status: deriveThreadStatus(messages), parts: [{ messages, details }] };
-}
-
-/** The creator of the thread sees all details. Other readers see only the verdicts. */
-export async function* visibleParts(parts: ThreadView['parts'], mine: boolean): AsyncGenerator<MessagesView> {
-  for await (const { messages, details } of parts) {
-    const verdicts = () => new Map([...details].map(([id, { verdict = null }]) => [id, { verdict }]));
-    yield { messages, details: mine ? details : verdicts() };
-  }
+  if ('parts' in found) return { view: { ...found, mine, createdBy }, parts: found.parts };
+  const { thread, version } = found;
+  const all = { skip: 0, limit: found.messages.length, bytesMax: Number.MAX_SAFE_INTEGER };
+  const messages = await context.store.listMessages(thread.organizationId, thread.id, all);
+  const status = deriveThreadStatus(messages);
+  return { view: { thread, version, status, mine, createdBy }, parts: [messages] };
 }
 
 export async function loadCreator({ store }: Context, { organizationId, userId }: Thread) {

@@ -96,7 +96,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
     getThreadHead(organizationId, threadId) {
       const thread = tables.thread(organizationId, threadId);
       if (thread === undefined) return undefined;
-      const latest = toMessage(latestReply(thread)) as AssistantMessage;
+      const latest = withDetails(latestReply(thread)) as AssistantMessage;
       const { version, messages } = thread;
       return { thread: toThread(thread), version, messageCount: messages.length, latest };
     },
@@ -107,7 +107,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
       const messages = tables.thread(organizationId, threadId)?.messages ?? [];
       for (const message of messages.slice(skip, skip + limit)) {
         if (bytes >= bytesMax) break;
-        part.push(toMessage(message));
+        part.push(withDetails(message));
         bytes += bytesOf(message);
       }
       return part;
@@ -182,12 +182,6 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
       return { outcome: 'added' };
     },
 
-    listReplyDetails: (organizationId, threadId, ids) =>
-      (tables.thread(organizationId, threadId)?.messages ?? [])
-        .filter((message) => message.role === 'assistant')
-        .filter(({ id }) => ids === undefined || ids.includes(id))
-        .map(({ id: messageId, traceId, failure, verdict }) => ({ messageId, traceId, failure, verdict })),
-
     listAccounts(organizationId, userId, prefix, limit) {
       const accounts = new Set<string>();
       for (const { accountId, ...thread } of tables.organizations.get(organizationId)?.listed ?? []) {
@@ -223,6 +217,12 @@ function toMessage(row: UserMessage | ReplyRow): Message {
   if (row.role === 'user') return row;
   const { id, threadId, role, content, createdAt, status, completedAt, steps, sources, model } = row;
   return { id, threadId, role, content, createdAt, status, completedAt, steps, sources, model };
+}
+
+function withDetails(row: UserMessage | ReplyRow): Message {
+  if (row.role === 'user') return row;
+  const { traceId, failure, verdict } = row;
+  return { ...(toMessage(row) as AssistantMessage), details: { traceId, failure, verdict } };
 }
 
 /** Every thread starts with a reply. */
