@@ -265,7 +265,7 @@ export class ReplyWorker implements ReplyTaker {
     const delayMs = this.#retryDelayMs(running, error);
     if (delayMs !== undefined) {
       this.#log.info({ failure, delay_ms: delayMs, ...replyForLog(reply) }, 'reply will be tried again');
-      const retry = () => store.retryReply(reply, { delayMs, failure });
+      const retry = () => store.releaseReply(reply, { delayMs, failure });
       if (!(await this.#persist(running, retry))) return 'stopped';
       threadSignals.changed(reply.threadId);
       return 'retried';

@@ -106,10 +106,11 @@ export interface Replies {
       note?: AuditNote;
     },
   ): Promise<boolean>;
-  /** Counts an attempt and releases the claim: the reply starts over and may be claimed after `delayMs`. */
-  retryReply(claim: ReplyClaim, retry: { delayMs: number; failure: string }): Promise<boolean>;
-  /** Releases the claim without counting an attempt: the reply waits and starts over. */
-  releaseReply(claim: ReplyClaim): Promise<void>;
+  /**
+   * Releases the claim: the reply starts over. A retry counts an attempt, and the reply may be claimed after `delayMs`.
+   * Returns whether the claim was still valid.
+   */
+  releaseReply(claim: ReplyClaim, retry?: { delayMs: number; failure: string }): Promise<boolean>;
   /** Cancels the running reply, unless `userId` is no longer a member. Its text stays. Returns the replies that it ended. */
   cancelReplies: InOrganization<[threadId: ThreadId, userId?: UserId], MessageId[]>;
   /**

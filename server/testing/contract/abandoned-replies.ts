@@ -31,7 +31,7 @@ export function describeAbandonedReplies(world: () => World): void {
     it('count dead workers and failures of the model together', async () => {
       const { store, clock } = world();
       await oneThread();
-      assert.equal(await store.retryReply(await claimOne(), { delayMs: 0, failure: '503' }), true);
+      assert.equal(await store.releaseReply(await claimOne(), { delayMs: 0, failure: '503' }), true);
       await claimOne();
       clock.pass(leaseMs);
       assert.deepEqual(await world().sweep(), []);

@@ -119,7 +119,7 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.equal(await store.settleReply(stolen, result), false);
       const progress = { status: 'in_progress', content: 'x', steps: [] } as const;
       assert.equal(await store.recordReplyProgress(stolen, progress), false);
-      assert.equal(await store.retryReply(stolen, { delayMs: 0, failure: '' }), false);
+      assert.equal(await store.releaseReply(stolen, { delayMs: 0, failure: '' }), false);
       assert.deepEqual(await store.renewReplies([stolen], 1000), [stolen]);
       assert.deepEqual(await store.endedReplies([stolen]), [stolen]);
       assert.deepEqual(await store.cancelReplies(foreign, thread.id), []);

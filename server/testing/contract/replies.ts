@@ -209,7 +209,7 @@ export function describeReplies(world: () => World): void {
       const ended = await replyTo(thread, claim);
       assert.equal(await store.settleReply(claim, { status: 'completed', ...done }), false);
       assert.equal(await store.recordReplyProgress(claim, half), false);
-      assert.equal(await store.retryReply(claim, { delayMs: 0, failure: '' }), false);
+      assert.equal(await store.releaseReply(claim, { delayMs: 0, failure: '' }), false);
       assert.deepEqual(await store.renewReplies([claim], leaseMs), [claim]);
       await store.releaseReply(claim);
       assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id), []);
@@ -282,7 +282,7 @@ export function describeReplies(world: () => World): void {
       const first = await claimOne();
       await store.recordReplyProgress(first, half);
       assert.equal(
-        await store.retryReply(first, { delayMs: 500, failure: 'The provider answered 503.' }),
+        await store.releaseReply(first, { delayMs: 500, failure: 'The provider answered 503.' }),
         true,
       );
       assert.deepEqual(begun(await replyTo(thread, first)), ['in_progress', '', []]);
@@ -292,7 +292,7 @@ export function describeReplies(world: () => World): void {
       clock.pass(1);
       const second = await claimOne();
       assert.equal(second.attempts, 1);
-      await store.retryReply(second, { delayMs: 0, failure: '' });
+      await store.releaseReply(second, { delayMs: 0, failure: '' });
       assert.equal((await claimOne()).attempts, 2);
     });
 
@@ -376,7 +376,7 @@ export function describeReplies(world: () => World): void {
       await oneThread();
       clock.pass(10);
       await holds(1, 1, 10);
-      assert.equal(await store.retryReply(claim, { delayMs: 500, failure: 'x' }), true);
+      assert.equal(await store.releaseReply(claim, { delayMs: 500, failure: 'x' }), true);
       await holds(2, 0, 40);
       const other = await claimOne();
       await holds(1, 1, 40);

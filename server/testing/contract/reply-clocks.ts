@@ -69,7 +69,7 @@ export function describeReplyClocks(world: () => World): void {
     it('do not wait shorter for their next attempt when the clock is set forward', async () => {
       const { store, clock } = world();
       await oneThread();
-      await store.retryReply(await claimOne(), { delayMs: 5_000, failure: '' });
+      await store.releaseReply(await claimOne(), { delayMs: 5_000, failure: '' });
       clock.ms += 3_600_000;
       await world().sweep();
       await assertNothingWaits();

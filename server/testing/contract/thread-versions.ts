@@ -56,7 +56,7 @@ export function describeThreadVersions(world: () => World): void {
         hide: () => store.setThreadPublished(organization, id, false, note()),
         progress: () => store.recordReplyProgress(claim, progress),
         'more progress': () => store.recordReplyProgress(claim, { ...progress, content: 'more' }),
-        'a failed attempt': () => store.retryReply(claim, { delayMs: 0, failure: '503' }),
+        'a failed attempt': () => store.releaseReply(claim, { delayMs: 0, failure: '503' }),
         'a released claim': async () => {
           await reclaim();
           await store.releaseReply(claim);
@@ -130,7 +130,7 @@ export function describeThreadVersions(world: () => World): void {
       const stale = { ...claim, token: claim.token + 1 };
       assert.equal(await store.recordReplyProgress(stale, progress), false);
       assert.equal(await store.settleReply(stale, { status: 'completed', ...result }), false);
-      assert.equal(await store.retryReply(stale, { delayMs: 0, failure: '' }), false);
+      assert.equal(await store.releaseReply(stale, { delayMs: 0, failure: '' }), false);
       await store.releaseReply(stale);
       await unchanged('a claim that does not hold');
       assert.deepEqual(await world().sweep(), []);
@@ -209,7 +209,7 @@ export function describeThreadVersions(world: () => World): void {
             claims.map((claim, index) =>
               index % 2 === 0
                 ? node.settleReply(claim, { status: 'failed', ...result, failure: 'no', note: note() })
-                : node.retryReply(claim, { delayMs: 0, failure: '503' }),
+                : node.releaseReply(claim, { delayMs: 0, failure: '503' }),
             ),
           );
         },

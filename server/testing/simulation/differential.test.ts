@@ -111,7 +111,7 @@ function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
       store.recordReplyProgress(claim, { status: 'in_progress', content: 'An', steps }),
     ),
     withClaim((store, claim) => store.settleReply(claim, { status: 'completed', ...result })),
-    withClaim((store, claim) => store.retryReply(claim, { delayMs: 50, failure: '503' })),
+    withClaim((store, claim) => store.releaseReply(claim, { delayMs: 50, failure: '503' })),
     withClaim((store, claim) => store.releaseReply(claim)),
     async ({ store }) => {
       const failed = await store.sweepReplies(failureTexts, { attemptsMax, leases: true });

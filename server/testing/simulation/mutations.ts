@@ -51,12 +51,13 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     withinSeeds: 20,
     mutation: {
       ...inDatabase((before, tables) => ({
-        releaseReply: (claim) => before.releaseReply(current(tables, claim)),
+        releaseReply: (claim, retry) => before.releaseReply(current(tables, claim), retry),
       })),
       ...inStore((store, { context }) => ({
-        async releaseReply(claim) {
-          await store.releaseReply(claim);
+        async releaseReply(claim, retry) {
+          const isReleased = await store.releaseReply(claim, retry);
           context.timers.after(400, () => void store.releaseReply(claim).catch(() => {}));
+          return isReleased;
         },
       })),
     },

@@ -69,7 +69,6 @@ const lanes: Partial<Record<keyof Transactions, (args: readonly unknown[]) => st
   recordReplyProgress: () => '',
   settleReply: () => '',
   releaseReply: () => '',
-  retryReply: () => '',
 };
 
 /** Calls that change the same row. */
@@ -81,7 +80,6 @@ const keys: typeof lanes = {
   recordReplyProgress: ofReply,
   settleReply: ofReply,
   releaseReply: ofReply,
-  retryReply: ofReply,
 };
 
 const settings: BatcherSettings<Call> = {

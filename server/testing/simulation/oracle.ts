@@ -321,19 +321,13 @@ export class Oracle {
         this.#checkText(reply, status, content);
         this.#end(reply.id, status, content);
       },
-      retryReply: ([claim, { delayMs }], isHeld) => {
-        const reply = isHeld ? this.#held(claim, 'a retry') : undefined;
+      releaseReply: ([claim, retry], isHeld) => {
+        const reply = isHeld ? this.#held(claim, 'a release') : undefined;
         if (reply === undefined) return;
-        reply.retries += 1;
+        if (retry !== undefined) reply.retries += 1;
         this.#leave(reply);
         // After the clock was set back, the store's time runs at half speed.
-        reply.waitingSinceMs = this.#loop.nowMs + 2 * delayMs;
-      },
-      releaseReply: ([{ messageId, token }]) => {
-        const reply = this.replies.get(messageId);
-        if (reply?.claim?.token !== token || reply.ended !== undefined) return;
-        this.#leave(reply);
-        reply.waitingSinceMs = this.#loop.nowMs;
+        reply.waitingSinceMs = this.#loop.nowMs + 2 * (retry?.delayMs ?? 0);
       },
       cancelReplies: (_, cancelled) => this.#cancel(cancelled),
       sweepReplies: ([, { unanswered }], failed) => {

@@ -173,11 +173,9 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
       return (await batchSettles({ ...held, ...noted, ...resultValues(result) })).length === 1;
     },
 
-    retryReply: async (held, { delayMs, failure }) =>
-      (await batchReleases({ ...held, attemptsUsed: 1, delayMs, failure })).length === 1,
-
-    async releaseReply(held) {
-      await batchReleases({ ...held, attemptsUsed: 0, delayMs: 0, failure: null });
+    async releaseReply(held, retry) {
+      const released = { ...held, attemptsUsed: retry ? 1 : 0, delayMs: 0, failure: null, ...retry };
+      return (await batchReleases(released)).length === 1;
     },
 
     cancelReplies: async (organizationId, threadId, userId) =>

@@ -77,11 +77,10 @@ export function sqliteReplies(
       return settled;
     }),
 
-    retryReply: (held, retry) => write(() => change(release, held, { attemptsUsed: 1, ...retry })),
-
-    async releaseReply(held) {
-      await write(() => change(release, held, { attemptsUsed: 0, delayMs: 0, failure: null }));
-    },
+    releaseReply: (held, retry) =>
+      write(() =>
+        change(release, held, { attemptsUsed: retry ? 1 : 0, delayMs: 0, failure: null, ...retry }),
+      ),
 
     sweepReplies: replySweep(transactions, reading, clock.steady),
 

@@ -116,17 +116,13 @@ export function memoryReplies(tables: Tables): Transactions {
       return true;
     },
 
-    retryReply(claim, { delayMs, failure }) {
+    releaseReply(claim, retry) {
       const reply = claimed(claim);
       if (reply === undefined) return false;
-      startOver(reply, { attempts: 1, availableAt: clock.now() + delayMs, failure }, clock.now());
+      const { delayMs, failure } = retry ?? { delayMs: 0, failure: null };
+      const attempts = retry === undefined ? 0 : 1;
+      startOver(reply, { attempts, availableAt: clock.now() + delayMs, failure }, clock.now());
       return true;
-    },
-
-    releaseReply(claim) {
-      const reply = claimed(claim);
-      if (reply === undefined) return;
-      startOver(reply, { attempts: 0, availableAt: clock.now(), failure: null }, clock.now());
     },
 
     cancelReplies(organizationId, threadId, userId) {
