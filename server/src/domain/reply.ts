@@ -12,6 +12,12 @@ export function isRunning(status: MessageStatus): status is RunningStatus {
 /** The text of a failed reply. The reason is in the log, under the trace id. */
 export const failedReplyContent = 'The reply could not be generated. Please try again.';
 
+/** Why replies fail that no worker will finish. */
+export const failureReasons = {
+  overdue: 'The reply did not end by its deadline.',
+  abandoned: 'The process that wrote the reply died, or lost touch with the store, in every attempt.',
+};
+
 const firstRetryMs = 1000;
 const retryMsMax = 30_000;
 

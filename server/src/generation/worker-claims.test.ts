@@ -17,7 +17,7 @@ import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import type { NewThread } from '../storage/store.ts';
 import { cancelReply } from '../usecases/replies/replies.ts';
-import { failureTexts, tendReplies } from '../usecases/replies/tend-replies.ts';
+import { tendReplies } from '../usecases/replies/tend-replies.ts';
 import { deleteThread } from '../usecases/threads/change-thread.ts';
 import { type Model, ModelError } from './model.ts';
 import { scriptedModel } from './models/scripted.ts';
@@ -186,7 +186,7 @@ describe('The claims of the reply worker', () => {
     // The worker may renew its lease between the two calls.
     const stolen = await until(async () => {
       world.clock.pass(100);
-      await world.store.sweepReplies(failureTexts, { attemptsMax: 3, leases: true });
+      await world.store.sweepReplies({ attemptsMax: 3, leases: true });
       return (await world.claim(60_000))[0]!;
     }, Boolean);
     await until(async () => seen.aborted, Boolean);

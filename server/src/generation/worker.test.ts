@@ -15,8 +15,8 @@ import {
   world,
 } from '../../testing/worker-fixture.ts';
 import type { AssistantMessage } from '../domain/message.ts';
-import { failedReplyContent } from '../domain/reply.ts';
-import { failureTexts, tendReplies } from '../usecases/replies/tend-replies.ts';
+import { failedReplyContent, failureReasons } from '../domain/reply.ts';
+import { tendReplies } from '../usecases/replies/tend-replies.ts';
 import { noTelemetry } from '../usecases/telemetry.ts';
 import { type Model, ModelError } from './model.ts';
 import { scriptedModel } from './models/scripted.ts';
@@ -132,7 +132,7 @@ describe('The reply worker', () => {
     await tendReplies(context, 0);
     for (const [{ organization, thread }, reason] of [
       [failed, 'The script says so.'],
-      [overdue, failureTexts.overdue],
+      [overdue, failureReasons.overdue],
     ] as const) {
       const { traceId } = thread;
       const written = (await world.store.listAudit(organization, { traceId, limit: 10 })).events;

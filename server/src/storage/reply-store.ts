@@ -16,16 +16,6 @@ export interface FailedReply extends ReplyName {
   readonly failure: string;
 }
 
-/** How the store fails replies that no worker will finish. */
-export interface FailureTexts {
-  /** The text that the caller reads. */
-  readonly content: string;
-  /** The reason for a reply that passed its deadline. */
-  readonly overdue: string;
-  /** The reason for a reply whose workers died too often. */
-  readonly abandoned: string;
-}
-
 /** The right to write one reply until the lease ends. Every claim has another `token`. */
 export interface ReplyClaim extends ReplyName {
   readonly token: number;
@@ -118,15 +108,12 @@ export interface Replies {
    * attempt each, and fails those that have no attempt left. Returns the failed replies. The caller writes their audit
    * notes: there can be many at once, but rarely.
    */
-  sweepReplies(
-    texts: FailureTexts,
-    sweep: { readonly attemptsMax: number; readonly leases: boolean },
-  ): Promise<FailedReply[]>;
+  sweepReplies(sweep: { readonly attemptsMax: number; readonly leases: boolean }): Promise<FailedReply[]>;
   /**
    * Ends all leases now, as a sweep does when they have ended, if the store can tell that no other worker is running. A
    * worker calls it before its first claim, and counts as running until the store is closed.
    */
-  releaseOrphanedReplies(texts: FailureTexts, attemptsMax: number): Promise<FailedReply[]>;
+  releaseOrphanedReplies(attemptsMax: number): Promise<FailedReply[]>;
   /** Those that have ended or do not exist. */
   endedReplies(replies: readonly ReplyName[]): Promise<ReplyName[]>;
   /** The running replies of all organizations. It looks at no more than 10,000 replies of a kind. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { attemptsMax, failureTexts, type World } from './fixture.ts';
+import { failedReplyContent, failureReasons } from '../../src/domain/reply.ts';
+import { attemptsMax, type World } from './fixture.ts';
 import { done, leaseMs, replyTools } from './reply-fixture.ts';
 
 export function describeAbandonedReplies(world: () => World): void {
@@ -19,10 +20,10 @@ export function describeAbandonedReplies(world: () => World): void {
       assert.equal(last.attempts, attemptsMax - 1);
       clock.pass(leaseMs);
       const { organizationId, threadId, messageId } = last;
-      const failure = failureTexts.abandoned;
+      const failure = failureReasons.abandoned;
       assert.deepEqual(await world().sweep(), [{ organizationId, threadId, messageId, traceId, failure }]);
       const { status, content, completedAt } = await replyTo({ id: last.threadId }, last);
-      assert.deepEqual([status, content, completedAt], ['failed', failureTexts.content, clock.ms]);
+      assert.deepEqual([status, content, completedAt], ['failed', failedReplyContent, clock.ms]);
       const [origin] = await world().replyDetails(organizationId, threadId);
       assert.equal(origin?.failure, failure);
       assert.deepEqual(await world().claim(leaseMs), []);
@@ -81,14 +82,14 @@ export function describeAbandonedReplies(world: () => World): void {
       await claimOne();
       clock.pass(5 * leaseMs);
       const [failed] = await world().sweep(store, { leases: false });
-      assert.equal(failed?.failure, failureTexts.overdue);
+      assert.equal(failed?.failure, failureReasons.overdue);
     });
 
     it('are released at the start of a worker that is alone, which counts as an attempt', async () => {
       const { store } = world();
       await oneThread();
       const before = await claimOne();
-      const failed = await store.releaseOrphanedReplies(failureTexts, attemptsMax);
+      const failed = await store.releaseOrphanedReplies(attemptsMax);
       assert.deepEqual(failed, []);
       // A store that cannot tell whether other workers run waits for the end of the lease.
       const claims = await world().claim(leaseMs);
@@ -106,7 +107,7 @@ export function describeAbandonedReplies(world: () => World): void {
         await world().sweep();
       }
       const last = await claimOne();
-      const failed = await store.releaseOrphanedReplies(failureTexts, attemptsMax);
+      const failed = await store.releaseOrphanedReplies(attemptsMax);
       const status = (await replyTo({ id: last.threadId }, last)).status;
       assert.equal(status, failed.length === 1 ? 'failed' : 'in_progress');
       clock.pass(leaseMs);

@@ -32,7 +32,6 @@ import type {
 } from '../../src/storage/store.ts';
 
 export const attemptsMax = 3;
-export const failureTexts = { content: 'It failed.', overdue: 'deadline', abandoned: 'died too often' };
 /** How a reply ends. */
 export const completed = {
   status: 'completed',
@@ -206,7 +205,7 @@ export class World {
 
   /** Sweeps as every process does a few times a second. */
   sweep(store: Store = this.store, { leases = true } = {}): Promise<FailedReply[]> {
-    return store.sweepReplies(failureTexts, { attemptsMax, leases });
+    return store.sweepReplies({ attemptsMax, leases });
   }
 
   /** Removes everything that is due. Returns the numbers of removed rows and of batches. */

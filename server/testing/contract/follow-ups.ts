@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MessageId, ThreadId } from '../../src/domain/id.ts';
 import { type AssistantMessage, deriveThreadStatus } from '../../src/domain/message.ts';
+import { failureReasons } from '../../src/domain/reply.ts';
 import type { NewReply, Store } from '../../src/storage/store.ts';
 import {
   by,
   type Conversation,
   completed,
-  failureTexts,
   newFollowUp,
   newRetry,
   note,
@@ -114,7 +114,7 @@ export function describeFollowUps(world: () => World): void {
           threadId: made.thread.id,
           messageId: late.replyId,
           traceId: 'third',
-          failure: failureTexts.overdue,
+          failure: failureReasons.overdue,
         },
       ]);
       assert.equal(((await read(made)).messages.at(-1) as AssistantMessage).status, 'failed');

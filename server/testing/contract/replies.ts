@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import type { AssistantMessage } from '../../src/domain/message.ts';
+import { failedReplyContent } from '../../src/domain/reply.ts';
 import type { NewThread } from '../../src/storage/store.ts';
-import { attemptsMax, by, failureTexts, newFollowUp, note, strangers, type World } from './fixture.ts';
+import { attemptsMax, by, newFollowUp, note, strangers, type World } from './fixture.ts';
 import { done, half, leaseMs, replyTools } from './reply-fixture.ts';
 
 export function describeReplies(world: () => World): void {
@@ -215,7 +216,7 @@ export function describeReplies(world: () => World): void {
       assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id), []);
       clock.pass(thread.replyDeadlineMs + leaseMs);
       assert.deepEqual(await world().sweep(), []);
-      await store.releaseOrphanedReplies(failureTexts, attemptsMax);
+      await store.releaseOrphanedReplies(attemptsMax);
       assert.deepEqual(await replyTo(thread, claim), ended);
       await assertNothingWaits();
     });
@@ -315,7 +316,7 @@ export function describeReplies(world: () => World): void {
       for (const name of failed) {
         const [, reply] = (await store.getThread(name.organizationId, name.threadId))!.messages;
         const { status, content, completedAt } = reply as AssistantMessage;
-        assert.deepEqual([status, content, completedAt], ['failed', failureTexts.content, clock.ms]);
+        assert.deepEqual([status, content, completedAt], ['failed', failedReplyContent, clock.ms]);
       }
       assert.equal(await store.settleReply(claim, { status: 'completed', ...done }), false);
       assert.equal((await world().claim(leaseMs)).length, 1);

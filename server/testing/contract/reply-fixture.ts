@@ -40,7 +40,7 @@ export function replyTools(world: () => World) {
       assert.equal(await store.recordReplyProgress(old, half), false);
       assert.equal(await store.releaseReply(old, { delayMs: 0, failure: '' }), false);
       assert.deepEqual(await store.renewReplies([old], leaseMs), [old]);
-      await store.releaseReply(old);
+      assert.equal(await store.releaseReply(old), false);
       assert.equal(await store.settleReply(old, { status: 'completed', ...done, content: 'stale' }), false);
     },
   };

@@ -2,16 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
 import type { ClaimedReply, Store } from '../../src/storage/store.ts';
-import {
-  attemptsMax,
-  by,
-  failureTexts,
-  newFollowUp,
-  newRetry,
-  note,
-  strangers,
-  type World,
-} from './fixture.ts';
+import { attemptsMax, by, newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
 
 const leaseMs = 1000;
 const deadlineMs = 600_000;
@@ -192,7 +183,7 @@ export function describeThreadVersions(world: () => World): void {
         (node, thread) => node.cancelReplies(organization, thread),
         (node, thread, round) => node.renameThread(organization, thread, writer, `Title ${round}`),
         (node, thread, round) => node.setThreadPublished(organization, thread, round % 2 === 0, note()),
-        (node) => node.sweepReplies(failureTexts, sweep),
+        (node) => node.sweepReplies(sweep),
         async (node, thread) => {
           await node.deleteThread(organization, thread, writer, note());
           await node.restoreThread(organization, thread, userId, 60_000, note());

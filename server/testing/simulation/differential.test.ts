@@ -9,7 +9,6 @@ import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
 import type { ClaimedReply, ListedThread, Listing, Store } from '../../src/storage/store.ts';
 import {
   attemptsMax,
-  failureTexts,
   hashOf,
   newFollowUp,
   newRetry,
@@ -114,7 +113,7 @@ function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
     withClaim((store, claim) => store.releaseReply(claim, { delayMs: 50, failure: '503' })),
     withClaim((store, claim) => store.releaseReply(claim)),
     async ({ store }) => {
-      const failed = await store.sweepReplies(failureTexts, { attemptsMax, leases: true });
+      const failed = await store.sweepReplies({ attemptsMax, leases: true });
       return failed.sort((a, b) => (a.messageId < b.messageId ? -1 : 1));
     },
     async (side) => {

@@ -66,8 +66,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     breaks: ['fenced', 'ends'],
     withinSeeds: 10,
     mutation: inDatabase((before) => ({
-      sweepReplies: (texts, sweep) =>
-        before.sweepReplies(texts, { ...sweep, at: sweep.at + 2900, leases: true }),
+      sweepReplies: (sweep) => before.sweepReplies({ ...sweep, at: sweep.at + 2900, leases: true }),
     })),
   },
   'the end of a reply is not signaled': {
@@ -210,9 +209,9 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     breaks: ['ends'],
     withinSeeds: 10,
     mutation: inDatabase((before, { running }) => ({
-      sweepReplies(texts, sweep) {
+      sweepReplies(sweep) {
         for (const reply of running.values()) reply.deadlineAt = sweep.at + 3_600_000;
-        return before.sweepReplies(texts, sweep);
+        return before.sweepReplies(sweep);
       },
     })),
   },

@@ -1,8 +1,12 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../src/domain/id.ts';
 import type { Message } from '../../src/domain/message.ts';
-import { failedReplyContent, isRunning, type TerminalStatus } from '../../src/domain/reply.ts';
+import {
+  failedReplyContent,
+  failureReasons,
+  isRunning,
+  type TerminalStatus,
+} from '../../src/domain/reply.ts';
 import type { Listing, ReplyClaim, Store, Writer } from '../../src/storage/store.ts';
-import { failureTexts } from '../../src/usecases/replies/tend-replies.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import { Fairness, unnoticedJumpMs } from './fairness.ts';
 import type { Invariant, Violation } from './invariants.ts';
@@ -330,7 +334,7 @@ export class Oracle {
         reply.waitingSinceMs = this.#loop.nowMs + 2 * (retry?.delayMs ?? 0);
       },
       cancelReplies: (_, cancelled) => this.#cancel(cancelled),
-      sweepReplies: ([, { unanswered }], failed) => {
+      sweepReplies: ([{ unanswered }], failed) => {
         for (const { messageId, failure } of failed) this.#failed(messageId, failure);
         for (const reply of this.running) {
           if (!unanswered.includes(reply.claim?.token ?? -1)) continue;
@@ -361,7 +365,7 @@ export class Oracle {
     const reply = this.replies.get(id);
     if (reply === undefined) return;
     const isDue = this.#loop.nowMs >= reply.deadlineMs - unnoticedJumpMs;
-    if (failure === failureTexts.overdue) {
+    if (failure === failureReasons.overdue) {
       this.expect(isDue, 'ends', () => `${nameOf(reply)} failed before its deadline`);
     } else {
       const deaths = [...reply.lostClaims, reply.claim].filter((claim) => claim?.excused).length;

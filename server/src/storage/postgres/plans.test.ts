@@ -193,15 +193,13 @@ describe('The statements of the PostgreSQL store', () => {
     'publishes a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
     'finds organizations with waiting replies': (store) => store.organizationsWaiting(undefined, 100),
     'claims replies': (store) => store.claimReplies([{ organizationId: organization, limit: 3 }], 600_000),
-    'sweeps replies': (store) =>
-      store.sweepReplies({ content: '', overdue: '', abandoned: '' }, { attemptsMax: 3, leases: true }),
+    'sweeps replies': (store) => store.sweepReplies({ attemptsMax: 3, leases: true }),
     'fails an overdue reply': async (store) => {
       await client.query(
         `UPDATE message SET deadline_at = 1 WHERE organization_id = $1 AND thread_id = $2 AND role = 'assistant'`,
         [organization, running],
       );
-      const texts = { content: '', overdue: '', abandoned: '' };
-      assert.equal((await store.sweepReplies(texts, { attemptsMax: 3, leases: true })).length, 1);
+      assert.equal((await store.sweepReplies({ attemptsMax: 3, leases: true })).length, 1);
     },
     'finds the replies that have ended': (store) =>
       store.endedReplies([

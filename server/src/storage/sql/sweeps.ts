@@ -1,5 +1,6 @@
+import { failedReplyContent as content, failureReasons } from '../../domain/reply.ts';
 import { type ClockReading, clockJump } from '../clock-jumps.ts';
-import type { FailedReply, FailureTexts, Replies, ReplyName } from '../store.ts';
+import type { FailedReply, Replies, ReplyName } from '../store.ts';
 import { isHeld, isRunning, startOver } from './replies.ts';
 import { jsonRows, opaque, type Sql, sql, statement, type Values } from './sql.ts';
 import { nextVersion } from './thread-reads.ts';
@@ -70,11 +71,8 @@ const releaseExpired = sweepOf(
 );
 
 /** Ends the leases up to `until`. Returns the replies that have no attempt left. */
-export function* endLeases(
-  { content, abandoned: failure }: FailureTexts,
-  values: { readonly attemptsMax: number; readonly until: number; readonly limit: number },
-): Work<FailedReply[]> {
-  const failed = yield* failAbandoned({ ...values, content, failure });
+export function* endLeases(values: Record<'attemptsMax' | 'until' | 'limit', number>): Work<FailedReply[]> {
+  const failed = yield* failAbandoned({ ...values, content, failure: failureReasons.abandoned });
   yield* releaseExpired(values);
   return failed;
 }
@@ -87,7 +85,7 @@ export function replySweep(
   beforeSweep: (at: number) => Promise<void> = async () => {},
 ): Replies['sweepReplies'] {
   let last = first;
-  return async (texts, { attemptsMax, leases }) => {
+  return async ({ attemptsMax, leases }) => {
     const beforeMs = steady();
     const { at, found } = (await read(() => row<{ at: number; found: boolean }>(findAny)))!;
     const reading = { time: at, beforeMs, afterMs: steady() };
@@ -103,9 +101,8 @@ export function replySweep(
     return write(function* () {
       // Not up to the time of the write: the clock may have jumped since the reading.
       const due = { attemptsMax, until: at, limit: sweptMax };
-      const { content, overdue: failure } = texts;
-      const overdue = yield* failOverdue({ ...due, content, failure });
-      return leases ? [...overdue, ...(yield* endLeases(texts, due))] : overdue;
+      const overdue = yield* failOverdue({ ...due, content, failure: failureReasons.overdue });
+      return leases ? [...overdue, ...(yield* endLeases(due))] : overdue;
     });
   };
 }

@@ -84,11 +84,11 @@ export function sqliteReplies(
 
     sweepReplies: replySweep(transactions, reading, clock.steady),
 
-    async releaseOrphanedReplies(texts, attemptsMax) {
+    async releaseOrphanedReplies(attemptsMax) {
       let failed: FailedReply[] = [];
       const all = { attemptsMax, until: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER };
       await workerLock.join(async () => {
-        failed = await write(() => endLeases(texts, all));
+        failed = await write(() => endLeases(all));
       });
       return failed;
     },

@@ -1,5 +1,4 @@
-import { failedReplyContent } from '../../domain/reply.ts';
-import type { AuditNote, FailedReply, FailureTexts, ReplyName, ReplyNotice } from '../../storage/store.ts';
+import type { AuditNote, FailedReply, ReplyName, ReplyNotice } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import type { Log } from '../telemetry.ts';
@@ -11,19 +10,13 @@ const parts = 4;
 /** A reason is one sentence; this bounds what a provider may send. */
 const reasonLengthMax = 500;
 
-export const failureTexts: FailureTexts = {
-  content: failedReplyContent,
-  overdue: 'The reply did not end by its deadline.',
-  abandoned: 'The process that wrote the reply died, or lost touch with the store, in every attempt.',
-};
-
 /**
  * Handles what no signal of this process reports: deadlines, leases of dead workers, and replies that other processes
  * ended. `leases`: whether to end expired leases (see `leaseWatch`). Returns the replies that it failed.
  */
 export async function tendReplies(context: Context, round: number, leases = true): Promise<FailedReply[]> {
   const { store, replySignals, limits } = context;
-  const failed = await store.sweepReplies(failureTexts, { attemptsMax: limits.replyAttempts, leases });
+  const failed = await store.sweepReplies({ attemptsMax: limits.replyAttempts, leases });
   await reportFailed(context, failed);
   const checked = partOf(replySignals.watched(), round);
   const ended = checked.length === 0 ? [] : await store.endedReplies(checked);
@@ -34,7 +27,7 @@ export async function tendReplies(context: Context, round: number, leases = true
 /** A worker calls this before its first claim. */
 export async function releaseOrphanedReplies(context: Context, log: Log): Promise<void> {
   const { store, limits } = context;
-  const failed = await store.releaseOrphanedReplies(failureTexts, limits.replyAttempts);
+  const failed = await store.releaseOrphanedReplies(limits.replyAttempts);
   await reportFailed(context, failed);
   logFailed(log, failed);
 }

@@ -69,7 +69,7 @@ export function openMemoryStore(
       });
     },
 
-    async sweepReplies(texts, { attemptsMax, leases }) {
+    async sweepReplies({ attemptsMax, leases }) {
       const beforeMs = steady();
       const time = await link.call('readTime', [], () => transactions.readTime());
       const reading = { time, beforeMs, afterMs: steady() };
@@ -80,9 +80,7 @@ export function openMemoryStore(
         attemptsMax,
         leases,
       };
-      const failed = await link.call('sweepReplies', [texts, sweep], () =>
-        transactions.sweepReplies(texts, sweep),
-      );
+      const failed = await link.call('sweepReplies', [sweep], () => transactions.sweepReplies(sweep));
       last = reading;
       for (const [token, endsMs] of unanswered) if (steady() > endsMs) unanswered.delete(token);
       return failed;

@@ -1,6 +1,7 @@
 import type { MessageId, OrganizationId } from '../../../src/domain/id.ts';
+import { failedReplyContent, failureReasons } from '../../../src/domain/reply.ts';
 import type { clockJump } from '../../../src/storage/clock-jumps.ts';
-import type { FailedReply, FailureTexts, Replies, ReplyClaim } from '../../../src/storage/store.ts';
+import type { FailedReply, Replies, ReplyClaim } from '../../../src/storage/store.ts';
 import type { Sync } from './sync.ts';
 import { type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';
 
@@ -21,7 +22,7 @@ type Transactions = Sync<Omit<Replies, 'claimReplies' | 'sweepReplies' | 'releas
     token: number,
   ): Awaited<ReturnType<Replies['claimReplies']>>;
   readTime(): number;
-  sweepReplies(texts: FailureTexts, sweep: Sweep): FailedReply[];
+  sweepReplies(sweep: Sweep): FailedReply[];
 };
 
 export function memoryReplies(tables: Tables): Transactions {
@@ -40,8 +41,8 @@ export function memoryReplies(tables: Tables): Transactions {
     );
   }
 
-  function fail(reply: ReplyRow, content: string, failure: string, at: number): FailedReply {
-    Object.assign(reply, { content, failure });
+  function fail(reply: ReplyRow, failure: string, at: number): FailedReply {
+    Object.assign(reply, { content: failedReplyContent, failure });
     end(tables, reply, 'failed', at);
     const { thread, id: messageId, threadId, traceId } = reply;
     return { organizationId: thread.organizationId, threadId, messageId, traceId, failure };
@@ -133,7 +134,7 @@ export function memoryReplies(tables: Tables): Transactions {
 
     readTime: () => clock.peek(),
 
-    sweepReplies({ content, overdue, abandoned }, { at: until, jump, unanswered, attemptsMax, leases }) {
+    sweepReplies({ at: until, jump, unanswered, attemptsMax, leases }) {
       if (jump !== undefined) makeUpFor(jump, until);
       const failed: FailedReply[] = [];
       for (const reply of [...running.values()]) {
@@ -141,9 +142,9 @@ export function memoryReplies(tables: Tables): Transactions {
         if (held && unanswered.includes(token)) {
           Object.assign(reply, { held: false, availableAt: clock.now() });
         } else if (deadlineAt <= until) {
-          failed.push(fail(reply, content, overdue, clock.now()));
+          failed.push(fail(reply, failureReasons.overdue, clock.now()));
         } else if (leases && held && availableAt <= until) {
-          if (attempts + 1 >= attemptsMax) failed.push(fail(reply, content, abandoned, clock.now()));
+          if (attempts + 1 >= attemptsMax) failed.push(fail(reply, failureReasons.abandoned, clock.now()));
           else startOver(reply, { attempts: 1, availableAt, failure: reply.failure }, clock.now());
         }
       }
