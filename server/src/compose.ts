@@ -17,7 +17,7 @@ import { retentionMs } from './domain/retention.ts';
 import { explainFault } from './domain/store-fault.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
-import { termOf, termsOf, wordsOf } from './generation/retrieval/terms.ts';
+import { termOf, wordsOf } from './generation/retrieval/terms.ts';
 import type { ModelThreads, PassageSource } from './generation/threads/model-threads.ts';
 import type { Log } from './log.ts';
 import { createSmtpMailer } from './mail/smtp.ts';
@@ -43,8 +43,6 @@ import { machineTimers } from './usecases/timers.ts';
 
 const accountFailuresWindowMs = 15 * 60_000;
 
-const noWatch: StoreWatch = { connectionBroke() {}, writesFail() {}, writesSucceed() {} };
-
 interface ContextOptions {
   /** Called when it is needed: a free port is known only after listening. */
   readonly baseUrl?: () => string;
@@ -60,7 +58,7 @@ export async function openContext(
   config: Config,
   {
     baseUrl = () => config.baseUrl ?? listeningUrl(config),
-    watch = noWatch,
+    watch,
     telemetry = noTelemetry,
     tracing = noTracing,
     mustExist = false,
@@ -143,7 +141,7 @@ function openAccessTokens(config: Config, store: Store, baseUrl: () => string): 
   return createAccessTokens(store, addresses, Date.now, randomUUID);
 }
 
-async function openStore(config: Config, watch: StoreWatch, mustExist: boolean): Promise<Store> {
+async function openStore(config: Config, watch: StoreWatch | undefined, mustExist: boolean): Promise<Store> {
   const { store } = config;
   const named = store.engine === 'sqlite' ? `${store.file}, which` : 'a database that';
   try {
@@ -196,12 +194,11 @@ export async function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTar
   return (await import('./storage/postgres/archive.ts')).openPostgresTarget(choice.url);
 }
 
+export { termsOf } from './generation/retrieval/terms.ts';
 export { createSmtpMailer as createMailer } from './mail/smtp.ts';
 export { copyStore } from './storage/copy-store.ts';
 export { lockFile, workerFile } from './storage/sqlite/locks.ts';
 export { StoreInUse };
-
-export const copyTools = { sha256: (text: string) => hash('sha256', text), termsOf };
 
 // The rest is loaded on use, so that the operator's commands start without workers, models, the HTTP stack and the logger.
 

@@ -53,11 +53,8 @@ async function put(store: Store, organizationId: OrganizationId, document: Writt
   });
   const id = `doc_${name}` as DocumentId;
   const written = { id, accountId, name, title, url: null, bytes: 1, passages };
-  const added = { ...note('document.added', id), replacedAction: 'document.replaced' } as const;
-  await store.putDocument(organizationId, written, added, {
-    documentsMax: 1000,
-    bytesMax: 1000,
-  });
+  const budget = { documentsMax: 1000, bytesMax: 1000 };
+  await store.putDocument(organizationId, written, note('document.added', id), budget);
 }
 
 function note(action: AuditNote['action'], subject: string): AuditNote {

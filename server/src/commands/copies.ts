@@ -45,12 +45,12 @@ const copy: BareCommand = {
 };
 
 async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTable[]> {
-  const { copyStore, copyTools, openArchive, openArchiveTarget } = await import('../compose.ts');
+  const { copyStore, openArchive, openArchiveTarget, termsOf } = await import('../compose.ts');
   const source = await opened('--from', from, openArchive);
   try {
     const target = await opened('--to', to, openArchiveTarget);
     try {
-      return await copyStore(source, target, { ...copyTools, onProgress: showProgress });
+      return await copyStore(source, target, { termsOf, onProgress: showProgress });
     } finally {
       clearStatus();
       await target.close();

@@ -143,10 +143,7 @@ export interface Invitations {
     tokenHash: string,
     acceptance: Acceptance,
     notes: { readonly accepted: AuditNote; readonly closed: AuditNote },
-  ): Promise<
-    | { outcome: 'accepted'; userId: UserId; organizationId: OrganizationId }
-    | { outcome: 'missing' | 'refused' }
-  >;
+  ): Promise<'accepted' | 'missing' | 'refused'>;
   /**
    * Claims a mail that is due: no other worker gets it within `leaseMs`. Organizations take turns in the order of their ids,
    * starting after `after`. A claim may be lost in a power cut.

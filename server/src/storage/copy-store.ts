@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { indexedText } from '../domain/document.ts';
 import { invalid } from '../domain/errors.ts';
 import {
@@ -14,8 +15,6 @@ import { scopedTerms } from './sql/documents.ts';
 import { rejectsValues } from './sql/requests.ts';
 
 interface CopyTools {
-  /** In hexadecimal. */
-  readonly sha256: (text: string) => string;
   readonly termsOf: (text: string) => string[];
   /** Called before each batch. Every row counts twice: once to copy and once to compare. */
   readonly onProgress: (done: number, all: number, doing: string) => void;
@@ -40,7 +39,7 @@ const batchLength = 2_000_000;
 export async function copyStore(
   source: Archive,
   target: ArchiveTarget,
-  { sha256, termsOf, onProgress }: CopyTools,
+  { termsOf, onProgress }: CopyTools,
 ): Promise<CopiedTable[]> {
   if (!(await target.isUnfinished())) await assertEmpty(target);
   const counts = new Map<string, number>();
@@ -53,7 +52,10 @@ export async function copyStore(
     let number = -counts.get(table.name)!;
     for await (const { rows } of batchesOf(source, table)) {
       onProgress(done, all, `copying ${table.name}`);
-      const batch = renumbers && table.name === 'thread' ? renumbered(rows, number) : rows;
+      // The embedded store numbers the threads of all organizations together. Copied ones get numbers below zero there, so that
+      // a walk that started at the source skips none of them. Later ones have newer activity: they are before its position.
+      const isRenumbered = renumbers && table.name === 'thread';
+      const batch = isRenumbered ? rows.map((row, index) => ({ ...row, sequence: number + index })) : rows;
       const terms = table.name === 'passage' ? rows.map((row) => passageTerms(row, termsOf)) : undefined;
       await writeRows(target, table, batch, terms);
       number += rows.length;
@@ -74,7 +76,7 @@ export async function copyStore(
       if (text !== encoded(await target.read(table, after, limit), ignored)) {
         throw invalid(`The copy differs from the source in the table ${table.name}: run the command again.`);
       }
-      checksum = sha256(`${checksum}${text}`);
+      checksum = hash('sha256', `${checksum}${text}`);
       done += rows.length;
     }
     tables.push({ table: table.name, rows: counts.get(table.name)!, checksum });
@@ -126,14 +128,6 @@ async function* batchesOf(source: Archive, table: ArchiveTable) {
     after = rows.at(-1) ?? after;
     limit = nextLimit(rows, limit);
   } while (rows.length > 0);
-}
-
-/**
- * The embedded store numbers the threads of all organizations together. Copied threads get numbers below zero there, so that
- * a walk that started at the source skips none of them. Later threads have newer activity: they are before its position.
- */
-function renumbered(rows: readonly Row[], first: number): Row[] {
-  return rows.map((row, index) => ({ ...row, sequence: first + index }));
 }
 
 function passageTerms({ heading, text, name, title, corpus }: Row, termsOf: CopyTools['termsOf']): string {

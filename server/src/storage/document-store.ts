@@ -1,4 +1,3 @@
-import type { AuditAction } from '../domain/audit.ts';
 import type {
   Document,
   DocumentOutline,
@@ -25,13 +24,10 @@ export interface DocumentBudget {
 /** The store's own number of a passage, within an organization. */
 export type PassageNumber = number;
 
-/** `replacedAction` is the action if the document replaces another. */
-export type DocumentNote = AuditNote & { readonly replacedAction: AuditAction };
-
 export interface Documents {
   /**
    * Adds the document, or replaces the one with the same account and name and keeps its id. The note is then written with
-   * `replacedAction` and that id.
+   * the action `document.replaced` and that id.
    *
    * Passages are written a few at a time, so that no other write waits long. One commit at the end makes the document
    * visible as a whole; after a crash nothing of it is visible, and `sweepDocuments` removes its passages. Documents that
@@ -39,7 +35,7 @@ export interface Documents {
    * after a failure: if it rejects, nothing changes, and the call rejects with its error.
    */
   putDocument: InOrganization<
-    [document: NewDocument, note: DocumentNote, budget: DocumentBudget, confirm?: () => Promise<void>],
+    [document: NewDocument, note: AuditNote, budget: DocumentBudget, confirm?: () => Promise<void>],
     | { readonly outcome: 'added' | 'replaced'; readonly id: DocumentId }
     | { readonly outcome: 'organization-missing' | 'too-many-documents' | 'too-many-bytes' }
   >;

@@ -36,19 +36,26 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const budget = { documentsMax: 2, bytesMax: 1_000_000 };
-      const added = { ...note(), replacedAction: 'document.replaced' } as const;
       await putDocument(store, organization, newDocument({ name: 'a.md', title: 'A' }));
       for (const name of ['a.md', 'b.md']) {
         const document = newDocument({ name, title: 'B', passages: [passage('late', 'late')] });
         const refused = () => Promise.reject(new Error('signed out'));
-        await assert.rejects(store.putDocument(organization, document, added, budget, refused), /signed out/);
+        await assert.rejects(
+          store.putDocument(organization, document, note(), budget, refused),
+          /signed out/,
+        );
       }
       assert.deepEqual(
         (await store.listDocuments(organization)).map(({ title }) => title),
         ['A'],
       );
       assert.deepEqual(await textsWith(store, organization, null, 'late'), [[]]);
-      const { outcome } = await store.putDocument(organization, newDocument({ name: 'c.md' }), added, budget);
+      const { outcome } = await store.putDocument(
+        organization,
+        newDocument({ name: 'c.md' }),
+        note(),
+        budget,
+      );
       assert.equal(outcome, 'added', 'the refused ones take no room');
     });
 
@@ -56,14 +63,13 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const budget = { documentsMax: 2, bytesMax: 1_000_000 };
-      const added = { ...note(), replacedAction: 'document.replaced' } as const;
       let isPurged = false;
       const confirm = async () => {
         if (isPurged) throw new Error('signed out');
         while (!isPurged) isPurged = (await store.purgeOrganization(organization)).done;
       };
       await assert.rejects(
-        store.putDocument(organization, newDocument(), added, budget, confirm),
+        store.putDocument(organization, newDocument(), note(), budget, confirm),
         /signed out/,
       );
       assert.ok(isPurged);

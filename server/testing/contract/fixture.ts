@@ -320,8 +320,7 @@ export function putDocument(
   document: NewDocument,
   { within = budget, as = note('document.added', document.id) } = {},
 ): ReturnType<Store['putDocument']> {
-  const documentNote = { ...as, replacedAction: 'document.replaced' } as const;
-  return store.putDocument(organizationId, document, documentNote, within);
+  return store.putDocument(organizationId, document, as, within);
 }
 
 /** An audit note of an operator's action. */

@@ -28,7 +28,7 @@ export type Run = <Row>(statement: Statement, values?: Values) => Promise<Row[]>
 
 export interface PoolSettings {
   readonly connectionsMax: number;
-  readonly watch?: StoreWatch;
+  readonly watch?: StoreWatch | undefined;
   /** Rejects a database without a store instead of creating one. */
   readonly mustExist?: boolean;
   /** Memory for objects that have not changed since they were read. */

@@ -1,7 +1,7 @@
 import { type Document, type IndexedPassage, storableTitle, storableUrl } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
-import type { DocumentBudget, DocumentNote, Documents, NewDocument } from '../store.ts';
+import type { AuditNote, DocumentBudget, Documents, NewDocument } from '../store.ts';
 import { writeNote } from './audit.ts';
 import { type Statement, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
@@ -118,7 +118,7 @@ export function documents(
   }
 
   /** Makes the document visible in place of one with the same name, which it returns. */
-  function* showInstead(organizationId: OrganizationId, document: NewDocument, note: DocumentNote) {
+  function* showInstead(organizationId: OrganizationId, document: NewDocument, note: AuditNote) {
     yield* run(lockDocuments, { organizationId });
     const values = { ...document, organizationId, accountKey: accountKey(document.accountId) };
     const replaced = yield* row<DocumentRow>(findByName, values);
@@ -126,9 +126,8 @@ export function documents(
     const keptId = replaced?.id ?? null;
     if ((yield* count(show, { ...values, keptId })) === 0) throw abandoned(document.id);
     yield* grow(organizationId, values.accountKey, document.passages.length);
-    const { replacedAction, ...added } = note;
-    const noted = keptId === null ? added : { ...added, action: replacedAction, subject: keptId };
-    yield* writeNote(organizationId, noted);
+    const replacing = keptId !== null && ({ action: 'document.replaced', subject: keptId } as const);
+    yield* writeNote(organizationId, { ...note, ...replacing });
     return replaced;
   }
 

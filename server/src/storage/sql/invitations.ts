@@ -103,15 +103,15 @@ export const invitations = (store: Transactions): Invitations => ({
   // The invitation is read again once the user is locked: of two concurrent acceptances, the second sees the first.
   acceptInvitation: method(store.write, function* (tokenHash, acceptance, notes) {
     const invited = yield* read(tokenHash);
-    if (invited === undefined) return { outcome: 'missing' };
+    if (invited === undefined) return 'missing';
     const { organizationId, userId } = invited;
     yield* lockUser(userId);
     // Locks the member before the invitation, in the same order as the removal of a member.
     yield* run(lockMember, { organizationId, userId });
     const found = yield* read(tokenHash);
-    if (found === undefined) return { outcome: 'missing' };
+    if (found === undefined) return 'missing';
     const plan = planAcceptance(found, found, acceptance);
-    if (plan === undefined) return { outcome: 'refused' };
+    if (plan === undefined) return 'refused';
     yield* run(use, { tokenHash });
     yield* run(removeResets, { userId });
     const settleMemberships = plan.keepsMemberships ? proveMemberships : closeMemberships;
@@ -135,7 +135,7 @@ export const invitations = (store: Transactions): Invitations => ({
     const stillOpen = new Set(entered.map((each) => each.organizationId));
     const closed = settled.filter((each) => !stillOpen.has(each.organizationId));
     yield* writeNotes(closed, notes.closed);
-    return { outcome: 'accepted', userId, organizationId };
+    return 'accepted';
   }),
 
   claimMail: method(store.writeUnsynced, function* (after, leaseMs) {

@@ -51,8 +51,7 @@ export async function addDocument(
   const document = { id: ids.document(), accountId, name, ...read, title };
   const passageCount = document.passages.length;
   const detail = { name, accountId, passages: passageCount };
-  const added = auditNote(change, 'document.added', document.id, detail);
-  const note = { ...added, replacedAction: 'document.replaced' } as const;
+  const note = auditNote(change, 'document.added', document.id, detail);
   const { organizationDocumentsMax: documentsMax, organizationBytesMax: bytesMax } = limits;
   const budget = { documentsMax, bytesMax };
   const result = await store.putDocument(organizationId, document, note, budget, confirm);

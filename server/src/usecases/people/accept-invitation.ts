@@ -31,11 +31,11 @@ export async function acceptInvitation(
     accepted: auditNote(change, resets ? 'password.changed' : 'member.joined', userId, detail),
     closed: auditNote(change, 'password.voided', userId),
   };
-  const accepted = await store.acceptInvitation(sha256(token), acceptance, notes);
-  if (accepted.outcome === 'refused') {
+  const outcome = await store.acceptInvitation(sha256(token), acceptance, notes);
+  if (outcome === 'refused') {
     throw invalid('A password was set in the meantime: open the link again.');
   }
-  if (accepted.outcome !== 'accepted') throw gone();
+  if (outcome === 'missing') throw gone();
   const passwordHash = acceptance.kind === 'proven' ? acceptance.hash : acceptance.password.hash;
   const started = await startSession(call, userId, passwordHash);
   if (started === undefined) {
