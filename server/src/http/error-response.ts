@@ -27,7 +27,9 @@ export async function sendError(
   reply: FastifyReply,
   challenges = true,
 ): Promise<FastifyReply> {
-  const error = await firstFault(fault, request);
+  // A read may fail before its caller is admitted. The error of the admission takes precedence.
+  const refusal = await request.admission?.done.catch((error: unknown) => error);
+  const error = refusal ?? fault;
   const known = toServiceError(error as FastifyError, request.routeOptions.bodyLimit);
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
   const unexpected = `Something went wrong on our side. Please try again, and quote ${request.id} if it persists.`;
@@ -40,16 +42,6 @@ export async function sendError(
     .code(errorStatus[code])
     .header('content-type', 'application/json; charset=utf-8')
     .send(errorBody(code, message, request.id));
-}
-
-/** A read may fail before its caller is admitted. The error of the admission takes precedence. */
-async function firstFault(fault: unknown, { admission }: FastifyRequest): Promise<unknown> {
-  try {
-    await admission?.done;
-    return fault;
-  } catch (refusal) {
-    return refusal;
-  }
 }
 
 /** Names an error only to a caller who sent a bearer credential (RFC 6750 §3.1). */

@@ -99,14 +99,11 @@ function describe({ instancePath, keyword, message, params }: ValidationFault, p
     case 'additionalProperties':
       return `${shownKey(additionalProperty!)}: is not a field that can be set here`;
     case 'type':
-      return field === '' ? `${part}: must be a JSON ${type}` : `${field}: must be ${aOrAn(type!)}`;
+      if (field === '') return `${part}: must be a JSON ${type}`;
+      return `${field}: must be ${/^[aeiou]/.test(type!) ? 'an' : 'a'} ${type}`;
     case 'format':
       return `${field}: must not contain the character NUL or a lone surrogate`;
     default:
       return `${field || part}: ${limitRules[keyword]?.(Number(limit)) ?? message}`;
   }
-}
-
-function aOrAn(noun: string): string {
-  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
 }

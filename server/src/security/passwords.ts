@@ -34,7 +34,10 @@ export function createPasswords(): Passwords {
   return {
     hash: (password, sibling) => (sibling === undefined ? hash(password, cost) : hashLike(sibling, password)),
     async find(known, password) {
-      const salted = Map.groupBy(known.length === 0 ? [unknownPersonHash] : known, saltOf);
+      // By parameters and salt: the part before the digest.
+      const salted = Map.groupBy(known.length === 0 ? [unknownPersonHash] : known, (one) =>
+        one.slice(0, one.lastIndexOf('$')),
+      );
       for (const hashes of salted.values()) {
         const computed = Buffer.from(await hashLike(hashes[0]!, password));
         const found = hashes.find((one) => isEqual(Buffer.from(one), computed));
@@ -43,11 +46,6 @@ export function createPasswords(): Passwords {
       return undefined;
     },
   };
-}
-
-/** Parameters and salt: the part before the digest. */
-function saltOf(known: string): string {
-  return known.slice(0, known.lastIndexOf('$'));
 }
 
 function isEqual(one: Buffer, other: Buffer): boolean {

@@ -88,11 +88,9 @@ export interface TrafficCount {
   readonly requests: number;
 }
 
-export type TrafficUnit = 'hour' | 'day';
-
 export interface TrafficReport extends TrafficCount {
   readonly organizationId: OrganizationId;
-  readonly unit: TrafficUnit;
+  readonly unit: 'hour' | 'day';
 }
 
 /** The number of requests of one UTC day with the same credential, operation and outcome. */
@@ -143,7 +141,7 @@ export interface Requests {
   /** Removes at most 20 blocks up to and including this one, oldest first. Returns how many. */
   removeRequests: InOrganization<[upTo: LogPosition], number>;
   /** Of these hours or days, both included. The cost grows with their number, not with requests. */
-  listTraffic: InOrganization<[unit: TrafficUnit, first: number, last: number], TrafficCount[]>;
+  listTraffic: InOrganization<[unit: 'hour' | 'day', first: number, last: number], TrafficCount[]>;
   /** Adds to the counts in one transaction. */
   addUsage(reports: readonly UsageReport[]): Promise<void>;
   /** The latest `limit` counts of these days, both included, oldest first; only those of the keys of `userId`, if given. */

@@ -110,8 +110,6 @@ export const conditionalHeaders = Type.Object({
 
 export type ThreadJson = Static<typeof threadSchema>;
 type MessageJson = Static<typeof messageSchema>;
-type WholeThreadJson = Static<typeof wholeThreadSchema>;
-type ThreadPageJson = Static<typeof threadPageSchema>;
 
 /** A thread as in §2.1. `threadUrl` is null in the create response only. */
 export function presentThread(thread: Thread, threadUrl: string | null): ThreadJson {
@@ -132,7 +130,7 @@ export function presentThread(thread: Thread, threadUrl: string | null): ThreadJ
 export function wholeThreadRenderer(threadUrl: (id: string) => string) {
   return memoized(({ thread, messages }: WholeThread) =>
     encoded(
-      rendered<WholeThreadJson>({
+      rendered<Static<typeof wholeThreadSchema>>({
         thread: presentThread(thread, threadUrl(thread.id)),
         messages: messages.map(presentMessage),
         status: deriveThreadStatus(messages),
@@ -147,7 +145,7 @@ export const renderMessages = memoized((messages: readonly Message[]) =>
 );
 
 interface RenderedPage {
-  readonly body: Rendered<ThreadPageJson>;
+  readonly body: Rendered<Static<typeof threadPageSchema>>;
   readonly etag: string;
   readonly walked: number | undefined;
   readonly truncated: boolean;

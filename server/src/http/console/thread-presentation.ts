@@ -10,7 +10,7 @@ import {
 import { formerMember } from '../../domain/organization.ts';
 import { counted } from '../../domain/text.ts';
 import { iso } from '../../domain/time.ts';
-import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
+import type { ReplyChange, ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
 import type { Piece, Pieces } from '../long-responses.ts';
 import { type Json, present } from '../schema.ts';
@@ -64,9 +64,7 @@ function renderPart(messages: readonly Message[], mine: boolean): Buffer {
   return json;
 }
 
-type Progress = ThreadEvent & { type: 'progress' };
-
-function presentProgress({ reply, stepsFrom, textFrom }: Progress): schemas.ThreadEvents['progress'] {
+function presentProgress({ reply, stepsFrom, textFrom }: ReplyChange): schemas.ThreadEvents['progress'] {
   return {
     messageId: reply.id,
     status: reply.status,

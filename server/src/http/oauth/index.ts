@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { accessTokenScope, accessTokenSeconds } from '../../domain/credential.ts';
 import { limits } from '../../domain/limits.ts';
-import { type ClientCredentials, issueAccessToken } from '../../usecases/credentials/applications.ts';
+import { issueAccessToken } from '../../usecases/credentials/applications.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendError } from '../error-response.ts';
 import { decode } from '../request.ts';
@@ -102,8 +102,6 @@ function authorizationServerMetadata(issuer: string): object {
   };
 }
 
-type ClientIdentity = Omit<ClientCredentials, 'address'>;
-
 /** The parameters of a form (RFC 6749 §3.2). Each may occur once; one without a value is treated as missing. */
 export function readForm(contentType: string | undefined, body: Buffer | undefined): Map<string, string> {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? '')) {
@@ -141,7 +139,7 @@ export function readClient(authorization: string | undefined, form: ReadonlyMap<
 }
 
 /** Id and secret are form-encoded before they are joined, so a colon in them does not separate them. */
-function readBasic(authorization: string): ClientIdentity | undefined {
+function readBasic(authorization: string) {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization)?.[1] ?? '';
   const bytes = Buffer.from(encoded, 'base64');
   const colon = bytes.indexOf(':');

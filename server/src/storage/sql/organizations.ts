@@ -34,7 +34,6 @@ const selectCount = statement('count-members')`
 const upsertUser = statement('upsert-user')`
   INSERT INTO "user" (id, email, created_at) VALUES (:candidateUserId, :email, :now)
   ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id`;
-const findUser = statement('find-user')`SELECT id FROM "user" WHERE email = :email`;
 export const hasThreads = statement('has-threads')`SELECT 1 FROM listing_size
   WHERE organization_id = :organizationId AND user_id = :userId AND account_key = '' AND threads > 0`;
 // Sessions are rejected once a person has left every organization. A new membership would make them valid again.
@@ -52,10 +51,6 @@ const revokeKeys = statement('revoke-keys-of-user')`UPDATE api_key SET revoked_a
   WHERE organization_id = :organizationId AND user_id = :userId AND ${keyIsLive} RETURNING id`;
 const setRole = statement('set-member-role')`
   UPDATE member SET role = :role WHERE organization_id = :organizationId AND user_id = :userId`;
-
-export function* findUserId(email: string): Work<UserId | undefined> {
-  return (yield* row<{ id: UserId }>(findUser, { email }))?.id;
-}
 
 function* countMembers(organizationId: OrganizationId): Work<number> {
   return (yield* row<{ members: number }>(selectCount, { organizationId }))!.members;

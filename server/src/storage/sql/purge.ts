@@ -5,7 +5,7 @@ import type { PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../store.ts';
 import { lockUser } from './accounts.ts';
 import { isMember, lockOrganization } from './api-keys.ts';
 import type { AuditRow } from './audit.ts';
-import { findUserId, hasThreads } from './organizations.ts';
+import { hasThreads } from './organizations.ts';
 import { isRunning } from './replies.ts';
 import { batchRows, deadline, type Removal, threadRemoval } from './retention.ts';
 import { identifier, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
@@ -79,6 +79,7 @@ function add(counts: Counts, table: string, rows: number): void {
 /** Statements that run rarely have no name, so that no connection keeps their plans. */
 const unnamed = statement('');
 
+const findUser = statement('find-user')`SELECT id FROM "user" WHERE email = :email`;
 const belongsElsewhere = sql`EXISTS (
   SELECT 1 FROM member WHERE user_id = :userId AND organization_id <> :organizationId)`;
 const findMembership = statement('find-any-membership')`SELECT 1 FROM member WHERE user_id = :userId LIMIT 1`;
@@ -199,7 +200,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
   }
 
   return {
-    findUser: (email) => read(() => findUserId(email)),
+    findUser: async (email) => (await read(() => row<{ id: UserId }>(findUser, { email })))?.id,
 
     countPurge: (organizationId, person) => read(() => countPurge(organizationId, person)),
 

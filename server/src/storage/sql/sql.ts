@@ -16,11 +16,6 @@ export function identifier(name: string): Sql {
   return `"${name}"` as Sql;
 }
 
-/** A value whose name is data. */
-export function placeholder(name: string): Sql {
-  return `:${name}` as Sql;
-}
-
 /** Hides a condition from PostgreSQL's planner, which without statistics takes `deleted_at IS NULL` for rarer than an id. */
 export const opaque = (condition: Sql) => sql`CASE WHEN ${condition} THEN true END`;
 
@@ -54,7 +49,7 @@ export const columnName = (name: string) => identifier(name.replace(/[A-Z]/g, '_
  */
 export function callsWith(columns: CallColumns): Sql {
   const lists = Object.entries(columns).map(
-    ([name, type]) => sql`(SELECT ${placeholder(name)}::${type as Sql}[])`,
+    ([name, type]) => sql`(SELECT :${name as Sql}::${type as Sql}[])`,
   );
   const names = Object.keys(columns).map(columnName);
   return sql`unnest(${join(lists, sql`, `)}) WITH ORDINALITY AS call (${join(names, sql`, `)}, ordinal)`;

@@ -61,12 +61,6 @@ export function listApplications({ context, organizationId }: OrganizationCall):
   return context.store.listApplications(organizationId);
 }
 
-export interface ClientCredentials {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly address: string;
-}
-
 type TokenOutcome =
   | { outcome: 'issued'; accessToken: string; applicationId: ApplicationId }
   | { outcome: 'invalid-client' }
@@ -80,7 +74,7 @@ type TokenOutcome =
  */
 export async function issueAccessToken(
   context: Context,
-  { clientId, clientSecret, address }: ClientCredentials,
+  { clientId, clientSecret, address }: Readonly<Record<'clientId' | 'clientSecret' | 'address', string>>,
 ): Promise<TokenOutcome> {
   const { store, sha256, equalHashes, failedAttempts, accessTokens } = context;
   const grant = isApplicationId(clientId) ? await store.findApplicationGrant(clientId) : undefined;
