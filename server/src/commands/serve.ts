@@ -9,7 +9,7 @@ import {
   startWorker,
   workerFile,
 } from '../compose.ts';
-import { type Config, ConfigError, listeningUrl, storeRisk } from '../config/config.ts';
+import { type Config, ConfigError, listeningUrl, tlsRisk } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
 import { isLoopback } from '../domain/address.ts';
 import { explainFault } from '../domain/store-fault.ts';
@@ -106,9 +106,9 @@ export async function serve(config: Config, role: Role): Promise<number> {
 
 /** Logs warnings about risky settings. The service starts anyway, because they may be intended. */
 function warnOfRisks(config: Config, role: Role, log: Log): void {
-  const { baseUrl, tls, trustedProxies } = config;
+  const { baseUrl, store, tls, trustedProxies } = config;
   for (const sentence of unknownVariables(process.env)) log.warn(sentence);
-  const risk = storeRisk(config);
+  const risk = store.engine === 'sqlite' ? undefined : tlsRisk(store.url);
   if (risk !== undefined) {
     log.warn(`the connection to PostgreSQL ${risk}: add sslmode=verify-full to SKEIN_DATABASE_URL`);
   }

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { limitValues } from '../domain/limits.ts';
-import { tlsRisk } from '../storage/postgres-urls.ts';
 import { httpUrl, optional, type StoreChoice } from './parsers.ts';
 import { ConfigError, parseAs, type Read, readFrom, readTogether } from './variables.ts';
 
+export { tlsRisk } from '../storage/postgres-urls.ts';
 export type { StoreChoice };
 export { ConfigError };
 
@@ -69,11 +69,6 @@ export function readRemoteConfig(environment: NodeJS.ProcessEnv) {
     apiKey: read('SKEIN_API_KEY'),
     application: readTogether(read, { clientId: 'SKEIN_CLIENT_ID', clientSecret: 'SKEIN_CLIENT_SECRET' }),
   };
-}
-
-/** What others on the network could do to the connection to the store; undefined if nothing. */
-export function storeRisk({ store }: Config): string | undefined {
-  return store.engine === 'sqlite' ? undefined : tlsRisk(store.url);
 }
 
 /** The URL of the listening address, for a person on this machine. */

@@ -20,7 +20,8 @@ export function conversationBefore(messages: readonly Message[], replyId: Messag
   let latest: AssistantMessage | undefined;
   for (const message of messages.slice(0, end === -1 ? 0 : end)) {
     if (message.role === 'assistant') {
-      if (hasText(message)) latest = message;
+      const { status, content } = message;
+      if (status === 'completed' || (status === 'cancelled' && content.trim() !== '')) latest = message;
       continue;
     }
     // Only the last prompt can be edited, so the edited one is the last turn.
@@ -40,8 +41,4 @@ function latestOf(turns: readonly ConversationTurn[]): ConversationTurn[] {
     if (left < 0) break;
   }
   return turns.slice(Math.max(0, first));
-}
-
-function hasText({ status, content }: AssistantMessage): boolean {
-  return status === 'completed' || (status === 'cancelled' && content.trim() !== '');
 }

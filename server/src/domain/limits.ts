@@ -161,14 +161,11 @@ type SnakeCase<Name extends string> = Name extends `${infer Letter}${infer Rest}
   : '';
 export type LimitVariable = `SKEIN_${SnakeCase<Setting>}`;
 
-function variableOf(name: string): LimitVariable {
-  return `SKEIN_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}` as LimitVariable;
-}
-
 export const limitEntries: readonly (readonly [string, Limit])[] = [
-  ...Object.entries(settings).map(
-    ([name, setting]) => [name, { ...setting, variable: variableOf(name) }] as const,
-  ),
+  ...Object.entries(settings).map(([name, setting]) => {
+    const variable = `SKEIN_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}` as LimitVariable;
+    return [name, { ...setting, variable }] as const;
+  }),
   ...Object.entries(fixed),
 ];
 

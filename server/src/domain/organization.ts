@@ -23,8 +23,6 @@ export function quotaUse(limit: number, number: number): QuotaUse {
 /** Shown in place of the address of a user who is no longer a member. */
 export const formerMember = 'Former member';
 
-type MailState = 'waiting' | 'sent' | 'failed';
-
 export const memberRoles = ['admin', 'member'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
@@ -39,7 +37,7 @@ export interface Member {
   readonly opened: boolean;
   readonly invitedUntil: number | null;
   /** Of their invitation; null if it is not sent by mail. */
-  readonly mailState: MailState | null;
+  readonly mailState: 'waiting' | 'sent' | 'failed' | null;
 }
 
 /**

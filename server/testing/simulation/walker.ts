@@ -43,8 +43,9 @@ function readPage(world: World, random: Random, walk: Walk, cursor: string | und
         );
       if (outcome.code === 'unavailable' && left > 0) return void again(cursor, left - 1);
       if (outcome.code !== 'OK') return;
-      const { threads, nextCursor } = outcome.value;
-      for (const { id, organizationId } of threads) {
+      const { page, nextCursor } = outcome.value;
+      for (const { thread } of page.rows) {
+        const { id, organizationId } = thread;
         const isOurs = organizationId === person.organizationId;
         world.oracle.expect(
           isOurs,

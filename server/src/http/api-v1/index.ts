@@ -129,9 +129,7 @@ const listThreadsRoute = (
       INVALID_PARAMS: 'A query parameter fails validation, or the cursor is not one of this listing.',
     },
     async handle(call) {
-      const listed = await listThreads(call, { ...call.query, limit: call.query.limit ?? limitDefault });
-      const { body, etag } = render(listed);
-      return { body, etag };
+      return render(await listThreads(call, { ...call.query, limit: call.query.limit ?? limitDefault }));
     },
   });
 };

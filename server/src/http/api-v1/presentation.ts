@@ -165,7 +165,7 @@ export function pageRenderer(
     const { page, walked, truncated } = listed;
     const kept = keptPages.get(page);
     if (kept !== undefined && kept.walked === walked && kept.truncated === truncated) return kept;
-    const threads = `{"threads":[${listed.threads.map(jsonOf).join(',')}],"nextCursor":`;
+    const threads = `{"threads":[${page.rows.map(({ thread }) => jsonOf(thread)).join(',')}],"nextCursor":`;
     const { nextCursor } = listed;
     const end = `,"truncated":${truncated}}`;
     // The ETag ignores the text of the cursor, which is sealed for each response.

@@ -60,7 +60,8 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
           );
           return { threads: rows.map(shown), nextCursor, truncated: false };
         }
-        const { threads, nextCursor, truncated } = await listThreads(call, { ...selection, limit });
+        const { page, nextCursor, truncated } = await listThreads(call, { ...selection, limit });
+        const threads = page.rows.map(({ thread }) => thread);
         const rows = await summarizeThreads(call.context, threads);
         return { threads: rows.map(shown), nextCursor, truncated };
       },

@@ -133,12 +133,6 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
   };
 }
 
-/** An organization's documents, and the number under which everything read from them is kept. */
-interface KnownDocuments {
-  readonly ids: string | null;
-  readonly number: number;
-}
-
 /** An organization with more documents has no cache: comparing them would take longer than it saves. */
 const documentsMax = 200;
 /** Of all organizations together, approximately. */
@@ -167,10 +161,11 @@ function cachedSearches(database: Database): RunSearch {
     return cache.keep(name, value, valueMemory + name.length + JSON.stringify(value).length);
   }
 
+  /** The number under which everything is kept that was read from the organization's current documents. */
   function numberOf(organizationId: string): number | undefined {
     const { ids, count } = list.get({ organizationId })!;
     if (count > documentsMax) return undefined;
-    const known = cache.peek<KnownDocuments>(organizationId);
+    const known = cache.peek<{ ids: string | null; number: number }>(organizationId);
     if (known?.ids === ids) return known.number;
     lastNumber += 1;
     return keep(organizationId, { ids, number: lastNumber }).number;

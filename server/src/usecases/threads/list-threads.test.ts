@@ -41,6 +41,6 @@ describe('A walk at the pagination window', () => {
       { context, principal: everyone },
       { limit: 10, cursor: first.nextCursor as string },
     );
-    assert.deepEqual([second.threads.length, second.nextCursor, second.truncated], [4, null, true]);
+    assert.deepEqual([second.page.rows.length, second.nextCursor, second.truncated], [4, null, true]);
   });
 });

@@ -2,7 +2,6 @@ import { openCursor, sealCursor, type Walk } from '../../domain/cursor.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Principal } from '../../domain/principal.ts';
-import type { Thread } from '../../domain/thread.ts';
 import type { Listing, ThreadPage, ThreadQuery } from '../../storage/store.ts';
 import type { Context, PersonCall, PrincipalCall } from '../context.ts';
 
@@ -10,7 +9,6 @@ const suggestionsMax = 20;
 
 /** `nextCursor` is sealed when it is read. */
 export interface ListedThreads {
-  readonly threads: readonly Thread[];
   readonly nextCursor: string | null;
   readonly truncated: boolean;
   /** The object of the store: while nothing has changed, it may be the same again. */
@@ -42,7 +40,6 @@ export async function listThreads(
   const last = rows.at(-1);
   const next = more && !atWindow && last ? { after: last.position, start, walked, truncated } : undefined;
   return {
-    threads: rows.map(({ thread }) => thread),
     get nextCursor() {
       return next === undefined ? null : sealCursor(seal, walkOf, next);
     },
