@@ -100,7 +100,7 @@ const waitingForLocksMax = 2;
 const afterDeadlockMs = 100;
 
 /** Runs a transaction again if PostgreSQL has ended a deadlock with it. Decision 33 makes deadlocks rare. */
-async function despiteDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
+async function retryAfterDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
   try {
     return await transaction();
   } catch (error) {
@@ -117,7 +117,7 @@ interface BatchLimits {
   readonly callsMax?: number;
   readonly key?: string;
   /** The name of a value: calls with different ones never share a batch. For calls whose cost an organization can raise. */
-  readonly apart?: string;
+  readonly separateBy?: string;
   /** Called for each call before its values are sent, including when they are sent again. */
   readonly beforeSend?: (values: Values) => void;
 }
@@ -170,7 +170,7 @@ export class Database implements Transactions {
   /** Runs one statement as a transaction of its own, in one round trip. */
   readonly run: Run = async (statement, values) => {
     try {
-      const { rows } = await despiteDeadlock(() =>
+      const { rows } = await retryAfterDeadlock(() =>
         this.#connected(() => this.#pool.query(query(statement, values, this.time))),
       );
       return this.#seen(rows);
@@ -188,7 +188,7 @@ export class Database implements Transactions {
   batched<Row>(
     statement: Statement,
     columns: CallColumns,
-    { batchesMax, callsMax = 64, key, apart, beforeSend = () => {} }: BatchLimits,
+    { batchesMax, callsMax = 64, key, separateBy, beforeSend = () => {} }: BatchLimits,
   ): (values: Values) => Promise<Row[]> {
     const { names } = numbered(statement);
     const shared = names.filter((name) => !(name in columns) && !/^(?:clock|lockMs$)/.test(name));
@@ -202,7 +202,7 @@ export class Database implements Transactions {
         outcomes[row.ordinal - 1]!.push(row);
       return outcomes;
     };
-    const laneNames = apart === undefined ? shared : [...shared, apart];
+    const laneNames = separateBy === undefined ? shared : [...shared, separateBy];
     const laneOf = (values: Values) => laneNames.map((name) => values[name]).join(' ');
     const keyOf = key === undefined ? undefined : (values: Values) => String(values[key]);
     const groupOf = ({ organizationId }: Values) => String(organizationId);
@@ -246,7 +246,7 @@ export class Database implements Transactions {
 
   /** For operations that need several statements. The work runs again after a deadlock. */
   transaction<T>(work: (run: Run) => Promise<T>, start = begin): Promise<T> {
-    return despiteDeadlock(() => this.#runOnce(work, start));
+    return retryAfterDeadlock(() => this.#runOnce(work, start));
   }
 
   async #runOnce<T>(work: (run: Run) => Promise<T>, start: string): Promise<T> {

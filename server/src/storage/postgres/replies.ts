@@ -77,7 +77,7 @@ const claim = statement('claim-replies')`WITH due AS (
     at, ${unsynced}
   FROM claimed JOIN thread ON thread.organization_id = claimed.organization_id AND thread.id = claimed.thread_id
   ORDER BY ordinal, waiting_since, claimed.id`;
-const releaseUnanswered = statement('release-unanswered-claims')`UPDATE message
+const releaseUnconfirmed = statement('release-unconfirmed-claims')`UPDATE message
   SET held = false, available_at = :now WHERE ${isHeld} AND claim_token = ANY(:tokens::bigint[])`;
 const heldReplies = sql`call JOIN message ON message.organization_id = call.organization_id
       AND message.thread_id = call.thread_id AND message.id = call.message_id
@@ -130,16 +130,16 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
   const batchCancels = database.batched<{ id: MessageId }>(cancel, cancelColumns, cancelLimits);
 
   /**
-   * Tokens of claims that failed without an answer, and when each can be forgotten. The database may have made such a
+   * Tokens of claims whose response was lost, and when each can be forgotten. The database may have made such a
    * claim, or be about to; no worker knows of it, and its lease would run out at the cost of an attempt.
    */
-  const unanswered = new Map<number, number>();
+  const unconfirmed = new Map<number, number>();
 
   async function beforeSweep(at: number): Promise<void> {
     await run(keepTime, { at });
-    if (unanswered.size === 0) return;
-    await run(releaseUnanswered, { tokens: [...unanswered.keys()] });
-    for (const [token, endsMs] of unanswered) if (time.steady() > endsMs) unanswered.delete(token);
+    if (unconfirmed.size === 0) return;
+    await run(releaseUnconfirmed, { tokens: [...unconfirmed.keys()] });
+    for (const [token, endsMs] of unconfirmed) if (time.steady() > endsMs) unconfirmed.delete(token);
   }
 
   return {
@@ -149,7 +149,7 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
       const token = randomInt(1, tokenEnd);
       const values = { ...callValues(claim, shareColumns, shares), leaseMs, token };
       const claimed = await run<ClaimedReply>(claim, values).catch((error) => {
-        unanswered.set(token, time.steady() + leaseMs);
+        unconfirmed.set(token, time.steady() + leaseMs);
         throw error;
       });
       return claimed.map(toClaimedReply);

@@ -96,7 +96,7 @@ const batchLimits = { batchesMax: 2, callsMax: 16 };
 /** A walk skips threads that are newer than its start, and finds threads that have moved since at their old position. */
 export function postgresWalks(database: Database, kept: KeptObjects): Walks {
   // A later page also reads the moves in its range, and an organization may have very many.
-  const laterLimits = { ...batchLimits, apart: 'organizationId' };
+  const laterLimits = { ...batchLimits, separateBy: 'organizationId' };
   const pages = forEachListing(dialect, (query) =>
     rowsOfPages.map((rowsMax) => {
       const { firstPage, laterPage } = queriesOf(query, rowsMax);
