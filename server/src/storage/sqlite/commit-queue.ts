@@ -16,8 +16,8 @@ interface Write {
   readonly run: (clock: CommitClock) => unknown;
   readonly resolve: (value: never) => void;
   readonly reject: (reason: unknown) => void;
-  /** Set when the write has run. */
-  answer?: () => void;
+  /** Resolves or rejects the promise of the caller. Set when the write has run. */
+  settle?: () => void;
 }
 
 /** Commits whose durable writes share a sync. */
@@ -34,8 +34,8 @@ const commitMs = 2;
 const commitsPerSync = 8;
 /** Fewer durable writes than this wait for the end of a running sync: a commit costs as much as one of them. */
 const gatheredMin = 8;
-/** How many durable writes are answered in one turn of the event loop. */
-const answersPerTurn = 8;
+/** How many durable writes are settled in one turn of the event loop. */
+const settledPerTurn = 8;
 const lockRetryMs = 10;
 
 interface CommitWatch {
@@ -46,9 +46,9 @@ interface CommitWatch {
 }
 
 /**
- * Commits the writes of one turn of the event loop together. Durable writes are answered when a sync that started after
+ * Commits the writes of one turn of the event loop together. Durable writes are settled when a sync that started after
  * their commit has ended. One sync runs at a time, outside the event loop; durable writes that arrive meanwhile are gathered
- * and share the next one, so batches grow with the load. Many are committed and answered in several turns, which lets other
+ * and share the next one, so batches grow with the load. Many are committed and settled in several turns, which lets other
  * requests in.
  */
 export class CommitQueue {
@@ -166,7 +166,7 @@ export class CommitQueue {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // Answered before durable writes run: the quota count of a read does not wait for them.
+    // Settled before durable writes run: the quota count of a read does not wait for them.
     setImmediate(() => {
       if (!this.#isHeld) this.#commit(this.#others);
     });
@@ -209,7 +209,7 @@ export class CommitQueue {
     const waiting = isTaken ? 0 : this.#durable.length;
     // It waits for a few, but not for those that will be committed while it runs.
     if (waiting === 0 || waiting >= gatheredMin || this.#commitsSinceSync >= commitsPerSync)
-      void this.#syncThenAnswer(next);
+      void this.#syncThenSettle(next);
   }
 
   /** Takes writes from the queue. Those that have to wait for the next commit stay in it. */
@@ -236,7 +236,7 @@ export class CommitQueue {
     if (isDurable) this.#addToGroup(committed);
     else {
       this.#watch.guard?.committed(false);
-      for (const write of committed) write.answer!();
+      for (const write of committed) write.settle!();
     }
     this.#watch.committed?.(this);
   }
@@ -280,7 +280,7 @@ export class CommitQueue {
    * If the sync fails, every later durable write fails: the system reports a lost page only once, so a second sync could
    * succeed although the page is not on the disk.
    */
-  async #syncThenAnswer(group: SyncGroup): Promise<void> {
+  async #syncThenSettle(group: SyncGroup): Promise<void> {
     this.#unsynced = undefined;
     this.#syncing = group;
     try {
@@ -299,7 +299,7 @@ export class CommitQueue {
     }
     try {
       this.#watch.guard?.committed(true);
-      answerInTurns(group.writes);
+      settleInTurns(group.writes);
     } catch (error) {
       for (const write of group.writes) write.reject(error);
     }
@@ -314,7 +314,7 @@ export class CommitQueue {
     } catch (error) {
       if (!this.#database.inTransaction) throw error;
       this.#database.exec('ROLLBACK TO one_write');
-      write.answer = () => write.reject(error);
+      write.settle = () => write.reject(error);
     }
     this.#database.exec('RELEASE one_write');
   };
@@ -322,7 +322,7 @@ export class CommitQueue {
 
 function runWrite(write: Write, clock: CommitClock): void {
   const value = write.run(clock);
-  write.answer = () => write.resolve(value as never);
+  write.settle = () => write.resolve(value as never);
 }
 
 function failGroup({ writes, synced }: SyncGroup, error: unknown): void {
@@ -332,9 +332,9 @@ function failGroup({ writes, synced }: SyncGroup, error: unknown): void {
   synced.reject(error);
 }
 
-function answerInTurns(writes: readonly Write[]): void {
-  for (const write of writes.slice(0, answersPerTurn)) write.answer!();
-  if (writes.length > answersPerTurn) setImmediate(answerInTurns, writes.slice(answersPerTurn));
+function settleInTurns(writes: readonly Write[]): void {
+  for (const write of writes.slice(0, settledPerTurn)) write.settle!();
+  if (writes.length > settledPerTurn) setImmediate(settleInTurns, writes.slice(settledPerTurn));
 }
 
 const everything = 'everything';
