@@ -74,8 +74,8 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     withinSeeds: 5,
     mutation: {
       node({ context: { replySignals } }) {
-        const { hear } = replySignals;
-        replySignals.hear = (notice) => hear.call(replySignals, { ...notice, ended: [] });
+        const { receive } = replySignals;
+        replySignals.receive = (notice) => receive.call(replySignals, { ...notice, ended: [] });
         replySignals.replyEnded = () => {};
       },
     },

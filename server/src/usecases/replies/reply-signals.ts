@@ -21,17 +21,17 @@ export interface ReservedPlace {
 export class ReplySignals {
   /** The worker of this process. */
   taker: ReplyTaker = { wake() {}, reserve: () => undefined };
-  /** Is told what happens in this process. */
-  tell: (notice: ReplyNotice) => void = () => {};
+  /** Passes what happens in this process on to the other nodes. */
+  publish: (notice: ReplyNotice) => void = () => {};
   readonly #ends = new Signals<string>();
 
   replyWaiting(): void {
     this.taker.wake();
-    this.tell({ waiting: true, ended: [] });
+    this.publish({ waiting: true, ended: [] });
   }
 
   /** Handles a notice from another process. It is not passed on. */
-  hear({ waiting, ended }: ReplyNotice): void {
+  receive({ waiting, ended }: ReplyNotice): void {
     for (const reply of ended) this.#ends.changed(keyOf(reply));
     if (waiting) this.taker.wake();
   }
@@ -47,7 +47,7 @@ export class ReplySignals {
 
   replyEnded(reply: ReplyName): void {
     this.#ends.changed(keyOf(reply));
-    this.tell({ waiting: false, ended: [reply] });
+    this.publish({ waiting: false, ended: [reply] });
   }
 
   watched(): ReplyName[] {

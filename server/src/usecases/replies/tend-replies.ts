@@ -20,7 +20,7 @@ export async function tendReplies(context: Context, round: number, leases = true
   await reportFailed(context, failed);
   const checked = partOf(replySignals.watched(), round);
   const ended = checked.length === 0 ? [] : await store.endedReplies(checked);
-  replySignals.hear({ waiting: true, ended });
+  replySignals.receive({ waiting: true, ended });
   return failed;
 }
 
@@ -154,30 +154,30 @@ export function relaySignals({ store, replySignals, timers }: Context): () => Pr
   let ended: ReplyName[] = [];
   let waiting = false;
   let cancelDue: (() => void) | undefined;
-  let telling: Promise<void> = Promise.resolve();
+  let sending: Promise<void> = Promise.resolve();
 
-  function tellNow(): void {
+  function sendNow(): void {
     const notice: ReplyNotice = { waiting, ended };
     ended = [];
     waiting = false;
     cancelDue = undefined;
     // The next poll makes up for a lost notice.
-    telling = store.sendNotice(notice).catch(() => {});
+    sending = store.sendNotice(notice).catch(() => {});
   }
 
-  replySignals.tell = (notice) => {
+  replySignals.publish = (notice) => {
     waiting ||= notice.waiting;
     ended.push(...notice.ended);
-    cancelDue ??= timers.after(gatherMs, tellNow);
+    cancelDue ??= timers.after(gatherMs, sendNow);
   };
-  store.onNotice((notice) => replySignals.hear(notice));
+  store.onNotice((notice) => replySignals.receive(notice));
 
   return async () => {
-    replySignals.tell = () => {};
+    replySignals.publish = () => {};
     if (cancelDue !== undefined) {
       cancelDue();
-      tellNow();
+      sendNow();
     }
-    await telling;
+    await sending;
   };
 }
