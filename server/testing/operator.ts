@@ -4,7 +4,7 @@
  * `main.ts`.
  */
 import { createInterface } from 'node:readline';
-import { complain, runWords } from '../src/commands/run.ts';
+import { printError, runWords } from '../src/commands/run.ts';
 
 interface Request {
   readonly words: readonly string[];
@@ -25,6 +25,6 @@ for await (const line of createInterface({ input: process.stdin })) {
       return true;
     };
   }
-  const exitCode = await runWords(words, environment).catch(complain);
+  const exitCode = await runWords(words, environment).catch(printError);
   respond(`${JSON.stringify({ exitCode, ...printed })}\n`);
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { invalid } from '../domain/errors.ts';
-import { complain } from './run.ts';
+import { printError } from './run.ts';
 
 function printed(test: TestContext, error: unknown, level: string): string {
   const before = process.env.SKEIN_LOG_LEVEL;
   const written = test.mock.method(process.stderr, 'write', () => true);
   try {
     process.env.SKEIN_LOG_LEVEL = level;
-    assert.equal(complain(error), 1);
+    assert.equal(printError(error), 1);
     return written.mock.calls.map(({ arguments: [text] }) => text).join('');
   } finally {
     written.mock.restore();

@@ -31,7 +31,7 @@ const serveCommand: ProcessCommand = {
   },
 };
 
-/** Runs the command that the words name, and prints its result. Returns the exit code. Throws what `complain` prints. */
+/** Runs the command that the words name, and prints its result. Returns the exit code. Throws what `printError` prints. */
 export async function runWords(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let exitCode = 0;
   const run = async (command: AnyCommand, args: Arguments) => {
@@ -139,7 +139,7 @@ async function namingStore<T>({ store }: Config, work: Promise<T>): Promise<T> {
 const expected = [ServiceError, ConfigError, UsageError, RemoteFailure];
 
 /** Prints one sentence to standard error that says what to do. Returns the exit code. */
-export function complain(error: unknown): number {
+export function printError(error: unknown): number {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${paint('red', 'skein:', process.stderr)} ${printableLines(message)}\n`);
   // Only the stack: other properties of an error may hold an address with its password.
