@@ -68,7 +68,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const servedFiles = app && buildServedFiles(log);
   // The address is printed once the console can be served there.
   await Promise.race([servedFiles?.consoleReady, stopRequested]);
-  if (app) await greetNewcomer(context, config, baseUrl);
+  if (app) await printFirstSteps(context, config, baseUrl);
   log.info(
     {
       role,
@@ -124,7 +124,7 @@ function warnOfRisks(config: Config, role: Role, log: Log): void {
 }
 
 /** Runs only after the service listens: a failed start must not use up the demo. */
-async function greetNewcomer(context: SurfaceContext, config: Config, baseUrl: string): Promise<void> {
+async function printFirstSteps(context: SurfaceContext, config: Config, baseUrl: string): Promise<void> {
   const { store } = config;
   const isEmpty = async () => (await listOrganizations(context)).length === 0;
   const greeting =
