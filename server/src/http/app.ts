@@ -13,7 +13,7 @@ import { apiPrefix, publishReference } from './api-v1/openapi.ts';
 import { createTraceId, isLargeBodyLeft } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
-import { nothingHere, sendError } from './error-response.ts';
+import { routeNotFound, sendError } from './error-response.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { askForBody, createListener, type ListenerOptions } from './listener.ts';
 import { HeldRequests } from './long-responses.ts';
@@ -147,7 +147,7 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
   });
   // After each surface has checked its caller, and before a body is read.
   app.addHook('preParsing', (request, reply, payload, done) => {
-    if (request.is404 && !isPage(request)) return done(nothingHere());
+    if (request.is404 && !isPage(request)) return done(routeNotFound());
     if (request.headers.expect !== undefined && !request.routeOptions.config.takesFile) askForBody(reply);
     done(null, payload);
   });

@@ -16,7 +16,7 @@ export function errorBody(code: ErrorCode, message: string, traceId: string): st
 }
 
 /** The error for an address without a route. */
-export function nothingHere(): ServiceError {
+export function routeNotFound(): ServiceError {
   return notFound('There is nothing at this address. Check the path and the method.');
 }
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendOptions } from '@fastify/send';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { nothingHere } from './error-response.ts';
+import { routeNotFound } from './error-response.ts';
 
 export interface PageOptions {
   /** The folders of the built web application and documentation, which may not exist yet. */
@@ -57,7 +57,7 @@ function serveWebApplication(app: FastifyInstance, webFolder: string): void {
   );
   app.get('/favicon.svg', (_request, reply) => sendFile(reply, webFolder, 'favicon.svg', { maxAge: '1d' }));
   app.setNotFoundHandler(async (request, reply) => {
-    if (!isPage(request)) throw nothingHere();
+    if (!isPage(request)) throw routeNotFound();
     const page = await readFile(join(webFolder, 'index.html'), 'utf8').catch(() => undefined);
     return page === undefined ? sendBuildingPage(reply) : sendPage(reply, page, webPolicy);
   });
@@ -72,7 +72,7 @@ async function serveDocumentation(docs: FastifyInstance, siteFolder: string): Pr
     return sendFile(reply, siteFolder, file, { cacheControl: false });
   };
   docs.setNotFoundHandler(async (request, reply) => {
-    if (!request.headers.accept?.includes('text/html')) throw nothingHere();
+    if (!request.headers.accept?.includes('text/html')) throw routeNotFound();
     return sendPart(reply.code(404), '404.html');
   });
   docs.get('', (_request, reply) => reply.redirect('/docs/', 308));

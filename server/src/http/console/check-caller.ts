@@ -4,7 +4,7 @@ import { forbidden, type ServiceError } from '../../domain/errors.ts';
 import { isStorable } from '../../domain/text.ts';
 import { enterOrganization, readSession, signedOut } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { nothingHere } from '../error-response.ts';
+import { routeNotFound } from '../error-response.ts';
 import type { ConsoleOptions, ConsoleRoute } from './route.ts';
 
 /**
@@ -19,11 +19,11 @@ export function callerChecks(context: SurfaceContext, options: ConsoleOptions, r
   async function check(request: FastifyRequest): Promise<void> {
     if (request.method !== 'GET') {
       const token = caller === 'anyone' ? undefined : sessionToken(request, options);
-      proveOwnRequest(context, request, token);
+      rejectForgery(context, request, token);
     }
     await recheck(request);
     // No id has such characters, and PostgreSQL rejects them in queries.
-    if (!Object.values(request.params as Record<string, string>).every(isStorable)) throw nothingHere();
+    if (!Object.values(request.params as Record<string, string>).every(isStorable)) throw routeNotFound();
   }
 
   async function recheck(request: FastifyRequest): Promise<void> {
@@ -57,10 +57,10 @@ export function csrfTokenOf({ sha256 }: SurfaceContext, sessionToken: string): s
 }
 
 /**
- * Checks that our own page sent the request: it has a header that forms cannot send, with the CSRF token of the session if
+ * Requires that our own page sent the request: it has a header that forms cannot send, with the CSRF token of the session if
  * there is one, and comes from this origin if the browser says where it comes from.
  */
-function proveOwnRequest(context: SurfaceContext, { headers }: FastifyRequest, sessionToken?: string): void {
+function rejectForgery(context: SurfaceContext, { headers }: FastifyRequest, sessionToken?: string): void {
   const proof = headers['x-skein-csrf'];
   if (typeof proof !== 'string' || proof === '' || !isFromHere(headers, context.baseUrl())) throw unproven();
   if (sessionToken === undefined) return;
