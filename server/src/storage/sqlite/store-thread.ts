@@ -7,8 +7,8 @@ interface ThreadOptions {
   readonly resourceLimits?: ResourceLimits;
 }
 
-type Question = { readonly text: string; readonly values: Values };
-type Answer = { readonly rows: unknown[] } | { readonly error: string };
+type Query = { readonly text: string; readonly values: Values };
+type QueryResult = { readonly rows: unknown[] } | { readonly error: string };
 
 /** Two threads, so that a long search blocks no other organization: each organization searches one at a time. */
 export class ReadThreads {
@@ -38,7 +38,7 @@ export class ReadThreads {
 export class StoreThread {
   readonly #file: string;
   readonly #options: ThreadOptions;
-  /** Of statements that were not answered, in their order. */
+  /** Of statements without a result yet, in order. */
   readonly #waiting: PromiseWithResolvers<unknown[]>[] = [];
   #isClosed = false;
   #thread: Worker | undefined;
@@ -56,14 +56,14 @@ export class StoreThread {
     if (this.#isClosed) throw new Error('the store was closed');
     this.start();
     // Throws if a value cannot be sent.
-    this.#thread!.postMessage({ text, values } satisfies Question);
-    const answer = Promise.withResolvers<unknown[]>();
-    this.#waiting.push(answer);
+    this.#thread!.postMessage({ text, values } satisfies Query);
+    const result = Promise.withResolvers<unknown[]>();
+    this.#waiting.push(result);
     this.#thread!.ref();
-    return answer.promise as Promise<Row[]>;
+    return result.promise as Promise<Row[]>;
   }
 
-  /** To be called before the database is closed. */
+  /** Call it before the database is closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#thread?.terminate();
@@ -78,14 +78,14 @@ export class StoreThread {
       execArgv: [],
       resourceLimits,
     });
-    thread.on('message', (answer: Answer) => {
+    thread.on('message', (result: QueryResult) => {
       if (this.#thread !== thread) return;
       const waiting = this.#waiting.shift();
       if (this.#waiting.length === 0) thread.unref();
-      if ('error' in answer) waiting?.reject(new Error(answer.error));
-      else waiting?.resolve(answer.rows);
+      if ('error' in result) waiting?.reject(new Error(result.error));
+      else waiting?.resolve(result.rows);
     });
-    // Answers come in the order of the statements. After a lost one, each would go to the wrong caller.
+    // Results come in the order of the statements. After a lost one, each would go to the wrong caller.
     thread.on('messageerror', (error) => {
       this.#fail(thread, error);
       void thread.terminate();
@@ -104,19 +104,19 @@ export class StoreThread {
   }
 }
 
-function answerAll(file: string, readonly: boolean): void {
+function runQueries(file: string, readonly: boolean): void {
   const database = new Sqlite(file, { readonly, fileMustExist: true });
   const statements = new Map<string, Sqlite.Statement<[Values]>>();
-  parentPort!.on('message', ({ text, values }: Question) => {
+  parentPort!.on('message', ({ text, values }: Query) => {
     try {
       const statement = statements.get(text) ?? database.prepare<[Values]>(text).raw();
       statements.set(text, statement);
-      parentPort!.postMessage({ rows: statement.all(values) } satisfies Answer);
+      parentPort!.postMessage({ rows: statement.all(values) } satisfies QueryResult);
     } catch (error) {
-      parentPort!.postMessage({ error: (error as Error).message } satisfies Answer);
+      parentPort!.postMessage({ error: (error as Error).message } satisfies QueryResult);
     }
   });
 }
 
 const { store, readonly } = (workerData ?? {}) as { store?: string; readonly: boolean };
-if (parentPort !== null && store !== undefined) answerAll(store, readonly);
+if (parentPort !== null && store !== undefined) runQueries(store, readonly);
