@@ -101,9 +101,9 @@ function unanswered({ text }: Question, isNear: boolean): string {
 /** Removes quotes whose key unit an earlier one shows: several passages may have the same sentence. */
 function distinct(quotes: readonly Quote[]): Quote[] {
   return quotes.filter(({ passage, units, key }, at) => {
-    const sought = withHeader(units[key]!).replace(/ …$/, '');
+    const beginning = withHeader(units[key]!).replace(/ …$/, '');
     const earlier = quotes.slice(0, at).filter((one) => shownHeading(one.passage) === shownHeading(passage));
-    return !earlier.flatMap(shownUnits).some((unit) => withHeader(unit).startsWith(sought));
+    return !earlier.flatMap(shownUnits).some((unit) => withHeader(unit).startsWith(beginning));
   });
 }
 

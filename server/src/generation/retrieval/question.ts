@@ -55,18 +55,18 @@ export const definitionAsked =
   /^(?:and )?(?:what(?: is|['’]s| are| does) )?(?:an? |the )?([\w-]+(?: [\w-]+)?)(?: mean| stand for)?\s*\?*$/i;
 
 /**
- * How many things a text has of what a question asks for: a duration, an amount, a number, a name, what a thing is. All or
- * none: a sentence that has several is less likely to have them by chance.
+ * Counts the things in a text that an answer to the question is expected to contain: a duration, an amount, a number, a name,
+ * what a thing is. All or none: a sentence that has several is less likely to have them by chance.
  */
-export type Sought = (text: string) => number;
+export type CountExpected = (text: string) => number;
 
-export function soughtBy(question: string): Sought | undefined {
-  const patterns = soughtPatterns(question.slice(0, readLengthMax).trim());
+export function expectedBy(question: string): CountExpected | undefined {
+  const patterns = expectedPatterns(question.slice(0, readLengthMax).trim());
   if (patterns.length === 0) return undefined;
   return (text) => (patterns.every((pattern) => pattern.test(text)) ? patterns.length : 0);
 }
 
-function soughtPatterns(asked: string): readonly RegExp[] {
+function expectedPatterns(asked: string): readonly RegExp[] {
   const thing = definitionAsked.exec(asked)?.[1];
   if (thing !== undefined) return [definitionOf(thing)];
   const counted = /\bhow many (\p{L}{3,})/iu.exec(asked)?.[1];

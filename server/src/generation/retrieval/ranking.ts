@@ -1,6 +1,6 @@
 import { bareName, type FoundPassage } from '../../domain/document.ts';
 import { memoized } from '../../domain/memoized.ts';
-import type { Concept, Sought } from './question.ts';
+import type { Concept, CountExpected } from './question.ts';
 import { remembered, type TermCounts, termCounts } from './terms.ts';
 
 /** A concept with its weights, from the documents that are searched. */
@@ -26,7 +26,7 @@ const weights = {
   /** The weight of a word in a heading relative to one in the text, the title or the file's name. */
   heading: 1.2,
   /** Added to the score of a passage that has what the question asks for, such as a date. */
-  sought: 0.4,
+  expected: 0.4,
   /** The factor for a section that lists names, versions or links, and whose heading the question does not name. */
   listing: 0.8,
 };
@@ -36,11 +36,11 @@ export function rankPassages(
   concepts: readonly WeighedConcept[],
   passages: readonly FoundPassage[],
   limit: number,
-  sought?: Sought,
+  countExpected?: CountExpected,
 ): RankedPassage[] {
   const scored = passages.map((passage) => {
     const score = scoreOf(concepts, passage);
-    return { passage, score, order: score + weights.sought * (sought?.(passage.text) ?? 0) };
+    return { passage, score, order: score + weights.expected * (countExpected?.(passage.text) ?? 0) };
   });
   const best = new Map<string, RankedPassage>();
   for (const one of scored.sort((a, b) => b.order - a.order)) {

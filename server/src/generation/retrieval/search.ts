@@ -2,14 +2,14 @@ import type { Findings } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
 import { respellings, wordingsOf } from './other-wordings.ts';
-import { type Concept, conceptsOf, type Sought, soughtBy } from './question.ts';
+import { type Concept, type CountExpected, conceptsOf, expectedBy } from './question.ts';
 import { otherWording, type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
 
 export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
 export interface SearchFindings extends Findings {
   readonly concepts: readonly WeighedConcept[];
-  readonly sought: Sought | undefined;
+  readonly countExpected: CountExpected | undefined;
   /** The passages with their scores, best first. */
   readonly ranked: readonly RankedPassage[];
 }
@@ -40,20 +40,20 @@ export async function searchPassages(
   const asked = conceptsOf(question, context);
   await index.lookUp(asked.flatMap(({ term }) => wordingsOf(term)));
   if (index.passageCount === 0)
-    return { searched: 0, passages: [], concepts: [], sought: undefined, ranked: [] };
+    return { searched: 0, passages: [], concepts: [], countExpected: undefined, ranked: [] };
   const concepts = await weighed(asked, index);
   await index.lookUpTogether(asked.map(({ term }) => term));
   const candidates = nominate(concepts, index);
   const read = await store.readPassages(organizationId, candidates);
   // 'Tell me more' does not repeat what the previous question asked for, such as a price.
   const asksForSame = asked.some(({ isContext }) => !isContext);
-  const sought = soughtBy(question) ?? (asksForSame ? soughtBy(context) : undefined);
-  const ranked = rankPassages(concepts, read, limit, sought);
+  const countExpected = expectedBy(question) ?? (asksForSame ? expectedBy(context) : undefined);
+  const ranked = rankPassages(concepts, read, limit, countExpected);
   return {
     searched: index.passageCount,
     passages: ranked.map(({ passage }) => passage),
     concepts,
-    sought,
+    countExpected,
     ranked,
   };
 }
@@ -73,15 +73,15 @@ class TermIndex {
   }
 
   /** How many passages contain the term. If only the first were read, it is assumed to be frequent. */
-  held(term: string): number {
+  frequency(term: string): number {
     const { length } = this.holders(term);
     return length < holdersMax ? length : Math.max(length, this.passageCount / 4);
   }
 
-  readonly isHeld = (term: string): boolean => this.held(term) > 0;
+  readonly occurs = (term: string): boolean => this.frequency(term) > 0;
 
-  rarity(held: number): number {
-    return Math.log(1 + (this.passageCount - held + 0.5) / (held + 0.5));
+  rarity(frequency: number): number {
+    return Math.log(1 + (this.passageCount - frequency + 0.5) / (frequency + 0.5));
   }
 
   async lookUp(terms: readonly string[]): Promise<void> {
@@ -106,8 +106,8 @@ class TermIndex {
   async lookUpTogether(terms: readonly string[]): Promise<void> {
     const isPartial = (term: string) => this.holders(term).length >= holdersMax;
     const rarestFirst = terms
-      .filter(this.isHeld)
-      .sort((a, b) => this.held(a) - this.held(b))
+      .filter(this.occurs)
+      .sort((a, b) => this.frequency(a) - this.frequency(b))
       .slice(0, combinedMax);
     if (rarestFirst.length < 2 || !rarestFirst.some(isPartial)) return;
     const groups = rarestFirst.slice(1).map((_, at) => rarestFirst.slice(0, at + 2));
@@ -123,9 +123,9 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
   let respelled = 0;
   for (const concept of asked) {
     const factor = concept.isContext ? contextWeight : 1;
-    const weightOf = (term: string) => factor * index.rarity(index.held(term));
+    const weightOf = (term: string) => factor * index.rarity(index.frequency(term));
     const weight = weightOf(concept.term);
-    let terms = wordingsOf(concept.term).filter(index.isHeld);
+    let terms = wordingsOf(concept.term).filter(index.occurs);
     // A word that no passage contains may be misspelled.
     if (terms.length === 0 && respelled++ < respelledMax) terms = await respelledTerms(concept.word, index);
     const wordings = terms.map((term) => {
@@ -145,8 +145,8 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
 async function respelledTerms(word: string, index: TermIndex): Promise<string[]> {
   const spellings = respellings(word);
   await index.lookUpRare(spellings.flatMap(wordingsOf));
-  const frequentFirst = spellings.toSorted((a, b) => index.held(b) - index.held(a));
-  const known = frequentFirst.map((term) => wordingsOf(term).filter(index.isHeld));
+  const frequentFirst = spellings.toSorted((a, b) => index.frequency(b) - index.frequency(a));
+  const known = frequentFirst.map((term) => wordingsOf(term).filter(index.occurs));
   return known.find(({ length }) => length > 0) ?? [];
 }
 

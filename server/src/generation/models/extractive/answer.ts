@@ -43,7 +43,7 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   const unknownName = unknownNameIn(question, findings);
   const shown = parts === 1 ? shownOf(candidates) : [best];
   // A price has a currency sign: a sentence without one is not an answer.
-  const hasPrice = !priceAsked.test(question.text) || shown.some(({ features }) => features.sought > 0);
+  const hasPrice = !priceAsked.test(question.text) || shown.some(({ features }) => features.expected > 0);
   const isCovered = best.features.quote >= coverageMin.answer;
   if (unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0) {
     const quotes = shown.length === 1 ? [best.quote] : requoted(shown, words.pair);

@@ -19,7 +19,7 @@ it('a long sentence counts as repeated if an earlier reply quoted its beginning'
     searched: 1,
     passages: [passage],
     concepts: [],
-    sought: undefined,
+    countExpected: undefined,
     ranked: [],
   };
   for (const [wordsBefore, wordsNow] of [

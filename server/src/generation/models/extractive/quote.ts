@@ -14,7 +14,7 @@ import type { SearchFindings } from '../../retrieval/search.ts';
 import { remembered, termCounts } from '../../retrieval/terms.ts';
 
 /** Score adjustments for a unit that has words of the question, has what it asks for, is code, or was quoted before. */
-const weights = { own: 0.3, sought: 0.4, code: -0.3, repeated: -0.4 };
+const weights = { own: 0.3, expected: 0.4, code: -0.3, repeated: -0.4 };
 
 export type ComparedUnit = ReturnType<typeof compareUnits>[number];
 
@@ -23,7 +23,7 @@ export const shownWordsMin = 28;
 
 /** Compares the units of a passage with a question. One that is too long counts as its beginning, which a quote shows. */
 export function compareUnits(
-  { concepts, sought }: SearchFindings,
+  { concepts, countExpected }: SearchFindings,
   passage: FoundPassage,
   wordsMax: number,
   earlierReplies = '',
@@ -38,7 +38,7 @@ export function compareUnits(
     const counts = unit === whole ? whole.counts : termCounts(withHeader(unit));
     const own = matchedWeights(concepts, counts);
     const matched = largerWeights(context, own);
-    const has = sought?.(unit.text) ?? 0;
+    const has = countExpected?.(unit.text) ?? 0;
     const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || own[at]! > 0);
     const beginning = () => withoutBold(withoutFootnotes(firstWords(unit, shownWordsMin)));
     // What the question asks for, or all of its own words, may be quoted again.
@@ -46,10 +46,10 @@ export function compareUnits(
     const score =
       coverageOf(concepts, matched) +
       weights.own * coverageOf(concepts, own) +
-      weights.sought * has +
+      weights.expected * has +
       (unit.kind === 'code' ? weights.code : 0) +
       (isRepeated ? weights.repeated : 0);
-    return { matched, sought: has, isRepeated, score };
+    return { matched, expected: has, isRepeated, score };
   });
 }
 

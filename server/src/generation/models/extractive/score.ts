@@ -8,8 +8,8 @@ import type { Question } from './asking.ts';
 import { type ComparedUnit, innermostHeading, type Quote } from './quote.ts';
 
 /**
- * Weights of the features of a quote as an answer. Features are between 0 and 1, except `rank` and `sought`. The weights are fitted by
- * `bench/src/answers-fit.ts` on the questions marked `tune` and `validation`.
+ * Weights of the features of a quote as an answer. Features are between 0 and 1, except `rank` and `expected`. The weights
+ * are fitted by `bench/src/answers-fit.ts` on the questions marked `tune` and `validation`.
  */
 const weights = {
   /** The passage's score in the search. */
@@ -25,8 +25,8 @@ const weights = {
   name: 2.3,
   /** The passage's length, up to 200 words. */
   length: -2.2,
-  /** How many things the key unit has of what the question asks for, such as a duration. */
-  sought: 1.9,
+  /** How many things the key unit has that an answer is expected to contain, such as a duration. */
+  expected: 1.9,
 };
 
 export type Features = Readonly<Record<keyof typeof weights, number>>;
@@ -59,7 +59,7 @@ export function comparerOf({ text }: Question, { concepts }: SearchFindings) {
       heading: shareAsked(heading, terms),
       name: Math.max(shareAsked(title, terms), shareAsked(name, terms)),
       length: Math.min(1, length / 200),
-      sought: units[key]!.sought,
+      expected: units[key]!.expected,
     };
   };
 }
