@@ -7,7 +7,7 @@ import { withTimeLimit } from './time-limits.ts';
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Aborts the call, also while it waits for a retry or for an access token. */
+  /** Aborts the call, even while it waits for a retry or for an access token. */
   readonly signal?: AbortSignal | undefined;
   /** The longest that the call may take, including retries and the pauses before them. */
   readonly timeoutMs?: number | undefined;

@@ -5,7 +5,7 @@ import type { AnsweredRequest } from './domain/traffic.ts';
 import { terminalLine } from './terminal-log.ts';
 
 /**
- * API keys, client secrets, invitations and access tokens, also after the letter of a JSON escape: `\neak_…`. In
+ * API keys, client secrets, invitations and access tokens, even after the letter of a JSON escape: `\neak_…`. In
  * `\u000eyJ…` the e belongs to the escape.
  */
 const credentialInText =

@@ -23,10 +23,10 @@ interface ReceivedMail {
 /** What the server does with a recipient: accepts, rejects with a code, answers nothing, or closes the connection. */
 export type Answer = 'accept' | number | 'hang' | 'drop';
 
-/** A real SMTP server with TLS and AUTH. It keeps the mails in memory. */
+/** A real SMTP server with TLS and AUTH. It keeps the emails in memory. */
 export class MailServer {
   readonly received: ReceivedMail[] = [];
-  /** Recipients as they were named, also of mails that were not accepted. */
+  /** Recipients as they were named, including those of emails that were not accepted. */
   readonly named: string[] = [];
   answer: (recipient: string) => Answer = () => 'accept';
   readonly #server: SMTPServer;
@@ -90,7 +90,7 @@ export class MailServer {
     };
   }
 
-  /** Waits for a mail to this person, and returns the last one. */
+  /** Waits for an email to this person, and returns the last one. */
   async mailTo(address: string, count = 1): Promise<ReceivedMail> {
     const mails = await eventually(
       () => this.received.filter(({ to }) => to === address),

@@ -11,7 +11,7 @@ import { clockOffBy, clockThatLeaps } from './shifted-clock.ts';
 
 const leapMs = 120_000;
 
-describe('Invitations by mail', () => {
+describe('Invitations by email', () => {
   let server: MailServer;
   let service: Service;
   let admin: Visitor;

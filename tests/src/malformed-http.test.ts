@@ -136,7 +136,7 @@ describe('Malformed HTTP', () => {
     connection.close();
   });
 
-  it('survives a reset after CONNECT, also on the metrics port', async () => {
+  it('survives a reset after CONNECT, even on the metrics port', async () => {
     for (const baseUrl of [service.baseUrl, metricsUrlOf(service) as string]) {
       for (let round = 0; round < 20; round += 1) {
         const connection = await RawConnection.open({ baseUrl });

@@ -55,7 +55,7 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
   );
 }
 
-/** Scrolls to the link of the current page, also when the recent threads above it appear. */
+/** Scrolls to the link of the current page, and again when the recent threads above it appear. */
 function useActiveInView(organizationId: string): RefObject<HTMLElement | null> {
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();

@@ -169,7 +169,7 @@ interface TotalsProps {
   readonly latest: string;
 }
 
-/** The chart in numbers, also for those who cannot see it. */
+/** The chart in numbers, for those who cannot see it or want exact values. */
 function Totals({ series, heading, latest }: TotalsProps) {
   const all = series.reduce((total, one) => total + one.total, 0);
   return (

@@ -36,7 +36,7 @@ export interface CommandLine {
   check?(options: Options): void;
 }
 
-/** What a command on the store is called with, besides its positional arguments. */
+/** What a command on the store gets, in addition to its positional arguments. */
 export interface StoreCall<O = Options> {
   readonly context: SurfaceContext;
   /** The operator: all changes of one command share one trace id. */

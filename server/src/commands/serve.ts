@@ -134,7 +134,7 @@ async function printFirstSteps(context: SurfaceContext, config: Config, baseUrl:
   if (greeting) process.stdout.write(`${greeting}\n`);
 }
 
-/** Whether only this machine can reach the service, and it sends no mail. Otherwise no demo credentials are created. */
+/** Whether only this machine can reach the service, and it sends no email. Otherwise no demo credentials are created. */
 function isPrivate({ host, baseUrl, mail }: Config): boolean {
   return (
     mail === undefined && isLoopback(host) && (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname))

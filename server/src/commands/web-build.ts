@@ -23,7 +23,7 @@ export function buildServedFiles(log: Log, root = join(import.meta.dirname, '../
   return {
     /** Resolves as soon as there is a web application to serve, even an outdated one, or its build has failed. */
     consoleReady: first && untilServed(page, first),
-    /** To be called once the service is ready: looks for newer sources, which takes 17 ms of the event loop. */
+    /** Call it once the service is ready: it looks for newer sources, which takes 17 ms of the event loop. */
     checkSources: ready.resolve,
     /** Stops a running build and leaves the existing files. */
     async stop() {

@@ -37,7 +37,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     trustedProxies: read('SKEIN_TRUSTED_PROXIES'),
     /** Undefined: people sign in by password only. */
     sso: readSso(read),
-    /** Undefined: no mail is sent. */
+    /** Undefined: no email is sent. */
     mail: readMail(read),
     retention: {
       deletedThreads: read('SKEIN_RETENTION_DELETED_THREADS_DAYS'),

@@ -26,13 +26,13 @@ export interface Sender {
 export interface Mailer {
   /** Resolves once the mail server has accepted the mail. Otherwise rejects with a `MailError`. */
   send(mail: Mail, signal?: Signal): Promise<void>;
-  /** Connects and signs in, and sends nothing. Rejects with a `MailError` if a mail could not be sent. */
+  /** Connects and signs in, and sends nothing. Rejects with a `MailError` if an email could not be sent. */
   check(): Promise<void>;
 }
 
-/** Why a mail was not sent. The message names no address and no text of the mail, so that it can be logged. */
+/** Why an email was not sent. The message contains no address and no text of the email, so that it can be logged. */
 export class MailError extends Error {
-  /** Whether the server rejected this recipient or this mail for good. Other failures are worth another attempt. */
+  /** Whether the server rejected this recipient or this email for good. Other failures are worth another attempt. */
   readonly permanent: boolean;
 
   constructor(message: string, permanent = false) {
@@ -41,7 +41,7 @@ export class MailError extends Error {
   }
 }
 
-/** Together with the waits below, a mail is tried for about a day. */
+/** Together with the waits below, an email is tried for about a day. */
 export const mailAttemptsMax = 30;
 
 /** How long to wait after this many failed attempts: 10 s, then twice as long each time, up to an hour. */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { memoized } from './memoized.ts';
 
 describe('A memoized function', () => {
-  it('computes the value of each object once, also if it is undefined', () => {
+  it('computes the value of each object once, even if it is undefined', () => {
     const asked: object[] = [];
     const sizeOf = memoized((list: readonly number[]) => {
       asked.push(list);

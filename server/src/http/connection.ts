@@ -46,7 +46,7 @@ export class Connection {
   readonly #waiting: ServerResponse[] = [];
   #startsAfterParsing = false;
   #refusal: string | undefined;
-  /** How many bytes belong at least to the body that is arriving. They are parsed in one go. */
+  /** At least this many of the next bytes belong to the body that is arriving. They are parsed in one go. */
   #bodyBytes = 0;
   /** How many pieces of bodies were parsed since parsing last paused for a turn. */
   #pieces = 0;
@@ -299,7 +299,7 @@ export function isLargeBodyLeft({ complete, headers }: IncomingMessage): boolean
 }
 
 let draining: Socket[] = [];
-/** Long enough for a peer that reads its answer to go before its body is read. */
+/** Long enough for a peer to read its response and disconnect before the rest of its body is read. */
 const drainEveryMs = 1;
 
 /** One closing connection is read each time, however many there are: refused bodies delay other requests by one read. */

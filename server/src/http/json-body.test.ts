@@ -8,7 +8,7 @@ const object = (count: number) =>
   `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',')}}`;
 
 describe('The limits of a JSON body', () => {
-  it('accept 32 levels and reject 33, also unclosed', () => {
+  it('accept 32 levels and reject 33, closed or not', () => {
     assert.equal(jsonFault(nested(32)), undefined);
     for (const text of [nested(33), '['.repeat(1_000_000), '{"a":'.repeat(33)]) {
       assert.match(jsonFault(text)?.message ?? '', /^body: is nested deeper than 32 levels\.$/);

@@ -24,7 +24,7 @@ export function rendered<Body>(body: Body): string & Rendered<Body> {
 
 /**
  * JSON to be kept, as bytes: a string would be encoded again for each response. They are not in Node's pool of small
- * buffers, of which a part would keep the whole.
+ * buffers, where one part would keep the whole pool in memory.
  */
 export function encoded(json: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(json));

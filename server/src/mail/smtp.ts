@@ -3,17 +3,17 @@ import type { Mail } from 'nodemailer';
 import type { SMTPSentMessageInfo, SMTPTransportOptions } from 'nodemailer/lib/smtp-transport';
 import { MailError, type Mailer, type MailServer, type Sender } from '../domain/mail.ts';
 
-/** For one mail as a whole: a server that answers byte by byte cannot hold a worker any longer. */
+/** For a whole email: a server that responds byte by byte cannot delay the other emails any longer. */
 const sendMsMax = 20_000;
 
-/** Sends each mail over a connection of its own. */
+/** Sends each email over its own connection. */
 export function createSmtpMailer({ from, tls, ...server }: MailServer & { from: Sender }): Mailer {
   const options: SMTPTransportOptions = {
     ...server,
     secure: tls === 'implicit',
     requireTLS: tls === 'required',
     ignoreTLS: tls === 'off',
-    // Without it, a server that offers no login would be sent mails without one.
+    // Without it, emails would be sent without a login to a server that offers none.
     forceAuth: server.auth !== undefined,
     // Less than `sendMsMax`: an address that is found later would open the ended connection.
     dnsTimeout: sendMsMax / 2,

@@ -25,15 +25,15 @@ export interface NewInvitation {
   readonly userId: UserId;
   readonly keepMs: number;
   readonly byOperator: boolean;
-  /** Whether a new password may replace a proven one. Without `byOperator`, the link is only sent by mail. */
+  /** Whether a new password may replace a proven one. Without `byOperator`, the link is only sent by email. */
   readonly resets: boolean;
-  /** The link, sealed, if it is to be sent by mail; otherwise null. */
+  /** The link, sealed, if it is to be sent by email; otherwise null. */
   readonly sealedLink: string | null;
   /** Set if the person asked for the link: at most `personMax` are created for one person on one day. */
   readonly requested?: { readonly person: UserId; readonly personMax: number };
 }
 
-/** An invitation that a worker has claimed to send it by mail. */
+/** An invitation that a process has claimed to send it by email. */
 export interface ClaimedMail extends Omit<Invitation, 'terms' | 'passwords' | 'identityBound'> {
   readonly tokenHash: string;
   readonly sealedLink: string;
@@ -81,7 +81,7 @@ export interface Session extends Omit<Person, 'passwords'> {
  * reads the facts and applies the decision in one transaction. This also holds for `Invitations`.
  */
 export interface Accounts {
-  /** By normalized address. Undefined also for a user who is a member of no organization, or only as a service account. */
+  /** By normalized address. Also undefined for a user who is a member of no organization, or only as a service account. */
   findPerson(email: string): Promise<Person | undefined>;
   /** In the order of joining. */
   listMemberships(userId: UserId, access: Access): Promise<Memberships>;
@@ -122,11 +122,11 @@ export interface Accounts {
   endSessions(userId: UserId, access: Access, note: AuditNote): Promise<number>;
 }
 
-/** A mail to send is a part of its invitation. The link is kept only until the mail is sent or given up. */
+/** An email to send is part of its invitation. The link is kept only until the email is sent or given up. */
 export interface Invitations {
   /**
    * Replaces the member's earlier invitation to this organization. A `requested` link leaves it valid, and replaces only a
-   * requested link that has expired or whose mail was given up (otherwise `live`). Only created links are counted.
+   * requested link that has expired or whose email was given up (otherwise `live`). Only created links are counted.
    */
   createInvitation: AuditedMethod<
     [invitation: NewInvitation],
@@ -145,11 +145,11 @@ export interface Invitations {
     notes: { readonly accepted: AuditNote; readonly closed: AuditNote },
   ): Promise<'accepted' | 'missing' | 'refused'>;
   /**
-   * Claims a mail that is due: no other worker gets it within `leaseMs`. Organizations take turns in the order of their ids,
-   * starting after `after`. A claim may be lost in a power cut.
+   * Claims an email that is due: no other process gets it within `leaseMs`. Organizations take turns in the order of their
+   * ids, starting after `after`. A claim may be lost in a power cut.
    */
   claimMail(after: string, leaseMs: number): Promise<ClaimedMail | undefined>;
-  /** Ends the claim, unless the invitation is gone or replaced. If the mail was claimed again, only `sent` is recorded. */
+  /** Ends the claim, unless the invitation is gone or replaced. If the email was claimed again, only `sent` is recorded. */
   settleMail(
     mail: ClaimedMail,
     outcome:

@@ -32,11 +32,11 @@ export interface ApiKeys {
     [key: NewApiKey],
     'created' | 'organization-missing' | 'api-disabled' | 'not-a-member' | 'too-many'
   >;
-  /** `revoked` also for a key that was revoked before. A key that was to end later ends now. */
+  /** Also `revoked` for a key that was already revoked. A key that would end later ends now. */
   revokeApiKey: AuditedMethod<[keyId: KeyId], 'revoked' | 'missing'>;
   /**
-   * Creates a key with the name and owner of this one, which ends after `oldValidMs`. `revoked` also for a key that was
-   * rotated before, `missing` also if its owner is no longer a member. `too-many` only if the old key stays valid.
+   * Creates a key with the name and owner of this one, which ends after `oldValidMs`. Also `revoked` for a key that was
+   * already rotated, and `missing` if its owner is no longer a member. `too-many` only if the old key stays valid.
    */
   rotateApiKey: AuditedMethod<
     [
@@ -49,7 +49,7 @@ export interface ApiKeys {
   listApiKeys: InOrganization<[], ApiKey[]>;
   /** Also finds a revoked key. */
   findApiKey: InOrganization<[keyId: string], ApiKey | undefined>;
-  /** Those that exist, in any order: keys, also revoked ones, and applications. */
+  /** Those that exist, in any order: keys, including revoked ones, and applications. */
   nameCredentials: InOrganization<[ids: readonly string[]], CredentialName[]>;
   /** Reads committed state every time: a revocation by another process takes effect with its commit. */
   findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
@@ -60,7 +60,7 @@ export interface ApiKeys {
   >;
   /** In order of creation, without expired ones. */
   listKeyRequests: InOrganization<[], KeyRequest[]>;
-  /** `missing` also for a request that was decided before or has expired. */
+  /** Also `missing` for a request that was already decided or has expired. */
   decideKeyRequest: AuditedMethod<
     [
       id: KeyRequestId,

@@ -42,7 +42,7 @@ export interface Audits {
   /** For changes that were committed without a note: replies that a sweep failed. */
   writeAudit: AuditedMethod<[], void>;
   /**
-   * Newest first. The cost grows with `limit` only, also with a trace id. With an actor or an action it searches at most
+   * Newest first. The cost grows with `limit` only, even with a trace id. With an actor or an action it searches at most
    * 5,000 entries. `searched` is where it stopped, and null if there is nothing older.
    */
   listAudit: InOrganization<
@@ -105,7 +105,7 @@ export interface UsageReport extends UsageCount {
   readonly lastUsedAt: number;
 }
 
-/** How many prompts may be sent in the console in one period, or mails to a person in a day. */
+/** How many prompts may be sent in the console in one period, or emails to a person in a day. */
 export interface PromptLimit {
   /** Starts with the minute or the UTC day, by the store's clock. */
   readonly period: 'minute' | 'day' | 'mail';
@@ -152,8 +152,8 @@ export interface Requests {
   /** How many requests were counted against the organization's quota on this day, and the quota. */
   readQuota: InOrganization<[day: number], { used: number; limit: number } | undefined>;
   /**
-   * Counts a prompt of the console, or a mail, exactly over all nodes. One above the person's limit does not count for the
-   * organization, so that one person cannot use up its limit. A period that a wrong clock started after the next one
+   * Counts a prompt of the console, or an email, exactly over all nodes. One above the person's limit does not count for
+   * the organization, so that one person cannot use up its limit. A period that a wrong clock started after the next one
    * ends at once. Nothing is stored for a prompt of someone who is no longer a member, because it will be rejected.
    */
   countPrompt: InOrganization<[userId: UserId, limit: PromptLimit], PromptOutcome>;

@@ -16,7 +16,7 @@ export interface FailedReply extends ReplyName {
   readonly failure: string;
 }
 
-/** The right to write one reply until the lease ends. Every claim has another `token`. */
+/** The right to write one reply until the lease ends. Every claim has its own `token`. */
 export interface ReplyClaim extends ReplyName {
   readonly token: number;
 }
@@ -54,8 +54,8 @@ export interface ReplyBacklog {
  * it waits again when it is released or retried, or when its lease has ended.
  *
  * A worker that dies while it holds a reply costs that reply one attempt, so that a reply that kills its process ends. The
- * store cannot distinguish a dead worker from one that is paused or disconnected: it takes a worker whose lease has ended
- * for dead. A worker that renews late, but before a sweep has released its claim, keeps it.
+ * store cannot distinguish a dead worker from one that is paused or disconnected: it treats a worker whose lease has ended
+ * as dead. A worker that renews late, but before a sweep has released its claim, keeps it.
  *
  * Leases and deadlines keep their length when the store's clock is set forward by two seconds or more while a process
  * sweeps: before a sweep fails or releases any reply, it moves them by the jump, once for all processes.

@@ -51,13 +51,13 @@ export interface Store
   connections(): Readonly<Record<'total' | 'idle' | 'waiting', number>> | undefined;
   /** How far the store's clock is ahead of the machine's (PostgreSQL: the server's). It then runs at half speed. */
   clockAheadMs(): Promise<number>;
-  /** Checks the store for the operator. It may take long on a large store. */
+  /** Checks the store for the operator. It may take a long time on a large store. */
   diagnose(): Promise<Diagnosis[]>;
   /** Finishes the writes in progress, then closes every file and connection. */
   close(): Promise<void>;
 }
 
-/** Is called about faults of the store that no caller sees, and about changes that deserve a line in the log. */
+/** Receives faults of the store that no caller sees, and changes that deserve a line in the log. */
 export interface StoreWatch {
   /** An idle connection has ended. */
   connectionBroke(error: Error): void;
@@ -146,7 +146,7 @@ export type RetentionPlace = OrganizationId | '';
 export interface RetentionBatch {
   /** Threads are counted without their messages. */
   readonly removed: number;
-  /** With the messages of threads, also of threads that still have more. */
+  /** Including the messages of threads, even of threads that still have more. */
   readonly rows: number;
   /** Where the next batch starts; null after the last organization. */
   readonly next: RetentionPlace | null;
@@ -174,7 +174,7 @@ export interface PurgeStep {
 export interface PurgedPerson {
   readonly userId: UserId;
   readonly email: string;
-  /** The hashes of the address under which `countPrompt` and `createInvitation` count mails. */
+  /** The hashes of the address under which `countPrompt` and `createInvitation` count emails. */
   readonly mailCounters: MailCounters;
 }
 

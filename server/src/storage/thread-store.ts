@@ -66,7 +66,7 @@ export interface WholeThread {
   readonly messages: readonly Message[];
 }
 
-/** A thread and its latest reply, which is its last message, of one moment. */
+/** A snapshot of a thread and its latest reply, which is its last message. */
 export interface ThreadHead extends Omit<WholeThread, 'messages'> {
   readonly messageCount: number;
   readonly latest: AssistantMessage;
@@ -135,7 +135,7 @@ export interface Threads extends ThreadReads, Walks {
    * Adds a prompt and its reply, or another reply to the last prompt, under the same conditions as `renameThread`. A
    * prompt is activity, like a rename; another reply is not. A reply that was superseded is no longer listed as unanswered.
    * `running`: one reply at a time. `outdated`: the prompt to replace is not the last one. `full`: it would exceed the
-   * budget, also with concurrent calls. `missing`: the thread is deleted, or its creator is no longer a member.
+   * budget, even with concurrent calls. `missing`: the thread is deleted, or its creator is no longer a member.
    */
   addReply: InOrganization<
     [threadId: ThreadId, userId: UserId, reply: NewReply],
@@ -151,7 +151,7 @@ export interface Threads extends ThreadReads, Walks {
 export interface ThreadReads {
   /** The thread without its messages; deleted threads included. */
   findThread: InOrganization<[threadId: ThreadId], Thread | undefined>;
-  /** What `getThread` would answer, without the messages before the latest reply, which has its details. */
+  /** What `getThread` would return, without the messages before the latest reply, which has its details. */
   getThreadHead: InOrganization<[threadId: ThreadId], ThreadHead | undefined>;
   /**
    * The messages after the first `skip`, replies with their details: at most `limit`, and no further one once they hold
@@ -193,7 +193,7 @@ export interface Walks {
 export interface UnindexedThread {
   readonly organizationId: OrganizationId;
   readonly threadId: ThreadId;
-  /** Another one if the thread has changed again. */
+  /** Differs if the thread has changed again. */
   readonly stamp: number;
 }
 

@@ -56,13 +56,13 @@ export interface Context {
   readonly vocabulary: Vocabulary;
 }
 
-/** What a use case about an organization is called with. The calls of commands and of console routes have these fields. */
+/** What a use case about an organization needs from its caller. Calls of commands and console routes have these fields. */
 export interface OrganizationCall {
   readonly context: Context;
   readonly organizationId: OrganizationId;
 }
 
-/** What a use case of a caller is called with. The calls of routes have these fields. */
+/** What a use case needs from its caller. Calls of routes have these fields. */
 export interface PrincipalCall {
   readonly context: Context;
   readonly principal: Principal;

@@ -61,7 +61,7 @@ export function describeApiKeys(world: () => World): void {
       assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
     });
 
-    it('applies a revocation and the disabling of the public API at once, also on another node', async () => {
+    it('applies a revocation and the disabling of the public API at once, on every node', async () => {
       const { store } = world();
       const other = await world().node();
       const organizationId = await world().organization();
@@ -87,7 +87,7 @@ export function describeApiKeys(world: () => World): void {
       assert.equal(await store.revokeApiKey(organizationId, strangers.key(), note()), 'missing');
     });
 
-    it('limits live keys, also when many are created at once on two nodes', async () => {
+    it('limits live keys, even when many are created at once on two nodes', async () => {
       const { store } = world();
       const nodes = [store, await world().node()];
       const organizationId = await world().organization();

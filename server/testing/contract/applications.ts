@@ -122,7 +122,7 @@ export function describeApplications(world: () => World): void {
       assert.equal(await create(), 'created');
     });
 
-    it('deletes for good, also without the public API', async () => {
+    it('deletes for good, even without the public API', async () => {
       const { store } = world();
       const organizationId = await world().organization();
       const [application, other] = [newApplication(), newApplication()];

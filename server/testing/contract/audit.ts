@@ -67,7 +67,7 @@ export function describeAudits(world: () => World): void {
       assert.deepEqual([event?.actor, event?.actorEmail], [actor, null]);
     });
 
-    it('is read in pages, newest first, each event once, also within one millisecond', async () => {
+    it('is read in pages, newest first, each event once, even within one millisecond', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const ofHere: string[] = [];

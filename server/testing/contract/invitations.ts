@@ -153,7 +153,7 @@ export function describeInvitations(world: () => World): void {
       assert.deepEqual([found?.terms, found?.byOperator, found?.resets], ['prove', false, false]);
     });
 
-    it('can be used once, also by concurrent requests on several nodes', async () => {
+    it('can be used once, even by concurrent requests on several nodes', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const nodes = [store, await world().node()];
@@ -173,7 +173,7 @@ export function describeInvitations(world: () => World): void {
       assert.equal(await people.noted(organization, 'member.joined'), 10);
     });
 
-    it('is invalid after the person was removed, also when they come back', async () => {
+    it('is invalid after the person was removed, even when they come back', async () => {
       const { store, people, organization, userId } = await oneMembership(world());
       const token = await people.invite(organization, userId);
       await store.removeMember(organization, email, false, note());

@@ -94,7 +94,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.deepEqual(await store.listApiKeys(organization), []);
     });
 
-    it('are limited per member, also when many arrive at once on two nodes', async () => {
+    it('are limited per member, even when many arrive at once on two nodes', async () => {
       const { store, clock } = world();
       const nodes = [store, await world().node()];
       const { organization, admin, userId } = await organizationOfTwo();

@@ -13,14 +13,14 @@ export function describeMails(world: () => World): void {
     const mailState = async ({ organizationId, userId }: ClaimedMail) =>
       (await world().store.findMemberById(organizationId, userId))?.mailState;
 
-    /** A person whose invitation is sent by mail. */
+    /** A person whose invitation is sent by email. */
     async function mailed() {
       const one = await oneMembership(world());
       const tokenHash = await one.people.invite(one.organization, one.userId, { sealedLink });
       return { ...one, tokenHash };
     }
 
-    it('are claimed with everything that the mail says', async () => {
+    it('are claimed with everything that the email says', async () => {
       const { store, clock } = world();
       const people = new Accounting(world());
       const organization = await world().organization({ name: 'Home' });
@@ -41,7 +41,7 @@ export function describeMails(world: () => World): void {
       assert.equal((await store.findMemberById(organization, userId))?.mailState, 'waiting');
     });
 
-    it('exist only for invitations that are sent by mail', async () => {
+    it('exist only for invitations that are sent by email', async () => {
       const { people, organization, userId, store } = await oneMembership(world());
       await people.invite(organization, userId);
       assert.equal(await claim(), undefined);
@@ -113,7 +113,7 @@ export function describeMails(world: () => World): void {
       assert.deepEqual([sealedLink, attempts, claimed], ['new', 1, tokenHash]);
       await people.invite(organization, userId);
       world().clock.pass(leaseMs);
-      assert.equal(await claim(), undefined, 'the last one is not sent by mail');
+      assert.equal(await claim(), undefined, 'the last one is not sent by email');
     });
 
     it('are gone once the invitation is used or has expired, or the member is removed', async () => {

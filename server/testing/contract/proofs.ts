@@ -163,7 +163,7 @@ export function describeProofs(world: () => World): void {
       );
     });
 
-    it('end when the person resets their password by mail, with their keys; their memberships stay open and proven', async () => {
+    it('end when the person resets their password by email, with their keys; their memberships stay open and proven', async () => {
       const { store } = world();
       const { people, one, other, userId } = await hijacked();
       await people.join(other, userId, 'own');

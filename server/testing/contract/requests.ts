@@ -23,7 +23,7 @@ export function describeRequests(world: () => World): void {
       return requests.map(({ at }) => at);
     };
 
-    it('returns entries as they were written, newest first, also on another node', async () => {
+    it('returns entries as they were written, newest first, on every node', async () => {
       const organization = await world().organization();
       const entries = [
         entry(organization, 1000),

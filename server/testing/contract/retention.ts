@@ -237,7 +237,7 @@ export function describeRetention(world: () => World): void {
       assert.ok(await store.findKeyGrant(live.hash));
     });
 
-    it('keeps nothing of a deleted application, also if its use is reported later', async () => {
+    it('keeps nothing of a deleted application, even if its use is reported later', async () => {
       const { store } = world();
       const organizationId = await world().organization();
       const application = newApplication();

@@ -185,7 +185,7 @@ export function describeSessions(world: () => World): void {
       assert.equal((await store.findSession(tokens[0]!, one))?.userId, userId);
     });
 
-    it('ends when its person is removed from the last organization, also if they come back', async () => {
+    it('ends when its person is removed from the last organization, even if they come back', async () => {
       const { store, people, organization, userId } = await oneMembership(world());
       const asRobot = await world().organization();
       await people.add(asRobot, email, { service: true });

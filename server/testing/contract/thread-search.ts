@@ -93,7 +93,7 @@ export function describeThreadSearch(world: () => World): void {
       assert.deepEqual(await search(organizationId, userId, 'ref'), []);
     });
 
-    it('continues after a place, also among threads of the same millisecond', async () => {
+    it('continues after a found thread, even among threads of the same millisecond', async () => {
       const { store } = world();
       const { organizationId, userId } = await home();
       for (let count = 0; count < 7; count += 1) await add(organizationId, userId, 'Refund');
@@ -157,7 +157,7 @@ export function describeThreadSearch(world: () => World): void {
       assert.equal(threads.length, 6);
     });
 
-    it('filters by account, state and the earliest activity, also without words', async () => {
+    it('filters by account, state and the earliest activity, with or without words', async () => {
       const { store } = world();
       const { organizationId, userId } = await home();
       const old = await add(organizationId, userId, 'Refund', { accountId: 'acme eu' });

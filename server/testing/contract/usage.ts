@@ -84,7 +84,7 @@ export function describeUsages(world: () => World): void {
       assert.deepEqual(await listed(2), own.map(count), 'the limit is of their own');
       assert.deepEqual(await listed(1), own.slice(1).map(count));
       await store.revokeApiKey(organization, second as KeyId, note());
-      assert.deepEqual(await listed(2), own.map(count), 'also of revoked keys');
+      assert.deepEqual(await listed(2), own.map(count), 'including revoked keys');
       assert.deepEqual(await store.listUsage(foreign, day, day, 100, ada), []);
       for (const [from, to] of [
         [day + 1, day + 2],

@@ -61,7 +61,7 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual([nobodys.rows, nobodys.size], [[], 0]);
     });
 
-    it('filter by account, also by the empty one, and return the size of every listing', async () => {
+    it('filter by account, including the empty one, and return the size of every listing', async () => {
       const { store } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -171,7 +171,7 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual(rest, [made[3], made[4], made[5], made[6], made[8]]);
     });
 
-    it('handle renames by the start of each walk, also for concurrent walks', async () => {
+    it('handle renames by the start of each walk, even if walks are concurrent', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);

@@ -78,7 +78,7 @@ export function describeWriteGrants(world: () => World): void {
       assert.deepEqual(await writeAll(await makeAcme()), ['created', 'created', 'renamed', 'deleted']);
     });
 
-    it('change nothing after the key is revoked, also on another node', async () => {
+    it('change nothing after the key is revoked, even on another node', async () => {
       const acme = await makeAcme();
       const node = await world().node();
       assert.ok(await node.findKeyGrant(acme.keyHash));

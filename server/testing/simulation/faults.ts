@@ -143,7 +143,7 @@ export function cutOff(world: World, random: Random): void {
   );
 }
 
-/** Calls, responses (also of commits) or notices are lost, or everything is slow. */
+/** Calls, responses (even of commits) or notices are lost, or everything is slow. */
 export function storm(world: World, random: Random): void {
   const { weather } = world.network;
   if (weather.lostShare > 0 || weather.slowness > 1 || weather.noticesLost > 0) return;

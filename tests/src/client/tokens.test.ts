@@ -87,7 +87,7 @@ describe("An application's client", () => {
     assert.equal(exchanges().length, 2);
   });
 
-  it('renews short-lived tokens proportionally earlier, also without expires_in', async (test) => {
+  it('renews short-lived tokens proportionally earlier, even without expires_in', async (test) => {
     const access_token = await exchange(world.service.baseUrl, application);
     const token = (fields: object) => ({ status: 200, body: JSON.stringify({ access_token, ...fields }) });
     test.mock.timers.enable({ apis: ['Date'], now: Date.now() });

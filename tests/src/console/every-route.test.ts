@@ -60,7 +60,7 @@ describe('Every route of the console', () => {
     assert.equal(count, routes.length, 'every definition was understood');
   });
 
-  it('rejects requests without a session, also with a CSRF token', async () => {
+  it('rejects requests without a session, even with a CSRF token', async () => {
     const nobody = new ConsoleClient(world.service.baseUrl);
     await refusals(guarded, nobody, 401);
     nobody.cookies.set('skein', 'x'.repeat(43));

@@ -210,7 +210,7 @@ describe('A window on a thread', () => {
     assert.equal(await service.end(), 0);
   });
 
-  it('ends immediately when the service stops, also if its reader is stuck', async () => {
+  it('ends immediately when the service stops, even if its reader is stuck', async () => {
     const world = await startSettingsWorld({ ...watchedCuts, SKEIN_PROMPT_LENGTH_MAX: '500000' });
     const { ada, service, acme } = world;
     const length = 400_000;

@@ -247,7 +247,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
   });
 
   describe('protects', () => {
-    it('the log from members, and from other organizations, also by trace id', async () => {
+    it('the log from members, and from other organizations, even by trace id', async () => {
       const { ada, ben, eve, acme } = world;
       const made = await ada.post('/keys', { name: 'x', scope: 'org-wide' });
       const traceId = made.headers.get('x-request-id')!;

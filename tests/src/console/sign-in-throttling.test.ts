@@ -54,7 +54,7 @@ describe('Password guessing', () => {
     ['a person', 'ada@demo.example'],
     ['an unknown person', 'stranger@demo.example'],
   ] as const) {
-    it(`of ${who} is throttled after ten failures, also concurrent ones`, async () => {
+    it(`of ${who} is throttled after ten failures, even concurrent ones`, async () => {
       const answers = await Promise.all(
         Array.from({ length: failuresOfPersonMax + 5 }, () => signIn(email, 'not the password')),
       );

@@ -64,7 +64,7 @@ describe('Guessing at a client secret', () => {
     assertIssued(await send(app, newAddress()), 'another address');
   });
 
-  it('locks no one out: the right secret still works, also a new one', async () => {
+  it('locks no one out: the right secret still works, even a new one', async () => {
     const [, , , app] = apps as [IssuedApplication, IssuedApplication, IssuedApplication, IssuedApplication];
     const address = newAddress();
     await guess(app, address);

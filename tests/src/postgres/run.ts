@@ -1,6 +1,6 @@
 /**
  * `node tests/src/postgres/run.ts COMMAND…` runs a command with one PostgreSQL server for all its processes, named in
- * SKEIN_TEST_POSTGRES_URL. If that is already set, its server is used. Temporary files, also those of the server, are kept
+ * SKEIN_TEST_POSTGRES_URL. If that is already set, its server is used. Temporary files, including those of the server, are kept
  * in memory if there is room and TMPDIR is not set. Exits like the command.
  */
 import { type ChildProcess, spawn } from 'node:child_process';

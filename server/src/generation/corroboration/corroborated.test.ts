@@ -188,7 +188,7 @@ describe('a corroborated reply', () => {
       ['Goats are green ([1]), and big [2].', 'Goats are green, and big.'],
       ['[1] Goats are green.', 'Goats are green.'],
     ],
-    'distinguishes an index from a citation, also without a space before it': [
+    'distinguishes an index from a citation, even without a space before it': [
       ['Array a[1] = 3'],
       ['Goats eat goat_ids[12] and f(x)[1] and a[1][2].'],
       [

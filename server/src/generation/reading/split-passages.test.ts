@@ -196,7 +196,7 @@ describe('splitting a document into passages', () => {
     assert.match(passages[0]?.text ?? '', /^- Name: a; Text: Sentence 0 /);
   });
 
-  it('limits the length of passages also if they have few words', () => {
+  it('limits the length of passages even if they have few words', () => {
     const row = tableText(['Name', 'x'.repeat(1_500)], [['a', 'b']]);
     const inputs: Record<string, readonly Block[]> = {
       bars: [paragraph('|\n'.repeat(500_000))],

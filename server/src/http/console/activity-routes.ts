@@ -13,7 +13,7 @@ import { pageQuery, Type } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './setting-schemas.ts';
 
-/** What happened in an organization: API requests, statistics of them, and the audit log. */
+/** What happened in an organization: API requests and their statistics, and the audit log. */
 export function activityRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [usage, requests(options), ...auditRoutes(options)];
 }
@@ -41,7 +41,7 @@ const requests = ({ limits }: ConsoleOptions) =>
 
 const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
 
-/** By the hour, or if there are too many, counts are not split by credential. Only admins see the traffic of all. */
+/** Counts are not split by credential if they are hourly or too many. Only admins see the traffic of the organization. */
 const usage = defineConsoleRoute('GET /usage', 'member', {
   query: Type.Object({ range: Type.Optional(schemas.usageRange) }),
   response: schemas.usageSchema,

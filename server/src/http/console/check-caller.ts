@@ -8,10 +8,10 @@ import { routeNotFound } from '../error-response.ts';
 import type { ConsoleOptions, ConsoleRoute } from './route.ts';
 
 /**
- * `check` comes before anything else of a request is read: it was sent by our page (403), has a session (401) that may
- * enter the organization in the URL (404), and is an admin's where the route needs one (403). `recheck` is for a change
- * whose body has arrived, and for each part of a long response: the session, the membership or the role may have ended in
- * the meantime.
+ * `check` runs before anything else of a request is read. It rejects a request that our page did not send (403), one
+ * without a session (401) or whose session may not enter the organization in the URL (404), and one of a person who is not
+ * an admin where the route needs one (403). `recheck` is for a change whose body has arrived, and for each part of a long
+ * response: the session, the membership or the role may have ended in the meantime.
  */
 export function callerChecks(context: SurfaceContext, options: ConsoleOptions, route: ConsoleRoute) {
   const { caller, isBackground } = route;

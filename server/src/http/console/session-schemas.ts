@@ -23,7 +23,7 @@ export const passwordLinkBody = object({ email });
 /** The ways to sign in. `sso` names the provider where single sign-on is configured. */
 export const signInOfferSchema = object({
   sso: nullable(object({ name: string })),
-  /** Whether a person can have a link to choose a new password sent by mail. */
+  /** Whether a person can ask for an email with a link to choose a new password. */
   passwordLinks: boolean,
 });
 

@@ -107,7 +107,7 @@ export const memberSchema = object({
   /** `invited`: the link was not used yet. `expired`: it can no longer be used. */
   state: Type.Enum(['active', 'invited', 'expired']),
   invitedUntil: nullable(time),
-  /** Whether the invitation was sent by mail; null if it is not sent by mail. */
+  /** Whether the invitation was emailed; null if it is not sent by email. */
   mailState: nullable(Type.Enum(['waiting', 'sent', 'failed'])),
   /** Valid personal keys, which are revoked when the member is removed. */
   keys: Type.Array(object({ id: string, name: string, hint: string })),
@@ -117,7 +117,7 @@ export const membersSchema = object({ members: Type.Array(memberSchema), sendsMa
 
 export const invitedSchema = object({
   id: string,
-  /** For the person, and shown only in this response. Null if it is sent by mail, and for a service account. */
+  /** For the person, and shown only in this response. Null if it is sent by email, and for a service account. */
   link: nullable(string),
   mailed: boolean,
   expiresAt: nullable(time),

@@ -71,7 +71,7 @@ describe('Quota counts that were lost with a database server', () => {
     assert.equal((await world.use(organization, day)).remaining, 0);
   });
 
-  it('stay counted after rejected requests, also for another node', async () => {
+  it('stay counted after rejected requests, even for another node', async () => {
     const organization = await world.organization({ dailyQuota: 3 });
     for (let count = 0; count < 6; count += 1) await world.use(organization, day);
     await loseCounts('UPDATE quota_use SET used = 0');

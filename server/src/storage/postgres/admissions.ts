@@ -31,7 +31,7 @@ const columns = callColumns({
  * Checks credentials and takes from quotas. The row of a day is locked before it is read, so that it is read as the latest
  * commit left it, and rows in the order of their keys, so that two nodes cannot deadlock. An invalid credential, or one of a
  * disabled organization, takes nothing. Counts are committed without a sync: after a crash of the database server, a count
- * goes on from the highest number that its node knows of.
+ * continues from the highest number that its node knows of.
  */
 const admit = statement('admit')`WITH call AS (
     SELECT * FROM ${callsLocking(columns)}

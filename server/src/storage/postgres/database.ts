@@ -150,7 +150,7 @@ export class Database implements Transactions {
       connectionTimeoutMillis: connectMs,
       idleTimeoutMillis: idleMs,
       statement_timeout: statementMs,
-      // A server that has vanished sends no error: wait for it only a little longer than for one that is there.
+      // A server that has vanished sends no error: give up shortly after the server itself would have.
       query_timeout: statementMs + 5_000,
       keepAlive: true,
       application_name: applicationName,

@@ -82,7 +82,7 @@ const releaseUnconfirmed = statement('release-unconfirmed-claims')`UPDATE messag
 const heldReplies = sql`call JOIN message ON message.organization_id = call.organization_id
       AND message.thread_id = call.thread_id AND message.id = call.message_id
       AND ${opaque(sql`claim_token = token AND ${isHeld}`)}`;
-// A claim whose row somebody else has locked for long is not lost. The next heartbeat renews it.
+// A claim is not lost because somebody else keeps its row locked: the next heartbeat renews it.
 const renewWith = (lock: Sql) => sql`WITH call AS (
     SELECT * FROM ${callsLocking(claimColumns)}
   ), claim AS (

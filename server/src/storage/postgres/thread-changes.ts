@@ -47,7 +47,7 @@ export const adjustSizes = (changed: Sql) => sql`
 
 const ofThread = sql`message.organization_id = :organizationId AND message.thread_id = :threadId`;
 
-/** What the thread holds is read before the wait for the locks: it counts only if the locked thread has the version seen. */
+/** Sizes are read before the locks are taken, so they are valid only if the locked thread has the same version. */
 const addReply = statement('add-reply')`WITH seen AS (
     SELECT version, user_id, deleted_at FROM thread WHERE ${isThread}
   ), latest AS (
@@ -132,7 +132,7 @@ const publish = statement('publish-thread')`${relist(
   isStillAllowed(sql`gate.id`, sql`:noteActorUserId::text`),
 )}`;
 
-/** One statement each: no lock of the organization's row, for which its creates wait, is held for a round trip. */
+/** One statement each, so that the organization's row, which its creates wait for, is not locked during a round trip. */
 export function postgresThreadChanges(
   database: Database,
 ): Pick<Threads, 'addReply' | 'restoreThread' | 'setThreadPublished'> {

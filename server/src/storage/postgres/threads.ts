@@ -121,7 +121,7 @@ const rename = statement('rename-thread')`${heldThreads(renameColumns, nextMoves
 
 const deleteColumns = { ...callColumns({ text: 'threadId userId keyHash' }), ...noteColumns };
 const noteActor = sql`call.note_actor_user_id`;
-/** The running reply is read before the wait for the locks: it counts only if the locked thread has the version seen. */
+/** The running reply is read before the locks are taken, so it is valid only if the locked thread has the same version. */
 const softDelete = statement('delete-thread')`
   ${heldThreads(deleteColumns, invalidateListings, noteActor)}, seen AS (
     SELECT id, version FROM call JOIN thread ON organization_id = :organizationId AND id = thread_id

@@ -30,7 +30,7 @@ const laterColumns = {
 const columns = sql`thread.id, thread.user_id, title, account_id, secondary_id, created_at, updated_at, published`;
 const shownColumns = sql`${listedColumns(sql`page`)}, page.activity_at AS "activityAt"`;
 const position = sql`activity_at DESC, id DESC`;
-/** Every change that listings show raises a sequence. The time tells apart numbers given twice because of a failover. */
+/** Every change that listings show raises a sequence. The time distinguishes numbers that a failover gave out twice. */
 const stateOfListings = sql`LATERAL (
       SELECT concat_ws(' ', thread_sequence, move_sequence, latest_at) AS state OFFSET 0) AS listings`;
 /** Does not depend on a row, so nothing is read if it does not hold. */

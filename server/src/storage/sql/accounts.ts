@@ -33,7 +33,7 @@ function toMembership({ organizationId, organizationName, apiEnabled, role }: Me
   return { organizationId, organizationName, apiEnabled, role };
 }
 
-// Lets foreign keys refer to the user meanwhile.
+// Rows that refer to the user can still be added meanwhile.
 const lock = statement('lock-user')`SELECT 1 FROM "user" WHERE id = :userId FOR NO KEY UPDATE`;
 /** A condition on a password: a person can sign in with it. */
 export const isUsed = sql`(proven OR EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id))`;
@@ -51,7 +51,7 @@ export const removeResets = statement('remove-resets')`
   DELETE FROM invitation WHERE user_id = :userId AND resets`;
 const removePassword = statement('remove-password')`DELETE FROM password WHERE id = :passwordId`;
 
-/** To be called before passwords change: see `lockForSession`. */
+/** Call it before passwords change: see `lockForSession`. */
 export const lockUser = (userId: UserId): Work<void> => run(lock, { userId });
 
 export const passwordsOf = (userId: UserId): Work<Password[]> => rows<Password>(listPasswords, { userId });

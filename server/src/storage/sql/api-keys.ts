@@ -74,7 +74,7 @@ export function* mayAct(organizationId: OrganizationId, actor: Actor): Work<bool
   return actor.kind !== 'user' || (yield* isMember(organizationId, actor.userId));
 }
 
-/** To be called with the organization locked. */
+/** Call it with the organization locked. */
 function* mayAddKey(organizationId: OrganizationId, revokedNow = 0): Work<boolean> {
   const { keys } = (yield* row<{ keys: number }>(countLive, { organizationId }))!;
   return keys - revokedNow < defaultLimits.organizationKeysMax;

@@ -26,7 +26,7 @@ const given = sql`:noteId, :noteActorKind, :noteActorUserId, :noteAction, :noteS
 const write = statement('write-audit')`
   INSERT INTO audit_event (${columns}) VALUES (:organizationId, :now, ${given}) RETURNING at`;
 
-/** To be called in the transaction of the change that the note describes, after the change. */
+/** Call it in the transaction of the change that the note describes, after the change. */
 export function* writeNote(organizationId: OrganizationId, note: AuditNote): Work<void> {
   yield* run(write, { organizationId, ...noteValues(note) });
 }

@@ -171,7 +171,7 @@ export function documents(
         return { outcome: 'replaced', id: replaced.id };
       } catch (error) {
         await giveUp(organizationId, id).catch(leaveToSweep);
-        // If the caller's access has ended, for example by a purge that also removed the document, that is the reason.
+        // If the caller's access has ended, for example because of a purge, that is the error to report.
         await confirm?.();
         throw error;
       }

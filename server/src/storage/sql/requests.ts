@@ -166,7 +166,7 @@ const addPrompt = statement('add-prompt-use')`
     started_at = CASE WHEN ${isCurrent} THEN prompt_use.started_at ELSE excluded.started_at END,
     prompts = CASE WHEN ${isCurrent} THEN prompt_use.prompts + 1 ELSE 1 END
   RETURNING prompts, greatest(1, started_at + CAST(:ms AS bigint) - :now) AS "resetMs"`;
-/** People who get mails are counted by address, and there may be others every day. */
+/** People who get emails are counted by address, and there may be new ones every day. */
 const removeMailUses = statement('remove-mail-uses')`DELETE FROM prompt_use
   WHERE organization_id = :organizationId AND period = 'mail' AND user_id <> '' AND started_at <= :now - ${dayMs}`;
 const wholeOrganization = '';

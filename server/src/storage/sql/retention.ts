@@ -76,7 +76,7 @@ export function retentionStatements(kind: RetentionKind, removal: Removal) {
   return {
     /** Removes the due rows of an organization. For threads: locks them and returns their ids. */
     remove: statement(`remove-expired-${kind}`)`${remove}`,
-    /** The organizations of a page that have due rows. By the oldest row: PostgreSQL would look for any by a scan. */
+    /** The organizations of a page that have due rows. Checks the oldest row: PostgreSQL would scan for an arbitrary one. */
     findOwners: statement(`owners-of-expired-${kind}`)`
       SELECT id FROM organization WHERE id > :place AND id <= :pageEnd AND (
         SELECT min(${age}) FROM ${source} WHERE ${isOwned(sql`organization.id`)}

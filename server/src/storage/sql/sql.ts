@@ -72,7 +72,7 @@ export interface Statement {
   readonly sql: Sql;
 }
 
-/** To be used when a module is loaded: a call of the store then only binds values. */
+/** Call it when a module is loaded, so that a store call only binds values. */
 export function statement(name: string) {
   return (strings: TemplateStringsArray, ...pieces: readonly (Sql | number)[]): Statement => ({
     name,

@@ -8,7 +8,7 @@ import { method, rows, type Transactions } from './work.ts';
 
 /** The terms of a scope start with this many characters of a hash. A collision costs time: the threads are checked, too. */
 const scopeLength = 10;
-/** No term may be longer on PostgreSQL than 2 KB, nor all of a thread together than 1 MB. */
+/** PostgreSQL limits a term to 2 KB, and all terms of a thread together to 1 MB. */
 const termsLengthMax = 400_000;
 
 const scopeOf = (...names: readonly string[]) => hash('sha256', names.join(' ')).slice(0, scopeLength);

@@ -149,7 +149,7 @@ function openSnapshot(storeFile: string): Database {
   }
 }
 
-/** Opens the copy like a restored store. Throws if SQLite finds damage, which the copy has from the store. */
+/** Opens the copy like a restored store. Throws if SQLite finds damage, which then comes from the store itself. */
 export function checkSqliteFile(copy: string): void {
   const database = new Sqlite(copy, { fileMustExist: true });
   try {

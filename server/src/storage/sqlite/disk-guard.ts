@@ -23,7 +23,7 @@ export class DiskGuard {
   readonly #descriptor: number;
   #size = 0;
 
-  /** To be called after SQLite has opened the file and its journal. */
+  /** Call it after SQLite has opened the file and its journal. */
   constructor(file: string, health: WriteHealth) {
     this.#health = health;
     this.#file = file;
@@ -65,7 +65,7 @@ export class DiskGuard {
     return promisify(fdatasync)(this.#descriptor);
   }
 
-  /** To be called after the database was closed. */
+  /** Call it after the database was closed. */
   close(): void {
     clearInterval(this.#timer);
     closeSync(this.#descriptor);

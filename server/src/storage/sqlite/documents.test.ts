@@ -68,7 +68,7 @@ describe('The writer of documents', () => {
   it('changes few passages per commit, however many documents are written and removed at once', () =>
     assertFewPassagesPerCommit(async () => {}));
 
-  it('changes few passages per commit also while durable writes wait for a slow sync', () =>
+  it('changes few passages per commit, even while durable writes wait for a slow sync', () =>
     assertFewPassagesPerCommit(() => setTimeout(5)));
 });
 

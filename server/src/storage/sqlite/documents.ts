@@ -62,7 +62,7 @@ function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
         if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
         let hidden: ReadonlySet<PassageNumber> | undefined;
         const find = (term: string) => {
-          // The index also has the passages of documents that are being written or removed. There are seldom any.
+          // The index also has the passages of documents that are being written or removed. There are rarely any.
           hidden ??= new Set(hiddenNumbers.all({ organizationId }));
           const anyCorpus = passageQuery(corpora, term, queryDialect);
           const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });

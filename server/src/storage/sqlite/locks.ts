@@ -48,10 +48,10 @@ export class WriteLock {
   }
 }
 
-/** Longer than a starting process holds a lock only to see whether it is alone. */
+/** Longer than a starting process holds a lock to find out whether it is alone. */
 const lockWaitMs = 100;
 
-/** Locks a file, which it creates, until the returned function is called or the process ends. Undefined if another has it. */
+/** Creates and locks a file until the returned function is called or the process ends. Undefined if it is already locked. */
 export function lockFile(file: string): (() => void) | undefined {
   const holder = openLock(file, lockWaitMs);
   if (granted(holder, 'BEGIN IMMEDIATE')) return () => holder.close();

@@ -25,7 +25,7 @@ import { sqliteThreads } from './threads.ts';
 import { sqliteTransactions } from './transactions.ts';
 import { sqliteWalks } from './walks.ts';
 
-/** The embedded store: one file and one connection. One process serves it; the operator's commands may run besides. */
+/** The embedded store: one file and one connection. One process serves it; the operator's commands may run alongside. */
 export function openSqliteStore(
   file: string,
   clock: MachineClock = machineClock,
@@ -64,7 +64,7 @@ export function openSqliteStore(
     async ping() {
       guard.assertInPlace();
       commits.assertWritable();
-      // Any change will do, but it has to be one: SQLite does not write unchanged pages.
+      // It has to change something: SQLite does not write unchanged pages.
       if (health.failure !== undefined) await commits.durable((clock) => clock.after());
       else ping.get();
     },

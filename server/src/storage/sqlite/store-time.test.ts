@@ -25,7 +25,7 @@ describe('The time of the embedded store', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('never dates a commit before an earlier one, also after a restart with the clock set back', async () => {
+  it('never dates a commit before an earlier one, even after a restart with the clock set back', async () => {
     assert.equal(await commits.durable((clock) => clock.now()), 1000);
     assert.equal(await commits.durable((clock) => clock.now()), 1000);
     assert.equal(await commits.durable((clock) => clock.after()), 1001);

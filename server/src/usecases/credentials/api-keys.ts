@@ -18,7 +18,7 @@ import { notIssued } from '../organization/organization.ts';
 import { findMemberById } from '../people/members.ts';
 import type { EnteredSession } from '../people/sessions.ts';
 
-/** Returns the key this once: only its hash is stored. Without a user it is org-wide. */
+/** Returns the key, which cannot be shown again: only its hash is stored. Without a user it is org-wide. */
 export async function createApiKey(
   change: Change,
   { userId, name }: { userId: string | null; name: string },
@@ -40,7 +40,7 @@ export async function createApiKey(
   throw notIssued(change, outcome, tooManyKeys(context));
 }
 
-/** Replaces the key, and returns the new one this once. An admin never sees the key of another person. */
+/** Replaces the key and returns the new one, which cannot be shown again. An admin never sees the key of another person. */
 export async function rotateApiKey(
   change: Change,
   keyId: string,
@@ -193,7 +193,7 @@ export async function decideKeyRequest(
   }
 }
 
-/** Creates the approved key and returns it this once, to its owner only. */
+/** Creates the approved key and returns it, to its owner only. It cannot be shown again. */
 export async function revealApiKey(
   change: UserChange,
   requestId: string,

@@ -9,7 +9,7 @@ import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
 import { csvLine, exportAudit } from './audit-log.ts';
 
-test('cells are quoted, also with quotes, commas and line breaks in them', () => {
+test('cells are quoted, even with quotes, commas and line breaks in them', () => {
   assert.equal(csvLine(['a', 'say "hi", please', 'two\nlines']), '"a","say ""hi"", please","two\nlines"\r\n');
 });
 

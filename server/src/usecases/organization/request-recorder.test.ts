@@ -195,7 +195,7 @@ test('keeps statistics without a log if its limit is 0, and removes what was log
   assert.deepEqual([log.logged.length, log.oldParts, log.searches], [0, 0, 1]);
 });
 
-test('stores the requests that wait between two parts of a long removal, and removes the rest also without requests', async () => {
+test('stores waiting requests between two parts of a long removal, and removes the rest even without requests', async () => {
   const { recorder } = recorderOf(100);
   const log = new Log();
   log.old = { at: 1, id: 't' };

@@ -36,7 +36,7 @@ export async function readUsage(call: OrganizationCall, owners: KeyOwners, days:
   };
 }
 
-/** Names the credentials of these requests or counts, also revoked keys. A deleted one is named by its id. */
+/** Names the credentials of these requests or counts, including revoked keys. A deleted one is named by its id. */
 async function nameCredentials(
   { context: { store }, organizationId }: OrganizationCall,
   used: readonly { readonly credentialId: string }[],

@@ -9,7 +9,7 @@ import { countUse } from '../replies/limit-prompts.ts';
 import type { Log } from '../telemetry.ts';
 
 const atOnceMax = 4;
-/** Longer than an attempt may take. A mail of a killed process is sent after this long. */
+/** Longer than an attempt may take. An email of a killed process is sent after this long. */
 const leaseMs = 60_000;
 
 /** The token's hash is sealed with the link: a link that was replaced does not open. */
@@ -17,7 +17,7 @@ export function sealLink({ seal }: Pick<Context, 'seal'>, tokenHash: string, lin
   return seal.seal(`mail ${tokenHash}`, link);
 }
 
-/** Counts a mail, and rejects it above the limits of the person or the organization. The operator has no limit. */
+/** Counts an email, and rejects it above the limits of the person or the organization. The operator has no limit. */
 export async function limitMails(
   { context, organizationId, initiator }: Change,
   email: string,
@@ -39,7 +39,7 @@ export async function limitMails(
   );
 }
 
-/** Sends the mails that are due, each at least once: again if the process is killed after the server accepted it. */
+/** Sends the emails that are due, each at least once: again if the process is killed after the server accepted it. */
 export async function sendMails(context: Context, log: Log, signal: AbortSignal): Promise<void> {
   const sending = new Set<Promise<void>>();
   let failure: unknown;
@@ -65,7 +65,7 @@ async function sendMail(context: Context, mail: ClaimedMail, log: Log, signal: A
   const { organizationId, userId, tokenHash, sealedLink, attempts } = mail;
   const fields = { organization_id: organizationId, user_id: userId, attempts };
   const link = seal.open(`mail ${tokenHash}`, sealedLink);
-  // A node of an earlier release, which does not know of mails, has replaced the invitation.
+  // A node of an earlier release, which does not send emails, has replaced the invitation.
   if (link === undefined) return giveUp(context, mail, 'The invitation was replaced.');
   try {
     await mailer!.send(invitationMail(mail, link), signal);

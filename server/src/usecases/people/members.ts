@@ -156,7 +156,7 @@ const invitationMs = 7 * dayMs;
 const passwordLinkMs = 30 * 60 * 1000;
 
 /**
- * Creates a link with which a person joins the organization, once, and sends it by mail if mail is configured. A link from
+ * Creates a link with which a person joins the organization, once, and emails it if a mail server is configured. A link from
  * the operator proves the address. For a person who has joined, it replaces a proven password, which gives the whole account
  * to the holder of the link: only the operator may create such a link, and the person may have one sent to their address.
  */

@@ -66,7 +66,7 @@ export async function changePassword(
     throw invalid('Your password was changed in the meantime: enter the latest one as the current password.');
 }
 
-/** What a use case of somebody who may not be signed in is called with. The calls of console routes have these fields. */
+/** What a use case needs from a caller who may not be signed in. Calls of console routes have these fields. */
 export interface VisitorCall {
   readonly context: Context;
   readonly address: string;

@@ -12,7 +12,7 @@ export interface SignedIn {
   readonly tokenHash: string;
 }
 
-/** What a use case about the person's own account is called with. The calls of console routes have these fields. */
+/** What a use case about the person's own account needs from its caller. Calls of console routes have these fields. */
 export interface SignedInCall {
   readonly context: Context;
   readonly session: SignedIn;

@@ -38,7 +38,7 @@ export async function limitPrompts({ context, principal }: PersonCall): Promise<
   }
 }
 
-/** Counts lock rows: a flood by one organization must not hold every connection to the store. */
+/** Counting locks rows: a flood by one organization must not hold every connection to the store. */
 const counting = new FairQueue<OrganizationId>(2, 1);
 
 /** Counts one use, of the person and of the organization. */

@@ -172,7 +172,7 @@ class ThreadPoller {
     for (const changed of [...this.followers]) changed();
   }
 
-  /** The end of a reply is signaled at once, also when another node wrote it. */
+  /** The end of a reply is signaled at once, even if another node wrote it. */
   #watchReply(state: ThreadHead | null): () => void {
     if (!runs(state)) return () => {};
     const [organizationId, threadId] = this.#name;
