@@ -169,17 +169,6 @@ async function openStore(config: Config, watch: StoreWatch | undefined, mustExis
   }
 }
 
-/** Copies the embedded store into `copy`, an empty file, and checks the copy. Others may write to the store meanwhile. */
-export async function backupEmbeddedStore(
-  store: StoreChoice & { engine: 'sqlite' },
-  copy: string,
-  onStep: (donePages: number, allPages: number) => void,
-): Promise<void> {
-  const { checkSqliteFile, copySqliteFile } = await import('./storage/sqlite/database.ts');
-  await copySqliteFile(store.file, copy, onStep);
-  checkSqliteFile(copy);
-}
-
 /** A store to copy from. Rejects with `StoreInUse` if another process uses it. */
 export async function openArchive(choice: StoreChoice): Promise<Archive> {
   if (choice.engine === 'sqlite')
@@ -197,6 +186,7 @@ export async function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTar
 export { termsOf } from './generation/retrieval/terms.ts';
 export { createSmtpMailer as createMailer } from './mail/smtp.ts';
 export { copyStore } from './storage/copy-store.ts';
+export { copySqliteFile } from './storage/sqlite/database.ts';
 export { lockFile, workerFile } from './storage/sqlite/locks.ts';
 export { StoreInUse };
 

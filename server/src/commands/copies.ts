@@ -103,7 +103,7 @@ const backup: BareCommand = {
     }
     const { force = false } = options;
     await rejectExisting(file, store, force);
-    const bytes = await writeWhole(file, force, (partial) => copyAndCheck(store, partial));
+    const bytes = await writeWhole(file, force, (partial) => copyAndCheck(store.file, partial));
     syncFolder(file);
     const megabytes = (bytes / 1_000_000).toFixed(1);
     return { json: { file, bytes }, text: `${file} contains the store: ${megabytes} MB, checked.` };
@@ -239,10 +239,10 @@ function reserve(file: string): void {
   }
 }
 
-async function copyAndCheck(store: StoreChoice & { engine: 'sqlite' }, partial: string): Promise<void> {
-  const { backupEmbeddedStore } = await import('../compose.ts');
+async function copyAndCheck(storeFile: string, partial: string): Promise<void> {
+  const { copySqliteFile } = await import('../compose.ts');
   try {
-    await backupEmbeddedStore(store, partial, (done, all) => {
+    await copySqliteFile(storeFile, partial, (done, all) => {
       showProgress(done, all, done < all ? 'pages' : 'pages, checking the copy');
     });
   } finally {

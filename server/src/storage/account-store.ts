@@ -107,7 +107,7 @@ export interface Accounts {
     subject: string,
     email: string,
     note: Omit<AuditNote, 'actor' | 'subject'>,
-  ): Promise<Person | undefined>;
+  ): Promise<UserId | undefined>;
   /**
    * `refused` if the session could neither enter nor accept a membership, or if the password was changed since it was
    * checked. Each organization that the session may enter gets the note.

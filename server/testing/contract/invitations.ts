@@ -258,7 +258,7 @@ export function describeInvitations(world: () => World): void {
 
     it('sets no password for a person bound to a provider, unless the operator allows it', async () => {
       const { store, people, organization, userId } = await oneMembership(world());
-      assert.equal((await people.bind(email))?.userId, userId);
+      assert.equal(await people.bind(email), userId);
       const token = await people.invite(organization, userId);
       assert.equal((await store.findInvitation(token))?.terms, 'sso');
       assert.equal(await people.accept(token, 'first'), 'refused');

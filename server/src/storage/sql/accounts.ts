@@ -95,11 +95,6 @@ export function* endSessions(userId: UserId, access: Access, keptTokenHash = '')
   return (yield* rows<{ live: boolean }>(endCovered, values)).filter(({ live }) => live).length;
 }
 
-function* person(find: typeof findByEmail, values: Record<string, string>): Work<Person | undefined> {
-  const found = yield* row<PersonRow>(find, values);
-  return found && { ...found, passwords: yield* passwordsOf(found.userId) };
-}
-
 type SessionRow = Pick<Session, 'userId' | 'email' | 'seenAt' | 'now'> & {
   passwordId: PasswordId | null;
   proven: boolean | null;
@@ -130,7 +125,10 @@ const endSession = statement('end-session')`DELETE FROM session WHERE token_hash
 export function accounts({ read, readMany, write, writeOne }: Transactions): Accounts {
   const findOne = readMany<SessionRow>(findSession, findColumns);
   return {
-    findPerson: (email) => read(() => person(findByEmail, { email })),
+    findPerson: method(read, function* (email) {
+      const found = yield* row<PersonRow>(findByEmail, { email });
+      return found && { ...found, passwords: yield* passwordsOf(found.userId) };
+    }),
 
     listMemberships: (userId, access) => read(() => membershipsOf(userId, access)),
 
@@ -155,8 +153,8 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
     }),
 
     async bindIdentity(issuer, subject, email, note) {
-      const known = await read(() => person(findByIdentity, { issuer, subject }));
-      if (known !== undefined) return known;
+      const known = await read(() => row<PersonRow>(findByIdentity, { issuer, subject }));
+      if (known !== undefined) return known.userId;
       return write(function* () {
         const addressed = yield* row<PersonRow>(findByEmail, { email });
         if (addressed !== undefined) {
@@ -170,7 +168,7 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
         const unproven = (yield* passwordsOf(userId)).filter(({ proven }) => !proven);
         const voided: AuditNote = { ...note, actor: { kind: 'user', userId }, subject: userId };
         yield* writeNotes(yield* voidPasswords(userId, unproven), voided);
-        return { ...bound, passwords: yield* passwordsOf(userId) };
+        return userId;
       });
     },
 

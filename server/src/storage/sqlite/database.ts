@@ -113,8 +113,8 @@ function migrate(database: Database, migrations: Migrations): void {
 const pagesPerStep = 1024;
 
 /**
- * Copies the current state of the store into `copy`, an empty file, without blocking writers. All steps read one
- * snapshot; otherwise SQLite would start over with every commit of another process and never finish under load.
+ * Copies the current state of the store into `copy`, an empty file, without blocking writers, and checks the copy. All steps
+ * read one snapshot; otherwise SQLite would start over with every commit of another process and never finish under load.
  */
 export async function copySqliteFile(
   storeFile: string,
@@ -134,6 +134,7 @@ export async function copySqliteFile(
   } finally {
     store.close();
   }
+  checkSqliteFile(copy);
 }
 
 function openSnapshot(storeFile: string): Database {
@@ -150,7 +151,7 @@ function openSnapshot(storeFile: string): Database {
 }
 
 /** Opens the copy like a restored store. Throws if SQLite finds damage, which then comes from the store itself. */
-export function checkSqliteFile(copy: string): void {
+function checkSqliteFile(copy: string): void {
   const database = new Sqlite(copy, { fileMustExist: true });
   try {
     const found = String(database.pragma('quick_check(1)', { simple: true }));

@@ -58,8 +58,8 @@ async function startFor(
   const address = normalizeEmail(email ?? '');
   if (address === undefined || !emailVerified) throw new SignInError('unverified', 'no verified address');
   const note = { id: context.ids.event(), traceId, action: 'password.voided', detail: {} } as const;
-  const person = await context.store.bindIdentity(issuer, subject, address, note);
-  const started = person && (await startSession(call, person.userId, null));
+  const userId = await context.store.bindIdentity(issuer, subject, address, note);
+  const started = userId && (await startSession(call, userId, null));
   if (started === undefined) throw new SignInError('unknown-person', 'no person here has this identity');
   return started;
 }

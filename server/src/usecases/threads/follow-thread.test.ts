@@ -20,12 +20,13 @@ import { machineTimers } from '../timers.ts';
 import { deleteThread, publishOwnThread, renameThread } from './change-thread.ts';
 import { followThread, type ThreadEvent } from './follow-thread.ts';
 import { createFollowedThreads, type FollowPace } from './followed-threads.ts';
+import type { ThreadView } from './get-thread.ts';
 
 /** Signals only: the regular poll would come after the test. */
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
 const onPolls: FollowPace = { atMostEveryMs: 0, whileRunningMs: 5, whileIdleMs: 5 };
 
-async function allOf(parts: AsyncIterable<readonly Message[]>): Promise<{ messages: Message[] }> {
+async function allOf(parts: ThreadView['parts']): Promise<{ messages: Message[] }> {
   const messages: Message[] = [];
   for await (const part of parts) messages.push(...part);
   return { messages };

@@ -1,21 +1,17 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { ThreadId } from '../../domain/id.ts';
-import { type AssistantMessage, deriveThreadStatus, type Message, type Step } from '../../domain/message.ts';
+import { type AssistantMessage, deriveThreadStatus, type Step } from '../../domain/message.ts';
 import { canRead } from '../../domain/principal.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadHead } from '../../storage/store.ts';
 import type { PersonCall } from '../context.ts';
 import { createWakeup } from '../timers.ts';
-import { getThreadVersion, loadCreator, type ThreadHeadView } from './get-thread.ts';
+import { getThreadVersion, loadCreator, type ThreadView } from './get-thread.ts';
 
 export type ThreadEvent =
   /** The whole thread. Its messages are loaded part by part, as the consumer asks for them. */
-  | {
-      readonly type: 'view';
-      readonly view: ThreadHeadView;
-      readonly parts: AsyncIterable<readonly Message[]>;
-    }
+  | ({ readonly type: 'view' } & ThreadView)
   /** What was added to the running reply since the event before. */
   | ({ readonly type: 'progress' } & ReplyChange)
   /** The thread can no longer be read. This is the last event. */

@@ -50,11 +50,6 @@ export function createFollowedThreads(sources: Sources, pace: FollowPace = usual
   };
 }
 
-interface SharedPart {
-  readonly loading: Promise<readonly Message[]>;
-  followers: number;
-}
-
 /** Reads one thread for all who follow it, and only when its version has changed. */
 class ThreadPoller {
   readonly followers = new Set<() => void>();
@@ -67,7 +62,7 @@ class ThreadPoller {
   #state: ThreadHead | null | undefined;
   #loading: Promise<void> | undefined;
   /** Parts that a follower is sending. Others that need them meanwhile do not load and render them again. */
-  readonly #parts = new Map<string, SharedPart>();
+  readonly #parts = new Map<string, { readonly loading: Promise<readonly Message[]>; followers: number }>();
 
   constructor(sources: Sources, ...name: readonly [OrganizationId, ThreadId]) {
     this.#sources = sources;
