@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, listeningUrl, packageVersion, type StoreChoice } from './config/config.ts';
 import { AttemptLimit, FailedSignIns } from './domain/attempts.ts';
@@ -21,8 +21,6 @@ import { termOf, wordsOf } from './generation/retrieval/terms.ts';
 import type { ModelThreads, PassageSource } from './generation/threads/model-threads.ts';
 import type { Log } from './log.ts';
 import { createSmtpMailer } from './mail/smtp.ts';
-import type { MetricsServer } from './metrics/metrics-server.ts';
-import type { Otlp } from './otlp/open.ts';
 import { createAccessTokens } from './security/access-tokens.ts';
 import { createPasswords } from './security/passwords.ts';
 import { createSeal } from './security/seal.ts';
@@ -253,11 +251,7 @@ export function configuredModel(config: Config): ConfiguredModel {
   };
 }
 
-export async function composeApp(
-  config: Config,
-  context: SurfaceContext,
-  log: Log,
-): Promise<FastifyInstance> {
+export async function composeApp(config: Config, context: SurfaceContext, log: Log) {
   const { buildApp } = await import('./http/app.ts');
   // Creates the signing key if there is none yet.
   await context.accessTokens.keySet();
@@ -307,15 +301,12 @@ function threadedQuestions(config: Config, { store }: Context) {
 }
 
 /** Undefined if nothing is sent. OpenTelemetry is then not loaded. */
-export async function openOtlp(
-  { otlp }: Config,
-  onFailure: (error: unknown) => void,
-): Promise<Otlp | undefined> {
+export async function openOtlp({ otlp }: Config, onFailure: (error: unknown) => void) {
   return otlp && (await import('./otlp/open.ts')).openOtlp(otlp, packageVersion(), onFailure);
 }
 
 /** Undefined if metrics are off: their library is not loaded then. */
-export async function openMetrics(config: Config, role: string): Promise<MetricsServer | undefined> {
+export async function openMetrics(config: Config, role: string) {
   if (config.metricsPort === undefined && config.otlp?.metrics !== true) return undefined;
   const { createMetricsServer } = await import('./metrics/metrics-server.ts');
   return createMetricsServer(config, role);

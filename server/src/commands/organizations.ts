@@ -17,7 +17,6 @@ import {
 import {
   type OrganizationCall,
   onOrganization,
-  type Result,
   type StoreCall,
   type StoreCommand,
   UsageError,
@@ -145,11 +144,7 @@ function settingsOf({ api, quota: dailyQuota }: Settings): { apiEnabled?: boolea
   return { ...(api && { apiEnabled: api === 'on' }), ...(dailyQuota !== undefined && { dailyQuota }) };
 }
 
-function showLink(
-  id: string,
-  email: string,
-  { link: invitation, mailed }: IssuedInvitation,
-): Result & { text: string } {
+function showLink(id: string, email: string, { link: invitation, mailed }: IssuedInvitation) {
   const sent = mailed ? `\nThe service also sends it to ${email} by email.` : '';
   const text = `This link signs them in once, within 7 days. Do not share it with anyone else:\n  ${invitation}`;
   return { json: { id, invitation }, text: text + sent };

@@ -12,8 +12,6 @@ const requestTimeoutMs = 10_000;
 
 const plainText = 'text/plain; charset=utf-8';
 
-export type MetricsServer = ReturnType<typeof createMetricsServer>;
-
 /** Serves the metrics of this process in the Prometheus format on a separate port, which need not be exposed. */
 export function createMetricsServer(config: Config, role: string) {
   const { registry, telemetry } = createMetrics(config, role);

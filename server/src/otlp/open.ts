@@ -26,8 +26,6 @@ interface OtlpOptions extends TracingOptions {
   readonly metricsEveryMs: number;
 }
 
-export type Otlp = ReturnType<typeof openOtlp>;
-
 const closeWithinMs = 3000;
 /** A receiver that is gone fails every export. */
 const reportEveryMs = 60_000;
@@ -91,11 +89,7 @@ interface CollectedMetric {
 type Collect = () => Promise<readonly CollectedMetric[]>;
 
 /** Sends the metrics of the Prometheus port over OTLP as well. Returns a function that sends them a last time and stops. */
-function exportMetrics(
-  resource: Resource,
-  exportIntervalMillis: number,
-  collect: Collect,
-): () => Promise<void> {
+function exportMetrics(resource: Resource, exportIntervalMillis: number, collect: Collect) {
   const startTime = millisToHrTime(Date.now());
   const producer = {
     async collect(): Promise<CollectionResult> {

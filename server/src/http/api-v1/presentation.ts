@@ -155,13 +155,10 @@ interface RenderedPage {
 const taggedMs = limits.walkMsMax.default / 2;
 
 /** Pages and threads are rendered once for each object of the store. Only the state of the walk may differ for a page. */
-export function pageRenderer(
-  threadUrl: (id: string) => string,
-  now: () => number,
-): (listed: ListedThreads) => RenderedPage {
+export function pageRenderer(threadUrl: (id: string) => string, now: () => number) {
   const jsonOf = memoized((thread: Thread) => JSON.stringify(presentThread(thread, threadUrl(thread.id))));
   const keptPages = new WeakMap<object, RenderedPage>();
-  return (listed) => {
+  return (listed: ListedThreads): RenderedPage => {
     const { page, walked, truncated } = listed;
     const kept = keptPages.get(page);
     if (kept !== undefined && kept.walked === walked && kept.truncated === truncated) return kept;

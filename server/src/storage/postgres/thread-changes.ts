@@ -1,4 +1,3 @@
-import type { OrganizationId } from '../../domain/id.ts';
 import { keyIsLive, mayAct } from '../sql/api-keys.ts';
 import { insertNote, noteValues } from '../sql/audit.ts';
 import { type Exceeded, exceeded, isRunning, ofLatest, roomValues } from '../sql/replies.ts';
@@ -137,14 +136,10 @@ export function postgresThreadChanges(
   database: Database,
 ): Pick<Threads, 'addReply' | 'restoreThread' | 'setThreadPublished'> {
   const { run, read } = database;
-  function change<Row>(
-    statement: Statement,
-    values: Values & { readonly organizationId: OrganizationId },
-  ): Promise<Row[]> {
-    return database.inTurn(values.organizationId, isolatedLockMs, () =>
+  const change = <Row>(statement: Statement, values: Values): Promise<Row[]> =>
+    database.inTurn(values.organizationId, isolatedLockMs, () =>
       run<Row>(statement, { ...values, lockMs: isolatedLockMs }),
     );
-  }
 
   const add: Threads['addReply'] = async (organizationId, threadId, userId, reply) => {
     const prompt = { messageId: null, content: null, replaces: null, ...reply.prompt };

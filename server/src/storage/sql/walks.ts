@@ -35,10 +35,7 @@ export interface ListingQuery {
   moves(columns: Sql, rowsMax: Sql): Sql;
 }
 
-export function forEachListing<T>(
-  dialect: WalkDialect,
-  make: (query: ListingQuery) => T,
-): Readonly<Record<ListingKind, T>> {
+export function forEachListing<T>(dialect: WalkDialect, make: (query: ListingQuery) => T) {
   const queries = scopes.flatMap((scope) => [
     listingQuery(scope, false, dialect),
     listingQuery(scope, true, dialect),

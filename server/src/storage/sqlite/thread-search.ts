@@ -136,13 +136,10 @@ export function termMerge(
 }
 
 /** One step of merging an index of terms. Returns whether it changed anything. */
-export function prepareMergeStep(
-  database: Database,
-  table: 'passage_term' | 'thread_term',
-): (pages: number) => boolean {
+export function prepareMergeStep(database: Database, table: 'passage_term' | 'thread_term') {
   const merge = database.prepare(`INSERT INTO ${table} (${table}, rank) VALUES ('merge', @pages)`);
   const totalChanges = database.prepare<[], number>('SELECT total_changes()').pluck();
-  return (pages) => {
+  return (pages: number): boolean => {
     const before = totalChanges.get()!;
     merge.run({ pages });
     // The command itself counts as one change.

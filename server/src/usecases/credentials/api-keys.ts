@@ -194,10 +194,7 @@ export async function decideKeyRequest(
 }
 
 /** Creates the approved key and returns it, to its owner only. It cannot be shown again. */
-export async function revealApiKey(
-  change: UserChange,
-  requestId: string,
-): Promise<{ id: KeyId; key: string }> {
+export async function revealApiKey(change: UserChange, requestId: string) {
   const { context, principal } = change;
   const { organizationId, userId } = principal;
   const request = await findRequest(change, requestId, userId);

@@ -6,10 +6,7 @@ import { auditNote, type Change, missingIn } from '../organization/audit-log.ts'
 import { notIssued } from '../organization/organization.ts';
 
 /** Returns the secret, which cannot be shown again: only its hash is stored. */
-export async function createApplication(
-  change: Change,
-  name: string,
-): Promise<{ id: ApplicationId; clientSecret: string }> {
+export async function createApplication(change: Change, name: string) {
   const { context, organizationId } = change;
   checkName("The application's name", name, 1);
   const { store, ids, randomBytes, crc32, sha256 } = context;
@@ -25,10 +22,7 @@ export async function createApplication(
 }
 
 /** Returns the new secret. The old one and every token issued under it are void once this resolves (§5.8). */
-export async function rotateApplication(
-  change: Change,
-  applicationId: string,
-): Promise<{ id: ApplicationId; clientSecret: string }> {
+export async function rotateApplication(change: Change, applicationId: string) {
   const { context, organizationId } = change;
   const { store, randomBytes, crc32, sha256 } = context;
   const { id, name } = await findApplication(change, applicationId);

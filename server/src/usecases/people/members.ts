@@ -82,10 +82,7 @@ export async function changeMemberRole(change: Change, userId: string, role: Mem
 }
 
 /** Revokes their personal keys in the same commit; threads stay (§5.8). Only the operator may remove the last admin. */
-export async function removeMember(
-  change: Change,
-  { userId, email }: Pick<Member, 'userId' | 'email'>,
-): Promise<{ keysRevoked: number }> {
+export async function removeMember(change: Change, { userId, email }: Pick<Member, 'userId' | 'email'>) {
   const { context, organizationId, initiator } = change;
   const note = auditNote(change, 'member.removed', userId, { email });
   const keepAdmin = initiator.actor.kind !== 'operator';
