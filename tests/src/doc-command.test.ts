@@ -105,7 +105,7 @@ describe('skein doc, with a running service', () => {
   it('add explains what is wrong with each bad file, adds the others, and exits with 1', async () => {
     const bad: [string, string | Uint8Array, RegExp][] = [
       ['bad/empty.md', '', /is empty/],
-      ['bad/blank.txt', ' \n\t\n', /holds no text|is empty/],
+      ['bad/blank.txt', ' \n\t\n', /contains no text|is empty/],
       ['bad/latin.txt', Uint8Array.from([0x63, 0x61, 0x66, 0xe9]), /UTF-8/],
       ['bad/noise.pdf', 'not a PDF at all', /damaged/],
       ['bad/sheet.xlsx', 'PK', /has an unsupported file type/],

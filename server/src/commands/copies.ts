@@ -91,7 +91,7 @@ const backup: BareCommand = {
   name: 'backup',
   arguments: { '<FILE>': 'Path of the copy' },
   options: [new Option('--force', 'Replace the file if it exists')],
-  summary: 'Copy the embedded store into a file; also while the service runs',
+  summary: 'Copy the embedded store into a file; works while the service runs',
   examples: ['backup skein-backup.db'],
   async runAlone({ positionals, options }: Arguments<{ force?: boolean }>, { store }) {
     const file = resolve(positionals[0] as string);

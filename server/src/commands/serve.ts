@@ -46,8 +46,8 @@ export async function serve(config: Config, role: Role): Promise<number> {
       connectionBroke: (error) => log.warn({ err: error }, 'a connection to the store broke'),
       // Without a stack: the message says what to do.
       writesFail: (error: NodeJS.ErrnoException) =>
-        log.error({ code: error.code, file }, `the store takes no writes: ${explainFault(error)}`),
-      writesSucceed: () => log.info('the store takes writes again'),
+        log.error({ code: error.code, file }, `the store accepts no writes: ${explainFault(error)}`),
+      writesSucceed: () => log.info('the store accepts writes again'),
     },
     telemetry: metrics?.telemetry,
     tracing: otlp?.tracing,

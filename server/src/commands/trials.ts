@@ -30,7 +30,7 @@ const mailTest: BareCommand = {
   summary: 'Send a test email to an address; shows the error if the mail server does not accept it',
   examples: ['mail test you@example.com'],
   async runAlone({ positionals: [to = ''] }, { mail }) {
-    if (mail === undefined) throw invalid('No email is sent: set SKEIN_SMTP_URL and SKEIN_MAIL_FROM.');
+    if (mail === undefined) throw invalid('Email is not configured: set SKEIN_SMTP_URL and SKEIN_MAIL_FROM.');
     const subject = 'Test email from Skein';
     const text = 'Skein can send email from this address.';
     const { createMailer } = await import('../compose.ts');

@@ -189,7 +189,7 @@ describe('readConfig', () => {
     }
     assert.throws(
       () => readConfig({ SKEIN_PORT: 'x' }),
-      /SKEIN_PORT must be a whole number from 0 to 65535, and is 'x'\./,
+      /SKEIN_PORT must be a whole number from 0 to 65535, not 'x'\./,
     );
   });
 

@@ -90,7 +90,7 @@ function readModel(read: Read) {
   if (model === undefined || (provider !== 'openai-compatible' && provider !== 'anthropic')) {
     throw new ConfigError(
       'SKEIN_MODEL',
-      `must be extractive, openai-compatible/NAME, anthropic/NAME or scripted, and is '${name}'`,
+      `must be extractive, openai-compatible/NAME, anthropic/NAME or scripted, not '${name}'`,
     );
   }
   const baseUrl = read('SKEIN_MODEL_BASE_URL');

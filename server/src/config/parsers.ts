@@ -29,7 +29,7 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): Parser<
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
-    throw new InvalidValue(`must be a whole number from ${min} to ${max}, and is '${text}'`);
+    throw new InvalidValue(`must be a whole number from ${min} to ${max}, not '${text}'`);
   };
 }
 
@@ -39,14 +39,14 @@ export function days(min: number): Parser<number | undefined> {
     if (text === 'forever') return undefined;
     const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min) return value;
-    throw new InvalidValue(`must be a number of days from ${min} to 99999, or forever, and is '${text}'`);
+    throw new InvalidValue(`must be a number of days from ${min} to 99999, or forever, not '${text}'`);
   };
 }
 
 export function oneOf(...choices: readonly string[]): Parser<string> {
   return (text) => {
     if (choices.includes(text)) return text;
-    throw new InvalidValue(`must be one of ${choices.join(', ')}, and is '${text}'`);
+    throw new InvalidValue(`must be one of ${choices.join(', ')}, not '${text}'`);
   };
 }
 
@@ -95,7 +95,7 @@ export const httpUrl: Parser<string> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
     // The text may contain a secret, so it is not repeated.
-    throw new InvalidValue('must be an http or https URL without a query and a fragment');
+    throw new InvalidValue('must be an http or https URL without a query or a fragment');
   }
   if (url.username !== '' || url.password !== '') {
     throw new InvalidValue('must not contain a user name or a password');

@@ -59,7 +59,7 @@ function toServiceError(error: FastifyError, bodyLimit: number | undefined): Ser
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return invalid('Content-Type: must be application/json, in UTF-8.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return invalid('body: does not have the length that Content-Length says.');
+      return invalid('body: does not match its Content-Length.');
     default:
       if (typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500) {
         return invalid('The request is malformed.', { cause: error });

@@ -88,13 +88,13 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     else connection.refuse(reasons[error.code ?? ''] ?? 'The request is not valid HTTP.');
   });
   server.on('connect', (_: unknown, socket: Duplex) => {
-    connections.of(socket)?.refuse('CONNECT is not offered here.');
+    connections.of(socket)?.refuse('CONNECT is not supported.');
     // Node no longer reads the socket and would not notice its end.
     socket.resume();
   });
   // Without this listener, Node would ask for the body before the caller is checked. `askForBody` asks for it.
   server.on('checkContinue', receive);
-  server.on('checkExpectation', ({ socket }) => connections.of(socket)?.refuse('Expect: is not understood.'));
+  server.on('checkExpectation', ({ socket }) => connections.of(socket)?.refuse('Expect: is not supported.'));
   return server;
 }
 

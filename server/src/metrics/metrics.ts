@@ -20,7 +20,7 @@ const metrics = {
   skein_build_info: 'Always 1: what runs here.',
   skein_store_disk_free_bytes: 'Bytes free on the disk of the embedded store.',
   skein_http_request_duration_seconds: 'From the arrival of a request until its answer is ready.',
-  skein_http_requests_in_flight: 'Requests without an answer yet.',
+  skein_http_requests_in_flight: 'Requests without a response yet.',
   skein_http_refused_total: 'Malformed HTTP that was rejected before routing.',
   skein_quota_rejections_total: 'Requests beyond the daily quota of their organization.',
   skein_waiting_reads: 'Reads that wait for a reply to finish (Prefer: wait).',
@@ -40,7 +40,7 @@ const metrics = {
   skein_request_log_dropped_total:
     'Requests missing in the request log of the console because the store was slow or unavailable, or rejected them.',
   skein_mail_attempts_total: 'Attempts to send an email, by outcome.',
-  skein_store_up: 'Whether the store answered just now and takes writes: 1, or 0.',
+  skein_store_up: 'Whether the store answered just now and accepts writes: 1, or 0.',
   skein_replies_running: 'Replies in progress in the whole store; 10000 is that many or more.',
   skein_replies_oldest_waiting_seconds:
     'How long ago the oldest reply that no worker has was asked for; 0 where none waits.',

@@ -34,7 +34,7 @@ describe('A PostgreSQL URL', () => {
       ['postgres://u:secret@a:1,/db', /cannot be read/],
       ['postgres://,b/db', /cannot be read/],
       ['postgres://u:secret@a,b/db?target_session_attrs=any', /target_session_attrs=read-write/],
-      ['postgres://u:secret@a/db?target_session_attrs=standby', /takes writes/],
+      ['postgres://u:secret@a/db?target_session_attrs=standby', /accepts writes/],
     ];
     for (const [text, fault] of cases) {
       const read = postgresUrls(text);

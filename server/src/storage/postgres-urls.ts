@@ -16,7 +16,7 @@ export function postgresUrls(text: string): { urls: readonly string[] } | { faul
   const wanted = new URL(urls[0]!).searchParams.get('target_session_attrs');
   if (wanted !== null && wanted !== 'read-write' && wanted !== 'primary') {
     return {
-      fault: 'must have target_session_attrs=read-write: the service needs a server that takes writes',
+      fault: 'must have target_session_attrs=read-write: the service needs a server that accepts writes',
     };
   }
   return { urls: urls.map(forDriver) };

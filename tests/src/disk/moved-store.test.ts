@@ -51,7 +51,8 @@ describe('A store whose files are moved under a running service', () => {
 
   it('is detected without any request, within a second or two', async () => {
     const { service } = world;
-    const reports = () => service.output.filter((line) => line.includes('the store takes no writes')).length;
+    const reports = () =>
+      service.output.filter((line) => line.includes('the store accepts no writes')).length;
     const before = reports();
     renameSync(data, `${data}.away`);
     await eventually(() => reports() === before + 1);
@@ -113,7 +114,7 @@ describe('A store that is lost under a running service', () => {
     assert.equal(refused.exitCode, 1);
     assert.match(
       refused.stderr,
-      /it is a backup, but \S+skein\.db-wal is of the store before: remove that file/,
+      /it is a backup, but \S+skein\.db-wal belongs to the previous store: remove that file/,
     );
     rmSync(join(folder, 'data/skein.db-wal'));
     const restored = await Service.start({ folder, environment: { SKEIN_MODEL: 'scripted' } });

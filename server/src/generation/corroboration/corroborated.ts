@@ -53,7 +53,7 @@ export function* corroborate(draft: string, passages: readonly FoundPassage[]): 
   const evidence = passages.map(readEvidence);
   const pieces = [...piecesOf(draft)].flatMap((piece) => checked(piece, evidence));
   const { text, sources, statements } = revise(pieces, evidence);
-  if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model gave no text.', { transient: true });
+  if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model returned no text.', { transient: true });
   if (statements.length === 0) return yield { type: 'revision', text };
   const missing = statements.filter((statement) => statement.sources.length === 0);
   const verdict: Verdict = {

@@ -23,7 +23,7 @@ function corroborateText(draft: string): void {
     const types = [...corroborate(draft, passages)].map(({ type }) => type);
     assert.ok(types.includes('revision'));
   } catch (error) {
-    assert.ok(error instanceof ModelError && error.message === 'The model gave no text.', String(error));
+    assert.ok(error instanceof ModelError && error.message === 'The model returned no text.', String(error));
   }
 }
 

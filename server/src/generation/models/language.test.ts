@@ -104,7 +104,7 @@ describeDrafts('drafts', (trial) => {
 
     it('without a word is a transient failure', async () => {
       for (const deltas of ['["[1]"]', '["[","1","]"," [2, 3]."]', '[" \\n","**"]']) {
-        assertModelError((await draft(`!deltas ${deltas}`)).error, true, 'The model gave no text.');
+        assertModelError((await draft(`!deltas ${deltas}`)).error, true, 'The model returned no text.');
       }
       assert.equal((await draft('!deltas ["4","2 [1]"]')).text, '42 [1]');
       assert.equal((await draft('!deltas ["字"]')).text, '字');
@@ -119,12 +119,12 @@ describeDrafts('drafts', (trial) => {
 
     it('that is missing is a transient failure', async () => {
       const { own, error } = await draft('!no-text');
-      assertModelError(error, true, 'The model gave no text.');
+      assertModelError(error, true, 'The model returned no text.');
       assert.deepEqual(own, []);
       assertModelError(
         (await draft(String.raw`!deltas [" \u0000","\n"]`)).error,
         true,
-        'The model gave no text.',
+        'The model returned no text.',
       );
     });
 

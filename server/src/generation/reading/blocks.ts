@@ -29,7 +29,7 @@ export function evenSpaces(text: string): string {
 export function checkTextLength(length: number, { documentLengthMax }: Limits): void {
   if (length <= documentLengthMax) return;
   const most = counted(documentLengthMax, 'character');
-  throw new UnreadableDocument(`holds more than ${most} of text: split it`);
+  throw new UnreadableDocument(`contains more than ${most} of text: split it`);
 }
 
 export function checkPassageCount(count: number, { documentPassagesMax }: Limits): void {

@@ -96,14 +96,14 @@ describe('reading any file', () => {
 
   it('says why a file cannot be read', async () => {
     const kind = 'has an unsupported file type: use .md, .txt, .html, .pdf, or a manual page (.1 to .8)';
-    const tooMuch = 'holds more than 5,000,000 characters of text: split it';
+    const tooMuch = 'contains more than 5,000,000 characters of text: split it';
     const cases: [name: string, file: Uint8Array | string, message: string][] = [
       ['a.docx', 'x', kind],
       ['README', 'x', kind],
       ['a.constructor', 'x', kind],
       ['a.md', '', 'is empty'],
-      ['a.md', ' \n\n', 'holds no text'],
-      ['a.html', '<script>x</script>', 'holds no text'],
+      ['a.md', ' \n\n', 'contains no text'],
+      ['a.html', '<script>x</script>', 'contains no text'],
       ['a.txt', new Uint8Array([0x68, 0xe9, 0x6c]), 'is not UTF-8 text'],
       ['a.txt', new Uint8Array(50 * megabyte + 1), 'is larger than 50 MB'],
       ['a.txt', 'word '.repeat(1_000_001), tooMuch],
@@ -304,7 +304,7 @@ describe('reading any file', () => {
     const short = readerWith({ documentLengthMax: 700 });
     assert.ok(text.length < 700);
     await assert.rejects(readDocument('a.md', text, short), {
-      message: 'holds more than 700 characters of text: split it',
+      message: 'contains more than 700 characters of text: split it',
     });
   });
 

@@ -36,7 +36,7 @@ export async function parseDocument(
     // Each passage is stored with the headings above it.
     length += heading.length + text.length;
   }
-  if (passages.length === 0) throw new UnreadableDocument('holds no text');
+  if (passages.length === 0) throw new UnreadableDocument('contains no text');
   checkTextLength(length, limits);
   return { title, url: storableUrl(webUrl(reading.url)), passages };
 }

@@ -135,7 +135,7 @@ describe('reading a PDF', () => {
     const whole = makePdf([setLines(700, ['Some text here.'])]);
     await refuses(Buffer.from('not a PDF at all'), /^is damaged: \w/);
     await refuses(whole.slice(0, 200), /^is damaged: \w/);
-    await refuses(makePdf([[], []], { hasImages: true }), /^holds no text: run text recognition/);
+    await refuses(makePdf([[], []], { hasImages: true }), /^contains no text: run text recognition/);
     await refuses(makePdf([setLines(700, ['x'])], { isProtected: true }), /^is protected by a password$/);
   });
 

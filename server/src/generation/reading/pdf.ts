@@ -31,7 +31,7 @@ export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Readin
     const { info } = await pdf.getMetadata();
     const blocks = blocksOf(withoutRunningLines(await pagesOf(pdf, limits)));
     if (blocks.length === 0) {
-      throw new UnreadableDocument('holds no text: run text recognition (OCR) on scanned pages first');
+      throw new UnreadableDocument('contains no text: run text recognition (OCR) on scanned pages first');
     }
     return { title: statedTitle(info), blocks };
   } catch (error) {

@@ -76,7 +76,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     defineConsoleRoute('POST /password-link', 'anyone', {
       body: schemas.passwordLinkBody,
       async handle(call) {
-        if (call.context.mailer === undefined) throw notFound('No email is configured.');
+        if (call.context.mailer === undefined) throw notFound('Email is not configured.');
         countRequest(call);
         await requestPasswordLink(call.context, call.body.email, call.traceId);
       },

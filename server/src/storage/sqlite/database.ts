@@ -71,7 +71,7 @@ function rejectOldJournal(file: string): void {
   const descriptor = openSync(file, 'r');
   try {
     if (isBackup(readHeader(descriptor)))
-      throw new Error(`it is a backup, but ${journal} is of the store before: remove that file`);
+      throw new Error(`it is a backup, but ${journal} belongs to the previous store: remove that file`);
   } finally {
     closeSync(descriptor);
   }

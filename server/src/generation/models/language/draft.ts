@@ -76,7 +76,7 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
     for await (const part of read) yield* text.take(part);
     if (answer.calls.length === 0) return yield* text.finish(answer.finishReason);
     if (!withTools || !mayCall) {
-      throw new ModelError('The model searched although it had to answer.', { transient: true });
+      throw new ModelError('The model searched when it had to answer.', { transient: true });
     }
     prompt.push({ role: 'assistant', content: answer.content() });
     for (const { toolCallId, toolName, input } of answer.calls) {
@@ -230,7 +230,7 @@ function draftText(secret: string | undefined, lengthMax: number) {
       if (why === 'content-filter') {
         throw new ModelError('The provider withheld the answer.', { transient: false });
       }
-      throw new ModelError('The model gave no text.', { transient: true });
+      throw new ModelError('The model returned no text.', { transient: true });
     },
   };
 }
