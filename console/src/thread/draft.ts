@@ -6,14 +6,18 @@ export function draftNameOf(userId: string, organizationId: string, threadId: st
   return `draft.${userId}.${organizationId}.${threadId}`;
 }
 
-/** A text that survives a reload, a closed window or a failed request. */
+/** A text that survives a reload, a closed window or a failed request. Forgetting it keeps what another window wrote. */
 export function useDraft(name: string): [text: string, change: (text: string) => void, forget: () => void] {
   const [text, setText] = useState(() => readKept(name) ?? '');
   const change = (next: string) => {
     setText(next);
     keep(name, next);
   };
-  return [text, change, () => change('')];
+  const forget = () => {
+    setText('');
+    forgetDraft(name, text);
+  };
+  return [text, change, forget];
 }
 
 /**
