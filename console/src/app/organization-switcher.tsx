@@ -15,7 +15,9 @@ export function OrganizationSwitcher() {
     return (
       <div className={classes.organization}>
         <SkeinMark />
-        <span className={classes.name}>{current.name}</span>
+        <span className={classes.name} title={current.name}>
+          {current.name}
+        </span>
       </div>
     );
   }
@@ -25,7 +27,9 @@ export function OrganizationSwitcher() {
         <UnstyledButton className={classes.organization}>
           <VisuallyHidden>Switch organization, currently</VisuallyHidden>
           <SkeinMark />
-          <span className={classes.name}>{current.name}</span>
+          <span className={classes.name} title={current.name}>
+            {current.name}
+          </span>
           <IconSelector size={16} aria-hidden />
         </UnstyledButton>
       </Menu.Target>

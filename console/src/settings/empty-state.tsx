@@ -7,7 +7,7 @@ export function EmptyState({ title, children }: { title: string; children: React
     <Paper withBorder p="xl" ta="center">
       <Stack gap={6} align="center">
         <Text fw={600}>{title}</Text>
-        <Text component="div" size="sm" c="dimmed" maw="min(46ch, 100%)">
+        <Text component="div" size="sm" c="dimmed" maw="min(46ch, 100%)" style={{ textWrap: 'balance' }}>
           {children}
         </Text>
       </Stack>

@@ -126,7 +126,7 @@ function columns({
       ),
     },
     { heading: 'State', cell: (member) => <MemberState {...member} /> },
-    { heading: 'Joined', secondary: true, cell: ({ joinedAt }) => <When iso={joinedAt} /> },
+    { heading: 'Added', secondary: true, cell: ({ joinedAt }) => <When iso={joinedAt} /> },
     { heading: 'Active keys', cell: ({ keys }) => keys.length },
     {
       heading: 'Actions',

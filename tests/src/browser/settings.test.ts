@@ -192,6 +192,7 @@ describe('Settings in the console', () => {
     await button('Done', dialog()).click();
     const dora = row(world.email('dora'));
     await shown(dora.getByText('Invited'));
+    await shown(page.getByRole('columnheader', { name: 'Added' }));
 
     const guest = await Window.open(browser, world.service.baseUrl);
     await guest.page.goto(link);
