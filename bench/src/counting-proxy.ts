@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A statement that passed through, with its prepared name and the time from request to response. */
-export interface Flight {
+export interface SentStatement {
   readonly statement: string;
   readonly sentMs: number;
   answeredMs: number;
@@ -12,7 +12,7 @@ export interface CountingProxy {
   /** The URL of the database through the proxy. */
   readonly url: string;
   /** Returns the statements since the last call. */
-  take(): Flight[];
+  take(): SentStatement[];
   close(): void;
 }
 
@@ -24,19 +24,19 @@ export interface CountingProxy {
 export async function startCountingProxy(databaseUrl: string, holdMs: number): Promise<CountingProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  let flights: Flight[] = [];
+  let statements: SentStatement[] = [];
   const server = createServer({ noDelay: true }, (client) => {
     const database = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
-    const underWay: Flight[] = [];
+    const pending: SentStatement[] = [];
     const requests = messageReader(true, (type, body) => {
       if (type !== 'B') return;
-      const flight = { statement: statementOf(body), sentMs: performance.now(), answeredMs: Infinity };
-      flights.push(flight);
-      underWay.push(flight);
+      const sent = { statement: statementOf(body), sentMs: performance.now(), answeredMs: Infinity };
+      statements.push(sent);
+      pending.push(sent);
     });
     const answers = messageReader(false, (type) => {
       if (type !== 'Z') return;
-      const answered = underWay.shift();
+      const answered = pending.shift();
       if (answered !== undefined) answered.answeredMs = performance.now();
     });
     client.on('data', (data) => {
@@ -65,8 +65,8 @@ export async function startCountingProxy(databaseUrl: string, holdMs: number): P
   return {
     url: url.href,
     take() {
-      const taken = flights;
-      flights = [];
+      const taken = statements;
+      statements = [];
       return taken;
     },
     close() {

@@ -1,8 +1,8 @@
 import type { Plan } from './plan.ts';
-import { countFlights } from './postgres-flights.ts';
 import { measurePostgresGrowth } from './postgres-growth.ts';
 import { measurePostgresOperations } from './postgres-operations.ts';
 import { measurePostgresReplies } from './postgres-replies.ts';
+import { countRoundTrips } from './postgres-round-trips.ts';
 import { isOnPath, startPostgres } from './postgres-server.ts';
 import { say } from './table.ts';
 
@@ -14,7 +14,7 @@ export async function measurePostgres(plan: Plan): Promise<void> {
   }
   const server = await startPostgres();
   await measurePostgresOperations(server, plan);
-  await countFlights(server);
+  await countRoundTrips(server);
   await measurePostgresReplies(server);
   await measurePostgresGrowth(server, plan);
   await server.stop();

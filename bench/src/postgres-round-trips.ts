@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CountingProxy, type Flight, startCountingProxy } from './counting-proxy.ts';
+import { type CountingProxy, type SentStatement, startCountingProxy } from './counting-proxy.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { createOrganization, startNode } from './postgres-store.ts';
 import { call } from './replies.ts';
@@ -13,11 +13,11 @@ const settleMs = 150;
 
 interface Counted {
   readonly statements: string[];
-  readonly flights: number;
+  readonly roundTrips: number;
 }
 
 /** Counts the statements that a request sends to PostgreSQL, and how often it waits for a response. */
-export async function countFlights(server: PostgresServer): Promise<void> {
+export async function countRoundTrips(server: PostgresServer): Promise<void> {
   const url = await server.database();
   const { key } = await createOrganization(url, 'Bench');
   const proxy = await startCountingProxy(url, holdMs);
@@ -38,7 +38,7 @@ export async function countFlights(server: PostgresServer): Promise<void> {
   }
   await node.stop();
   proxy.close();
-  printTable('Statements and flights to PostgreSQL', ['request', 'statements', 'flights', 'which'], rows);
+  printTable('Round trips to PostgreSQL', ['request', 'statements', 'round trips', 'which'], rows);
 }
 
 /** Statements that a node sends without any request. */
@@ -50,15 +50,15 @@ async function namesWhileIdle(proxy: CountingProxy): Promise<Set<string>> {
 }
 
 /** The longest sequence of statements that waited for one another. Statements that overlapped another one added no time. */
-function count(sent: readonly Flight[]): Counted {
-  let flights = 0;
+function count(sent: readonly SentStatement[]): Counted {
+  let roundTrips = 0;
   let endMs = -Infinity;
   for (const { sentMs, answeredMs } of [...sent].sort((a, b) => a.answeredMs - b.answeredMs)) {
     if (sentMs < endMs) continue;
-    flights += 1;
+    roundTrips += 1;
     endMs = answeredMs;
   }
-  return { statements: sent.map(({ statement }) => statement), flights };
+  return { statements: sent.map(({ statement }) => statement), roundTrips };
 }
 
 function describe(name: string, counted: readonly Counted[]): string[] {
@@ -70,7 +70,7 @@ function describe(name: string, counted: readonly Counted[]): string[] {
   return [
     name,
     range(counted.map(({ statements }) => statements.length)),
-    range(counted.map(({ flights }) => flights)),
+    range(counted.map(({ roundTrips }) => roundTrips)),
     first.statements.join(', '),
   ];
 }
