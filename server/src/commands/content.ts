@@ -32,7 +32,7 @@ export const commands: readonly StoreCommand[] = [
       const added: (AddedDocument & { readonly name: string })[] = [];
       const failed: { readonly name: string; readonly reason: string }[] = [];
       const report: Report = (name, fault) => {
-        const reason = isLost(name) ? 'has a name that is not UTF-8: rename it' : fault;
+        const reason = isMisread(name) ? 'has a name that is not UTF-8: rename it' : fault;
         failed.push({ name, reason });
         clearStatus();
         process.stderr.write(`${printable(name)}: ${reason}\n`);
@@ -167,7 +167,7 @@ function filesIn(path: string, report: Report): string[] {
 }
 
 /** Node.js replaces the bytes of a name that are not UTF-8, so the file cannot be found by the name that it reports. */
-function isLost(name: string): boolean {
+function isMisread(name: string): boolean {
   return name.includes('\uFFFD') && !existsSync(name);
 }
 

@@ -144,14 +144,14 @@ async function belongsToStore(file: string, storeFile: string): Promise<boolean>
   return [resolve(storeFile), realpathSync(storeFile)]
     .flatMap((path) => [...databaseEndings.map((ending) => `${path}${ending}`), workerFile(path)])
     .some((path) => {
-      if (realPlace(path) === realPlace(file)) return true;
+      if (resolvedPath(path) === resolvedPath(file)) return true;
       const own = statSync(path, { throwIfNoEntry: false });
       return own !== undefined && own.dev === there?.dev && own.ino === there.ino;
     });
 }
 
 /** The path of a file that may be missing, without symbolic links in its folder. */
-function realPlace(path: string): string {
+function resolvedPath(path: string): string {
   const folder = dirname(path);
   return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
 }

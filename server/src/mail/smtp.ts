@@ -97,7 +97,7 @@ function toMailError(error: SmtpError, startsWithTls: boolean): MailError {
   const answer = status === undefined ? `${responseCode}` : `${responseCode} ${status}`;
   // 5yz is permanent (RFC 5321 §4.2.1), but of its reasons only an address (5.1) or a mailbox (5.2) is about the person.
   // The others are about settings or policies, which the operator can correct.
-  const isOfPerson = status === undefined || /^5\.[12]\./.test(status);
-  const permanent = responseCode >= 500 && isOfPerson && /^(RCPT TO|DATA)$/.test(command);
+  const isAboutPerson = status === undefined || /^5\.[12]\./.test(status);
+  const permanent = responseCode >= 500 && isAboutPerson && /^(RCPT TO|DATA)$/.test(command);
   return new MailError(`the mail server answered ${answer} to ${command}`, permanent);
 }

@@ -106,7 +106,7 @@ class BlockReader {
     const own = blocks.slice(0, firstOther < 0 ? blocks.length : firstOther);
     // Removes the checkbox of a Markdown task, and a bullet that is written as text.
     const text = joinedTexts(own).replace(/^(?:\[[ xX]\]|[-*•‣–]) /, '');
-    if (text !== '' && !isOfContents(element, text)) this.blocks.push({ kind: 'item', marker, text });
+    if (text !== '' && !isContentsEntry(element, text)) this.blocks.push({ kind: 'item', marker, text });
     // Not `push(...blocks)`: a list may have more items than a call may have arguments.
     for (const block of blocks.slice(own.length)) this.blocks.push(block);
   }
@@ -148,7 +148,7 @@ function isSkipped(element: Element): boolean {
 }
 
 /** Whether an item is part of a table of contents: its text is a link within the page. */
-function isOfContents(item: Element, text: string): boolean {
+function isContentsEntry(item: Element, text: string): boolean {
   const link = elementsBelow(item).find(({ tagName }) => tagName === 'a');
   return link !== undefined && /^#./.test(attribute(link, 'href') ?? '') && textOf(link) === text;
 }

@@ -77,20 +77,20 @@ function mount(
   const openBodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
   const bodyLimit = route.takesFile ? options.limits.documentBytesMax : openBodyLimit;
   const { check, recheck } = callerChecks(context, options, route);
-  const isOfOrganization = route.caller === 'member' || route.caller === 'admin';
+  const isInOrganization = route.caller === 'member' || route.caller === 'admin';
   app.route({
     method: route.method,
-    url: isOfOrganization ? `${organizationUrl}${route.url}` : route.url,
+    url: isInOrganization ? `${organizationUrl}${route.url}` : route.url,
     exposeHeadRoute: false,
     config: { takesFile: route.takesFile === true },
     schema: { ...(route.query && { querystring: route.query }), ...(route.body && { body: route.body }) },
     ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: check,
-    ...(route.method !== 'GET' && { preHandler: isOfOrganization ? [recheck, limitChanges] : recheck }),
+    ...(route.method !== 'GET' && { preHandler: isInOrganization ? [recheck, limitChanges] : recheck }),
     handler: async (request, reply) => {
       const call = callOf(context, reply, () => recheck(request));
       // Pages take turns, so one tenant's large lists delay others by one page at most.
-      if (route.method === 'GET' && isOfOrganization) await nextTurn(call.organizationId);
+      if (route.method === 'GET' && isInOrganization) await nextTurn(call.organizationId);
       const body = await route.handle(call as Parameters<ConsoleRoute['handle']>[0]);
       if (route.response === null) return reply;
       reply.code(route.status ?? 200).header('content-type', 'application/json; charset=utf-8');

@@ -98,7 +98,7 @@ describe('Responses of the console routes', () => {
   function send(name: string, { as = admin, id = '', query = '', body, file }: Sent = {}): Promise<Response> {
     const route = routes.find((one) => nameOf(one) === name);
     assert.ok(route, `there is no route ${name}`);
-    const path = (isOfOrganization(route.caller) ? `/organizations/${organizationId}` : '') + route.url;
+    const path = (isInOrganization(route.caller) ? `/organizations/${organizationId}` : '') + route.url;
     const { port } = app.server.address() as AddressInfo;
     return fetch(`http://127.0.0.1:${port}/console${path.replace(':id', id)}${query}`, {
       method: route.method,
@@ -319,6 +319,6 @@ describe('Responses of the console routes', () => {
   });
 });
 
-function isOfOrganization(caller: string): boolean {
+function isInOrganization(caller: string): boolean {
   return caller === 'member' || caller === 'admin';
 }

@@ -73,7 +73,7 @@ const create = statement('create-thread')`WITH call AS (
 const batchedMessagesMax = 32;
 const batchedBytesMax = 65_536;
 const getColumns = callColumns({ text: 'organizationId threadId userId', bigint: 'knownVersion' });
-const isOfThread = sql`message.organization_id = thread.organization_id AND message.thread_id = thread.id`;
+const isInThread = sql`message.organization_id = thread.organization_id AND message.thread_id = thread.id`;
 /**
  * Most calls know the thread and get only its version. The messages are one column of JSON, because the driver pays for
  * each column of each row, even for an empty one. LATERAL keeps the planner from reading messages before it knows that
@@ -81,7 +81,7 @@ const isOfThread = sql`message.organization_id = thread.organization_id AND mess
  */
 const get = statement('get-thread')`SELECT ordinal, version, CASE WHEN fits THEN (
     SELECT json_agg(entry ORDER BY "messageCreatedAt", "messageId") FROM (
-      SELECT ${threadColumns}, version, ${messageColumns} FROM message WHERE ${isOfThread}) AS entry
+      SELECT ${threadColumns}, version, ${messageColumns} FROM message WHERE ${isInThread}) AS entry
     ) END AS rows
   FROM ${callsWith(getColumns)}
   JOIN thread ON thread.organization_id = call.organization_id AND thread.id = call.thread_id
@@ -89,7 +89,7 @@ const get = statement('get-thread')`SELECT ordinal, version, CASE WHEN fits THEN
   CROSS JOIN LATERAL (
     SELECT count(*) <= ${batchedMessagesMax}
       AND sum(${messageBytes}) <= least(:bytesMax::bigint, ${batchedBytesMax}) AS fits
-    FROM message WHERE ${isOfThread} AND version <> known_version
+    FROM message WHERE ${isInThread} AND version <> known_version
   ) AS size`;
 /** A condition on a thread that a join finds by its id: it is the one of the call, whose writer created it. */
 const isOwnThread = (call: Sql) => sql`

@@ -24,9 +24,9 @@ const listMemberships = statement('list-memberships')`
 
 export function* membershipsOf(userId: UserId, access: Access): Work<Memberships> {
   const all = yield* rows<MembershipRow>(listMemberships, { userId });
-  const having = (standing: string) =>
+  const inState = (standing: string) =>
     all.filter((each) => standingOf(access, each) === standing).map(toMembership);
-  return { entered: having('entered'), pending: having('pending') };
+  return { entered: inState('entered'), pending: inState('pending') };
 }
 
 function toMembership({ organizationId, organizationName, apiEnabled, role }: MembershipRow): Membership {

@@ -53,10 +53,10 @@ export async function* followThread(
       if (until.aborted) return;
       const now = readable(poller.state);
       if (now === undefined) return yield { type: 'gone' };
-      const news = threadNews(seen, now);
+      const change = threadChange(seen, now);
       seen = now;
-      if (news === 'more') yield viewOf(now);
-      else if (news !== 'nothing') yield { type: 'progress', ...news };
+      if (change === 'more') yield viewOf(now);
+      else if (change !== 'nothing') yield { type: 'progress', ...change };
     }
   } finally {
     until.removeEventListener('abort', leave);
@@ -80,7 +80,7 @@ export interface ReplyChange {
 }
 
 /** What has changed since `seen`: nothing, only the running reply, or (`more`) anything else. */
-export function threadNews(seen: SeenThread, now: SeenThread): 'nothing' | 'more' | ReplyChange {
+export function threadChange(seen: SeenThread, now: SeenThread): 'nothing' | 'more' | ReplyChange {
   const isSame = isSameThread(seen.thread, now.thread) && seen.messageCount === now.messageCount;
   if (!isSame || seen.latest.id !== now.latest.id) return 'more';
   if (!isRunning(seen.latest.status)) return 'nothing';

@@ -10,7 +10,7 @@ import type {
 } from '@ai-sdk/provider';
 import { counted } from '../../../domain/text.ts';
 import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
-import { cutOff, isOfUnknownType, modelErrorOf } from './errors.ts';
+import { cutOff, hasUnknownType, modelErrorOf } from './errors.ts';
 import type { PassageSearches } from './passage-searches.ts';
 import { instructionsFor, messagesFor } from './prompt.ts';
 import {
@@ -170,7 +170,7 @@ class Answer {
         this.finishReason = part.finishReason.unified;
         return yield* this.#tagged.end();
       case 'error':
-        if (isOfUnknownType(part.error)) return;
+        if (hasUnknownType(part.error)) return;
         throw part.error;
     }
   }

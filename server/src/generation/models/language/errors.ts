@@ -44,7 +44,7 @@ export function modelErrorOf(error: unknown): ModelError {
  * Whether the SDK failed at an event, block or delta of a type that it does not know. Anthropic may add types, and clients
  * have to ignore those that they do not know.
  */
-export function isOfUnknownType(error: unknown): boolean {
+export function hasUnknownType(error: unknown): boolean {
   const [{ value, cause } = {}] = chainOf(error);
   if (!isObject(value) || typeof value.type !== 'string' || !isObject(cause)) return false;
   const issues = Array.isArray(cause.issues) ? cause.issues : [];

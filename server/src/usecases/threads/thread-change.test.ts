@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { type ReplyChange, type SeenThread, threadNews } from './follow-thread.ts';
+import { type ReplyChange, type SeenThread, threadChange } from './follow-thread.ts';
 
 const thread: Thread = {
   organizationId: 'org_1' as OrganizationId,
@@ -46,25 +46,25 @@ function applied(before: AssistantMessage, { reply, stepsFrom, textFrom }: Reply
 }
 
 function progressBetween(before: Partial<AssistantMessage>, after: Partial<AssistantMessage>): ReplyChange {
-  const news = threadNews(seen(before), seen(after));
-  assert.ok(typeof news === 'object', String(news));
+  const change = threadChange(seen(before), seen(after));
+  assert.ok(typeof change === 'object', String(change));
   const { status, content, steps } = { ...running, ...after };
-  assert.deepEqual(applied({ ...running, ...before }, news), { status, content, steps });
-  return news;
+  assert.deepEqual(applied({ ...running, ...before }, change), { status, content, steps });
+  return change;
 }
 
-describe('The news of a thread', () => {
+describe('The changes of a thread', () => {
   it('are none while nothing has changed', () => {
     const same = { content: 'Text', steps: stepsOf('One') };
-    assert.equal(threadNews(seen(same), seen({ ...same, steps: stepsOf('One') })), 'nothing');
+    assert.equal(threadChange(seen(same), seen({ ...same, steps: stepsOf('One') })), 'nothing');
   });
 
   it('are the steps and the text that were added, and no more', () => {
-    const news = progressBetween(
+    const change = progressBetween(
       { content: 'Half', steps: stepsOf('One') },
       { content: 'Half and whole', steps: stepsOf('One', 'Two') },
     );
-    assert.deepEqual([news.stepsFrom, news.textFrom], [1, 4]);
+    assert.deepEqual([change.stepsFrom, change.textFrom], [1, 4]);
   });
 
   it('contain the whole of a revised text, and all of a reply that was restarted', () => {
@@ -87,12 +87,12 @@ describe('The news of a thread', () => {
   it('are more than progress when a reply has ended, a message was added, or the thread has changed', () => {
     const before = seen({ content: 'Text' });
     for (const status of ['completed', 'failed', 'cancelled'] as const) {
-      assert.equal(threadNews(before, seen({ content: 'Text', status, completedAt: 5 })), 'more');
+      assert.equal(threadChange(before, seen({ content: 'Text', status, completedAt: 5 })), 'more');
     }
-    assert.equal(threadNews(before, seen({ content: 'Text' }, { title: 'Other' })), 'more');
-    assert.equal(threadNews(before, seen({ content: 'Text' }, { published: true })), 'more');
-    assert.equal(threadNews(before, { ...before, messageCount: 4 }), 'more');
+    assert.equal(threadChange(before, seen({ content: 'Text' }, { title: 'Other' })), 'more');
+    assert.equal(threadChange(before, seen({ content: 'Text' }, { published: true })), 'more');
+    assert.equal(threadChange(before, { ...before, messageCount: 4 }), 'more');
     const retried = seen({ id: 'msg_3' as MessageId });
-    assert.equal(threadNews(seen({ status: 'failed' }), retried), 'more');
+    assert.equal(threadChange(seen({ status: 'failed' }), retried), 'more');
   });
 });
