@@ -13,12 +13,11 @@ import { ReplyWorker, type WorkerSettings } from '../src/generation/worker.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
 import type { NewThread } from '../src/storage/store.ts';
 import type { Context } from '../src/usecases/context.ts';
-import { personIn } from '../src/usecases/people/sessions.ts';
 import { ReplySignals } from '../src/usecases/replies/reply-signals.ts';
 import { Signals } from '../src/usecases/signals.ts';
 import { noTelemetry, noTracing } from '../src/usecases/telemetry.ts';
 import { machineTimers } from '../src/usecases/timers.ts';
-import { World } from './contract/fixture.ts';
+import { by, World } from './contract/fixture.ts';
 
 // The fixture of the worker's tests. `useWorkers` creates it for each test.
 export let world: World;
@@ -80,7 +79,7 @@ export async function ask(prompt: string, change: Partial<NewThread> = {}, known
   const thread = await world.thread(organization, await world.member(organization), { prompt, ...change });
   const reply = async () =>
     (await world.store.getThread(organization, thread.id))?.messages[1] as AssistantMessage;
-  const principal = personIn(organization, thread.userId);
+  const principal = { organizationId: organization, ...by(thread.userId) };
   return { organization, thread, reply, principal };
 }
 

@@ -64,7 +64,9 @@ http://127.0.0.1:8080).`;
 function addCommand<C extends CommandLine>(program: Command, heading: string, command: C, run: Run<C>): void {
   const names = command.name.split(' ');
   const last = names.pop() as string;
-  const parent = names.reduce((above, name) => groupNamed(above, name, heading), program);
+  const addGroup = (above: Command, name: string) =>
+    above.command(name).usage('COMMAND [options]').helpGroup(heading);
+  const parent = names.reduce((above, name) => childNamed(above, name) ?? addGroup(above, name), program);
   // A list of commands shows only the first part of the sentence.
   const summary = command.summary.split(';')[0] as string;
   const leaf = parent.command(last).description(command.summary).summary(summary).helpGroup(heading);
@@ -87,11 +89,6 @@ function addCommand<C extends CommandLine>(program: Command, heading: string, co
 
 export function childNamed(parent: Command, name: string): Command | undefined {
   return parent.commands.find((one) => one.name() === name);
-}
-
-function groupNamed(parent: Command, name: string, heading: string): Command {
-  const group = () => parent.command(name).usage('COMMAND [options]').helpGroup(heading);
-  return childNamed(parent, name) ?? group();
 }
 
 function knownChild(parent: Command, name: string): Command {

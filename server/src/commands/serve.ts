@@ -31,7 +31,9 @@ const stopMs = 20_000;
 
 /** Runs until a stop is requested. Then drains, finishes running requests, and resolves with the exit code. */
 export async function serve(config: Config, role: Role): Promise<number> {
-  const stopRequested = untilStopRequested();
+  const stopRequested = new Promise<{ signal: NodeJS.Signals }>((resolve) => {
+    onStopSignal(['SIGTERM', 'SIGINT'], (signal) => resolve({ signal }));
+  });
   // Known once the service listens, unless it is configured.
   let baseUrl = config.baseUrl ?? '';
   const metrics = await openMetrics(config, role);
@@ -201,12 +203,6 @@ async function untilListening<T>(
         throw error;
     }
   }
-}
-
-function untilStopRequested(): Promise<{ signal: NodeJS.Signals }> {
-  return new Promise((resolve) => {
-    onStopSignal(['SIGTERM', 'SIGINT'], (signal) => resolve({ signal }));
-  });
 }
 
 /**

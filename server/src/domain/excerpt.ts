@@ -30,18 +30,15 @@ export function searchedWords(search: string, { wordsOf, termOf }: Vocabulary): 
   if (last === undefined) return undefined;
   const isUnfinished = /\S$/u.test(search) && [...last].length >= prefixMin(last);
   const terms = [...new Set((isUnfinished ? words.slice(0, -1) : words).map(termOf))];
-  return isUnfinished ? { terms, last: { term: termOf(last), prefix: cutWord(last) } } : { terms };
+  // Terms of the index are not longer.
+  const prefix = last.slice(0, 64).replace(/[\ud800-\udbff]$/, '');
+  return isUnfinished ? { terms, last: { term: termOf(last), prefix } } : { terms };
 }
 
 /** In scripts where one character can be a word, one is enough. */
 function prefixMin(word: string): number {
   if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(word)) return 1;
   return /[^a-z\d]/.test(word) ? 2 : latinPrefixMin;
-}
-
-/** Terms of the index are not longer. */
-function cutWord(word: string): string {
-  return word.slice(0, 64).replace(/[\ud800-\udbff]$/, '');
 }
 
 const writtenWord = /[\p{L}\p{N}\p{M}]+(?:['’,][\p{L}\p{N}\p{M}]+)*/gu;

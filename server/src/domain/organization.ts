@@ -54,11 +54,10 @@ export function normalizeEmail(text: string): string | undefined {
   return isAddress && hasOneSpelling && !text.includes('\u212A') ? email : undefined;
 }
 
+export type MemberFacts = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
+
 /** Service accounts do not count, and an admin who has joined can only be replaced by another who has joined. */
-export function isLastAdmin(
-  member: Pick<Member, 'userId' | 'role' | 'service' | 'opened'>,
-  all: readonly Pick<Member, 'userId' | 'role' | 'service' | 'opened'>[],
-): boolean {
+export function isLastAdmin(member: MemberFacts, all: readonly MemberFacts[]): boolean {
   if (member.role !== 'admin' || member.service) return false;
   return !all.some(
     ({ userId, role, service, opened }) =>

@@ -75,8 +75,11 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   const { limits } = context;
   const drain = createDrain(options.drainMs);
   const { compilersFactory, compileAll } = lazyCompilers();
+  // One logger for all requests: each line has its trace id. A `childLoggerFactory` would cost something per request.
+  const loggerInstance: FastifyBaseLogger = Object.create(options.log);
+  loggerInstance.child = () => loggerInstance;
   const app = fastify({
-    loggerInstance: sharedLogger(options.log),
+    loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createTraceId,
     bodyLimit: limits.bodyBytesMax,
@@ -174,13 +177,6 @@ function reportHealth(app: FastifyInstance, { storeHealth }: SurfaceContext, dra
       return reply.code(503).send({ status: 'unavailable' });
     }
   });
-}
-
-/** One logger for all requests: each line has its trace id. A `childLoggerFactory` would cost something per request. */
-function sharedLogger(log: FastifyBaseLogger): FastifyBaseLogger {
-  const shared: FastifyBaseLogger = Object.create(log);
-  shared.child = () => shared;
-  return shared;
 }
 
 const probedDrainMs = 5_000;

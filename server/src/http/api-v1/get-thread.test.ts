@@ -7,7 +7,6 @@ import { by, newFollowUp, note, World } from '../../../testing/contract/fixture.
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { NewThread, Store } from '../../storage/store.ts';
-import { personIn } from '../../usecases/people/sessions.ts';
 import { ReplySignals } from '../../usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { noTelemetry, noTracing } from '../../usecases/telemetry.ts';
@@ -37,7 +36,7 @@ describe('The ETag of a thread', () => {
       tracing: noTracing,
     } as Partial<SurfaceContext> as SurfaceContext;
     const organizationId = await world.organization();
-    ada = personIn(organizationId, await world.member(organizationId));
+    ada = { organizationId, ...by(await world.member(organizationId)) };
     thread = await world.thread(organizationId, ada.userId);
   });
   after(async () => {
@@ -108,7 +107,7 @@ describe('The ETag of a thread', () => {
   it('is not compared for a caller who may not read the thread', async () => {
     const { etag } = await get();
     await world.store.setThreadPublished(ada.organizationId, thread.id, false, note());
-    const ben = personIn(ada.organizationId, await world.member(ada.organizationId));
+    const ben = { ...ada, userId: await world.member(ada.organizationId) };
     for (const known of [etag, '*']) {
       await assert.rejects(
         get({ 'if-none-match': known, prefer: 'wait=1' }, undefined, ben),

@@ -82,9 +82,8 @@ const createThreadRoute = (limits: Limits) =>
       FORBIDDEN: 'The credential is org-wide.',
     },
     async handle(call) {
-      const { prompt, title, accountId, secondaryId } = call.body;
       const idempotencyKey = call.headers['idempotency-key'];
-      const input = { prompt, title, accountId, secondaryId, traceId: call.traceId, idempotencyKey };
+      const input = { ...call.body, traceId: call.traceId, idempotencyKey };
       const { thread, messageId, replyId } = await createThread(call, input);
       return {
         body: rendered({ thread: presentThread(thread, null), messageId, responseMessageId: replyId }),

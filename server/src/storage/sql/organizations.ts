@@ -1,5 +1,5 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import { isLastAdmin, type Member, type Organization } from '../../domain/organization.ts';
+import { isLastAdmin, type Member, type MemberFacts, type Organization } from '../../domain/organization.ts';
 import type { Organizations } from '../store.ts';
 import { organizationColumns as columns, keyIsLive, lockOrganization } from './api-keys.ts';
 import { writeNote } from './audit.ts';
@@ -60,8 +60,7 @@ function* countMembers(organizationId: OrganizationId): Work<number> {
 function* lockMembers(organizationId: OrganizationId, userId: UserId | undefined) {
   if (userId === undefined) return undefined;
   yield* run(lockOrganization, { organizationId });
-  type Found = Pick<Member, 'userId' | 'role' | 'service' | 'opened'>;
-  const found = yield* rows<Found>(findWithAdmins, { organizationId, userId });
+  const found = yield* rows<MemberFacts>(findWithAdmins, { organizationId, userId });
   const member = found.find((each) => each.userId === userId);
   return member && { ...member, isLastAdmin: isLastAdmin(member, found) };
 }

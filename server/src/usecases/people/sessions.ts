@@ -79,11 +79,8 @@ export async function enterOrganization(
   const { session } = await readSession(context, tokenHash, extend, known);
   const { membership, userId } = session;
   if (membership === undefined) throw organizationNotFound();
-  return { session, tokenHash, membership, principal: personIn(membership.organizationId, userId) };
-}
-
-export function personIn(organizationId: OrganizationId, userId: UserId): UserPrincipal {
-  return { organizationId, userId, keyHash: null };
+  const principal = { organizationId: membership.organizationId, userId, keyHash: null };
+  return { session, tokenHash, membership, principal };
 }
 
 /** The organizations of the signed-in person. `UNAUTHORIZED` for a person who was removed from the last one. */

@@ -12,7 +12,6 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { ClaimedReply, NewThread, ReplyProgress, Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { personIn } from '../people/sessions.ts';
 import { ReplySignals } from '../replies/reply-signals.ts';
 import { Signals } from '../signals.ts';
 import { noTelemetry, noTracing } from '../telemetry.ts';
@@ -75,7 +74,7 @@ describe('Following a thread', () => {
     organizationId: UserPrincipal['organizationId'],
     email = `${Math.random()}@acme.example`,
   ): Promise<UserPrincipal> {
-    return personIn(organizationId, await world.member(organizationId, email));
+    return { organizationId, ...by(await world.member(organizationId, email)) };
   }
   function pollAt(pace: FollowPace): void {
     Object.assign(context, { followedThreads: createFollowedThreads(context, pace) });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { World } from '../../../testing/contract/fixture.ts';
+import { by, World } from '../../../testing/contract/fixture.ts';
 import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -11,7 +11,6 @@ import { termOf, wordsOf } from '../../generation/retrieval/terms.ts';
 import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
-import { personIn } from '../people/sessions.ts';
 import { machineTimers } from '../timers.ts';
 import { indexThreads } from './index-threads.ts';
 import { type SearchThreadsInput, searchThreads, type ThreadRow } from './search-threads.ts';
@@ -32,7 +31,7 @@ describe('A search in threads', () => {
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
     const organizationId = await world.organization();
     const userId = await world.member(organizationId);
-    ada = personIn(organizationId, userId);
+    ada = { organizationId, ...by(userId) };
     const used = {
       store: world.store,
       seal: createSeal(new Uint8Array(32)),
@@ -144,7 +143,7 @@ describe('A search in threads', () => {
   });
 
   it('runs one search of an organization at a time, lets others take turns, and drops aborted ones', async () => {
-    const other = personIn('org_other' as OrganizationId, ada.userId);
+    const other = { ...ada, organizationId: 'org_other' as OrganizationId };
     const running: PromiseWithResolvers<[]>[] = [];
     const started: string[] = [];
     const found: Context['store']['searchThreads'] = (organizationId, { terms }) => {
