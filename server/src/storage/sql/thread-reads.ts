@@ -217,10 +217,8 @@ export function threadReads({ read, readMany }: Transactions): ThreadReads {
       (await findRunningOf({ organizationId, threadId, userId }))[0]?.running,
 
     getThreadHead: method(read, function* (organizationId, threadId) {
-      const found = yield* row<WholeThreadRow & { messageCount: number }>(getHead, {
-        organizationId,
-        threadId,
-      });
+      const ids = { organizationId, threadId };
+      const found = yield* row<WholeThreadRow & { messageCount: number }>(getHead, ids);
       if (found === undefined) return undefined;
       const { version, messageCount } = found;
       const latest = toMessage(threadId, found) as AssistantMessage;
