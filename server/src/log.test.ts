@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 
-/** What a process writes that logs so. */
+/** What a process writes when it runs these log statements. */
 function logged(statements: string): string[] {
   const script = `
     import { createLog } from './server/src/log.ts';

@@ -1,5 +1,5 @@
 /**
- * Runs `skein` commands for tests in one process, one after another: a command then takes no start of Node.js. Each line of
+ * Runs `skein` commands for tests in one process, one after another, so that Node.js is started only once. Each line of
  * standard input is a request, each line of standard output its outcome. The code is that of the real command, except for
  * `main.ts`.
  */

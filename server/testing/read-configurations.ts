@@ -1,6 +1,6 @@
 /**
- * Reads environments as JSON from standard input and prints, for each, the message with which `skein serve` refuses it, or
- * null if the configuration is valid. One process checks all of them; `skein serve` would take a process for each.
+ * Reads environments as JSON from standard input and prints for each the error message of `skein serve`, or null if the
+ * configuration is valid. One process checks all of them; `skein serve` would take a process for each.
  */
 import { text } from 'node:stream/consumers';
 import { ConfigError, readConfig } from '../src/config/config.ts';

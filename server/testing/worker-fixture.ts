@@ -109,7 +109,7 @@ export async function until<T>(read: () => Promise<T>, condition: (value: T) => 
 }
 
 /** The reply is logged before it is released. */
-export const letGo = () =>
+export const untilReleased = () =>
   until(
     () => world.store.replyBacklog(),
     ({ held }) => held === 0,

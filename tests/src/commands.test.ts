@@ -10,7 +10,7 @@ const id = (prefix: string) => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
 const secretPattern = /^eas_[0-9A-Za-z]{36}$/;
 const keyPattern = /^eak_[0-9A-Za-z]{36}$/;
 
-interface Founded {
+interface CreatedOrganization {
   readonly org: string;
   readonly keyId: string;
   readonly key: string;
@@ -21,12 +21,12 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   let service: Service;
   let folder: string;
   /** For tests that only add to it. */
-  let acme: Founded;
+  let acme: CreatedOrganization;
   let stranger: { id: string };
   before(async () => {
     service = await sharedService();
     folder = service.folder;
-    [acme, stranger] = await Promise.all([found('Acme'), json('org', 'create', 'Stranger')]);
+    [acme, stranger] = await Promise.all([createOrganization('Acme'), json('org', 'create', 'Stranger')]);
   });
 
   const run = (...words: string[]) => runCommand(folder, words);
@@ -38,7 +38,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     return stdout;
   };
   /** A new organization with one member and their key, for tests that change or remove what they find. */
-  async function found(name: string): Promise<Founded> {
+  async function createOrganization(name: string): Promise<CreatedOrganization> {
     const org = (await json('org', 'create', name)).id;
     await json('member', 'add', org, 'ada@example.com');
     const made = await json('key', 'create', org, '--user', 'ada@example.com');
@@ -66,7 +66,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   });
 
   it('org set disables and enables the public API, at once', async () => {
-    const { org, api } = await found('In and out');
+    const { org, api } = await createOrganization('In and out');
     assert.equal((await api.list()).status, 200);
     assert.deepEqual(await json('org', 'set', org, '--api', 'off'), { id: org });
     assert.equal((await api.list()).status, 404);
@@ -76,7 +76,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   });
 
   it('org set changes the quota, at once', async () => {
-    const { org, api } = await found('Metered');
+    const { org, api } = await createOrganization('Metered');
     assert.equal((await api.list()).status, 200);
     await json('org', 'set', org, '--quota', '1');
     assert.equal((await api.list()).status, 429);
@@ -85,7 +85,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   });
 
   it('member add and list show who belongs, in which role', async () => {
-    const { org } = await found('Members');
+    const { org } = await createOrganization('Members');
     const made = await json('member', 'add', org, 'Bot@Example.com', '--role', 'admin', '--service');
     assert.deepEqual(made, { id: made.id, invitation: null });
     const members = await json('member', 'list', org);
@@ -121,7 +121,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   });
 
   it('member remove revokes their keys at once, and for good', async () => {
-    const { org, api } = await found('Leaving');
+    const { org, api } = await createOrganization('Leaving');
     assert.equal((await api.list()).status, 200);
     assert.match(await text('member', 'remove', org, 'ADA@example.com'), /revoked 1 personal key\.\n$/);
     assert.equal((await api.list()).status, 401);
@@ -161,7 +161,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   });
 
   it('key revoke takes effect with the next request', async () => {
-    const { org, keyId, api } = await found('Revoked');
+    const { org, keyId, api } = await createOrganization('Revoked');
     assert.equal((await api.list()).status, 200);
     assert.deepEqual(await json('key', 'revoke', org, keyId), { id: keyId });
     assert.equal((await api.list()).status, 401);
@@ -178,7 +178,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   });
 
   it('usage shows the quota and the requests, and audit shows who ran which command', async () => {
-    const { org, keyId, api } = await found('Watched');
+    const { org, keyId, api } = await createOrganization('Watched');
     assert.match(
       await text('usage', org),
       /^0 of 10,000 requests used today, resets at 2\S+T00:00:00\.000Z\n\nNo requests in 30 days\.\n$/,
@@ -207,7 +207,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   });
 
   it('app create shows a secret once, and it works at once', async () => {
-    const { org } = await found('Applied');
+    const { org } = await createOrganization('Applied');
     assert.match(await text('app', 'list', org), /skein app create/);
     assert.deepEqual(await json('app', 'list', org), []);
     const made = await json('app', 'create', org, '--name', 'Dashboards');
@@ -235,7 +235,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   });
 
   it('app rotate and app delete take effect with the next request', async () => {
-    const { org } = await found('Rotated');
+    const { org } = await createOrganization('Rotated');
     const made = await json('app', 'create', org, '--name', 'Robot');
     const api = new Api(service.baseUrl, await exchange(service.baseUrl, made));
     assert.equal((await api.list()).status, 200);
@@ -258,7 +258,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
   });
 
   it('app commands reject missing names, unknown ids, and organizations without the public API', async () => {
-    const { org } = await found('Refusing');
+    const { org } = await createOrganization('Refusing');
     const made = await json('app', 'create', org, '--name', 'Robot');
     const token = await exchange(service.baseUrl, made);
     assertRefused(await run('app', 'create', org), /--name <NAME>/);

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { serveInVain } from './failing-start.ts';
+import { serveAndFail } from './failing-start.ts';
 import { root, type Service, temporaryFolder } from './service.ts';
 import { sharedService } from './shared-service.ts';
 
@@ -154,7 +154,7 @@ describe('An invalid environment', { concurrency: 4 }, () => {
 
   /** Exit 1, nothing on standard output, and one line on standard error that names the variable. */
   async function assertServeFails(name: string, environment: Environment): Promise<void> {
-    const { exitCode, stdout, stderr } = await serveInVain(folder, environment);
+    const { exitCode, stdout, stderr } = await serveAndFail(folder, environment);
     assert.deepEqual([exitCode, stdout], [1, ''], `${JSON.stringify(environment)}: ${stderr}`);
     assert.match(stderr, /^skein: [^\n]*\.\n$/);
     assertNames(name, environment, stderr.slice('skein: '.length, -1));

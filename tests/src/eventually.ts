@@ -7,7 +7,7 @@ const pauseMsMax = 100;
 export const waitMsMax = 120_000;
 
 /**
- * Polls until the condition holds, and returns the value for which it does. Without a condition, the value must be true.
+ * Polls until the condition holds, and returns the value that meets it. Without a condition, the value must be true.
  * The longer it takes, the longer are the pauses, because polling takes processor time from what the test waits for.
  */
 export async function eventually<T>(

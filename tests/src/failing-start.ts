@@ -3,7 +3,7 @@ import { waitMsMax } from './eventually.ts';
 import { type CommandOutcome, cleanEnvironment, launcher } from './service.ts';
 
 /** Runs a `skein serve` that must exit. If it starts or hangs, it is killed and the promise rejects. */
-export function serveInVain(folder: string, environment: Record<string, string>): Promise<CommandOutcome> {
+export function serveAndFail(folder: string, environment: Record<string, string>): Promise<CommandOutcome> {
   const settings = { cwd: folder, env: cleanEnvironment({ SKEIN_PORT: '0', ...environment }) };
   return new Promise((resolve, reject) => {
     execFile(

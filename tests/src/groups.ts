@@ -4,7 +4,7 @@ import { root } from './service.ts';
 
 /**
  * Test files that run in one process per group, where they share a service (`sharedService`), a browser
- * (`sharedBrowser`) and the process that runs the operator's commands. To start these for each file would take 2 to 4 s of
+ * (`sharedBrowser`) and the process that runs the operator's commands. Starting these for each file would take 2 to 4 s of
  * processor time per file. Each file can also be run alone: `npx node --test FILE`.
  */
 export const groups = {

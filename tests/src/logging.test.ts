@@ -31,7 +31,7 @@ describe('The log', () => {
       folder,
       environment: { SKEIN_LOG_LEVEL: 'trace', SKEIN_MODEL: 'scripted' },
     });
-    const traceIds = [...(await speak(service, key)), ...(await babble(service, key))];
+    const traceIds = [...(await sendRequests(service, key)), ...(await sendGarbage(service, key))];
     assert.equal(await service.end(), 0);
 
     const log = service.output.join('\n');
@@ -75,7 +75,7 @@ describe('The log on a terminal', { skip: script === undefined && 'needs script,
 });
 
 /** Sends valid and invalid requests with private data in every part. Returns their trace ids. */
-async function speak({ baseUrl }: Service, key: string): Promise<string[]> {
+async function sendRequests({ baseUrl }: Service, key: string): Promise<string[]> {
   const api = new Api(baseUrl, key);
   const made = await api.create(
     { prompt: secret.prompt, title: secret.title, accountId: secret.account },
@@ -119,7 +119,7 @@ async function speak({ baseUrl }: Service, key: string): Promise<string[]> {
 }
 
 /** Bytes that are rejected before they are parsed as a request. */
-async function babble(service: Service, key: string): Promise<string[]> {
+async function sendGarbage(service: Service, key: string): Promise<string[]> {
   const traceIds = [];
   for (const bytes of [
     `${secret.garbage}\r\n\r\n`,

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { readAlertRules } from './alert-rules.ts';
 import { Api } from './api.ts';
 import { makeApplication, requestToken } from './applications.ts';
-import { serveInVain } from './failing-start.ts';
+import { serveAndFail } from './failing-start.ts';
 import { findProgram } from './machine.ts';
 import { sectionOf, tableRows } from './markdown.ts';
 import { startPostgres } from './postgres/server.ts';
@@ -255,7 +255,7 @@ describe('Metrics of other processes', () => {
 
   it('require a separate port', async () => {
     const { port } = new URL((await sharedService()).baseUrl);
-    const { exitCode, stderr } = await serveInVain(temporaryFolder(), { SKEIN_METRICS_PORT: port });
+    const { exitCode, stderr } = await serveAndFail(temporaryFolder(), { SKEIN_METRICS_PORT: port });
     assert.equal(exitCode, 1);
     assert.match(stderr, /^skein: SKEIN_METRICS_PORT is \d+, which is in use on 127\.0\.0\.1: [^\n]+\n$/);
   });

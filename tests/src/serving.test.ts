@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Api } from './api.ts';
 import { eventually } from './eventually.ts';
-import { serveInVain } from './failing-start.ts';
+import { serveAndFail } from './failing-start.ts';
 import { RawConnection } from './raw-http.ts';
 import { cleanEnvironment, operate, root, Service, temporaryFolder } from './service.ts';
 import { hire, makeOrganization } from './tenants.ts';
@@ -320,7 +320,7 @@ describe('The demo', () => {
   it('is still created after a start that failed or could not show it', async () => {
     const other = await start(newFolder());
     const folder = newFolder();
-    const failed = await serveInVain(folder, { SKEIN_PORT: new URL(other.baseUrl).port });
+    const failed = await serveAndFail(folder, { SKEIN_PORT: new URL(other.baseUrl).port });
     assert.equal(failed.exitCode, 1);
     const worker = await Service.start({ folder, words: ['--role', 'worker'] });
     started.push(worker);

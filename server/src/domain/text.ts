@@ -76,8 +76,8 @@ export function withoutInvisible(line: string): string {
 }
 
 /**
- * For one line. Replaces control characters, with which a text could change what a terminal shows, or break the line, and
- * characters that reverse the direction of what follows.
+ * For one line. Replaces control characters, which could change what a terminal shows or break the line, and characters
+ * that reverse the direction of what follows.
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, '\uFFFD');

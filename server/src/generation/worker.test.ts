@@ -6,10 +6,10 @@ import {
   changeContext,
   context,
   ended,
-  letGo,
   logged,
   start,
   until,
+  untilReleased,
   useWorkers,
   watched,
   world,
@@ -174,12 +174,12 @@ describe('The reply worker', () => {
       );
       await until(reply, ({ content }) => content === '');
       assert.equal((await reply()).status, 'in_progress');
-      // The line comes before the reply is let go.
+      // The line comes before the reply is released.
       await until(
         () => world.store.replyBacklog(),
         ({ held }) => held === 0,
       );
-      await letGo();
+      await untilReleased();
       world.clock.pass(30_000);
       worker.wake();
     }
@@ -201,25 +201,25 @@ describe('The reply worker', () => {
       () => world.store.replyBacklog(),
       ({ held }) => held === 0,
     );
-    await letGo();
+    await untilReleased();
     world.clock.pass(30_000);
     worker.wake();
     assert.equal((await until(reply, ended)).status, 'failed');
     assert.deepEqual(logged, ['reply will be tried again', 'reply failed']);
   });
 
-  /** Answers how to take the store away, and to bring it back. */
-  function storeThatLeaves(): (away: boolean) => void {
-    let away = false;
+  /** Returns a function that makes the store unavailable, or available again. */
+  function breakableStore(): (isUnavailable: boolean) => void {
+    let unavailable = false;
     const store = new Proxy(world.store, {
       get: (target, name) => {
         const method = Reflect.get(target, name);
-        return away ? () => Promise.reject(new Error('The store is away.')) : method;
+        return unavailable ? () => Promise.reject(new Error('The store is unavailable.')) : method;
       },
     });
     changeContext({ store, limits: { ...context.limits, replyAttempts: 1 } });
-    return (leaves) => {
-      away = leaves;
+    return (isUnavailable) => {
+      unavailable = isUnavailable;
     };
   }
 
@@ -228,17 +228,17 @@ describe('The reply worker', () => {
     ['failed by its model', '#say Half\n#wait 300\n#fail'],
   ]) {
     it(`waits for an unavailable store when a reply is to be ${when}, without counting an attempt`, async () => {
-      const setAway = storeThatLeaves();
+      const setUnavailable = breakableStore();
       const { reply } = await ask(script!);
       await start();
       await until(reply, ({ content }) => content === 'Half');
-      setAway(true);
+      setUnavailable(true);
       await until(
         async () => logged,
         (lines) => lines.some((line) => line.includes('store is unavailable')),
       );
       assert.equal((await reply()).status, 'in_progress');
-      setAway(false);
+      setUnavailable(false);
       const { status, content } = await until(reply, ended);
       const expected = script!.includes('#fail')
         ? ['failed', failedReplyContent]
@@ -248,20 +248,20 @@ describe('The reply worker', () => {
   }
 
   it('stops working on a reply at its deadline while the store is unavailable', async () => {
-    const setAway = storeThatLeaves();
+    const setUnavailable = breakableStore();
     const left: string[] = [];
     const telemetry = { ...noTelemetry, replyLeft: (outcome: string) => left.push(outcome) };
     changeContext({ telemetry });
     const { reply } = await ask('#say Half\n#wait 300', { replyDeadlineMs: 600 });
     await start();
     await until(reply, ({ content }) => content === 'Half');
-    setAway(true);
+    setUnavailable(true);
     await until(
       async () => left,
       ({ length }) => length === 1,
     );
     assert.deepEqual(left, ['stopped']);
-    setAway(false);
+    setUnavailable(false);
     assert.equal((await reply()).status, 'in_progress');
     world.clock.pass(600);
     assert.equal((await tendReplies(context, 0)).length, 1);

@@ -18,7 +18,7 @@ const newKey = (byte = 1) => ({
 export function describeAudits(world: () => World): void {
   describe('the audit log', () => {
     /** Actions and subjects, oldest first. */
-    async function deeds(organizationId: OrganizationId): Promise<[AuditAction, string][]> {
+    async function actionsOf(organizationId: OrganizationId): Promise<[AuditAction, string][]> {
       const events = (await world().store.listAudit(organizationId, { limit: 100 })).events;
       return events.map(({ action, subject }): [AuditAction, string] => [action, subject]).reverse();
     }
@@ -26,8 +26,8 @@ export function describeAudits(world: () => World): void {
     /** An organization, and its audit events after the first one. */
     async function watched(change: Parameters<World['organization']>[0] = {}) {
       const organization = await world().organization(change);
-      assert.deepEqual(await deeds(organization), [['organization.created', organization]]);
-      return { organization, since: async () => (await deeds(organization)).slice(1) };
+      assert.deepEqual(await actionsOf(organization), [['organization.created', organization]]);
+      return { organization, since: async () => (await actionsOf(organization)).slice(1) };
     }
 
     it("returns exactly the note, with the time and the actor's address", async () => {

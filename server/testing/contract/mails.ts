@@ -64,7 +64,7 @@ export function describeMails(world: () => World): void {
       const mail = (await claim())!;
       clock.pass(leaseMs);
       const again = (await claim())!;
-      // The first worker was slow, but the server had accepted its mail.
+      // The first process was slow, but the server had accepted its email.
       await store.settleMail(mail, { state: 'sent' });
       assert.equal(await mailState(mail), 'sent');
       await store.settleMail(again, { state: 'waiting', retryMs: 0 });

@@ -334,10 +334,10 @@ export class Oracle {
         reply.waitingSinceMs = this.#loop.nowMs + 2 * (retry?.delayMs ?? 0);
       },
       cancelReplies: (_, cancelled) => this.#cancel(cancelled),
-      sweepReplies: ([{ unanswered }], failed) => {
+      sweepReplies: ([{ unconfirmed }], failed) => {
         for (const { messageId, failure } of failed) this.#failed(messageId, failure);
         for (const reply of this.running) {
-          if (!unanswered.includes(reply.claim?.token ?? -1)) continue;
+          if (!unconfirmed.includes(reply.claim?.token ?? -1)) continue;
           this.#leave(reply);
           reply.waitingSinceMs = this.#loop.nowMs;
         }

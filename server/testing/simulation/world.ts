@@ -112,7 +112,7 @@ export class World {
   /** Runs the plan for as many steps as asked, then heals every fault and lets everything end. */
   async run(): Promise<RunResult> {
     const { steps } = this.#options;
-    await this.#found();
+    await this.#populate();
     this.#plan(0);
     const goesOn = () => !this.#isPlanOver && this.loop.steps < steps;
     while (goesOn() && this.oracle.violation === undefined) await this.loop.step();
@@ -168,7 +168,7 @@ export class World {
   }
 
   /** Three organizations with two people each, and the nodes. */
-  async #found(): Promise<void> {
+  async #populate(): Promise<void> {
     const store = this.#transactions;
     const observed = <Method extends keyof Transactions>(method: Method, ...args: unknown[]) => {
       const result = (store[method] as (...args: unknown[]) => unknown)(...args);

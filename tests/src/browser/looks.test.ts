@@ -57,14 +57,14 @@ describe('The pages of the console', () => {
     service = await Service.start();
     client = await signedInMember(service, 'Demo', email, 'admin');
     browser = await sharedBrowser();
-    places = await furnish();
+    places = await fillPages();
   });
   after(async () => {
     await service?.end();
   });
 
   /** Creates at least one of everything that the pages show. */
-  async function furnish(): Promise<Place[]> {
+  async function fillPages(): Promise<Place[]> {
     const ada = new Visitor(client, client.session.organizations[0].id);
     const post = async (path: string, body: object) => assertDone(await ada.post(path, body), 201);
     await post('/threads', { prompt: 'Who won the world championship of zither in 1987?' });

@@ -33,7 +33,7 @@ describe("The client's README", () => {
     const { clientId, clientSecret } = await makeApplication(world.service, world.acme);
     const program = samples.map(({ text }) => text).join('\n');
     assert.ok(program.includes('timeoutMs: 60_000'));
-    // Time that is up at once is a failure that can be had at will.
+    // A timeout of 1 ms makes the call fail on purpose.
     writeFileSync(join(project, 'readme.ts'), program.replace('timeoutMs: 60_000', 'timeoutMs: 1'));
     const settings = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
     const words = [...settings, '--typeRoots', join(root, 'node_modules/@types'), '--ignoreConfig'];

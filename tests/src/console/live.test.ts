@@ -218,7 +218,7 @@ describe('A window on a thread', () => {
     const path = ada.client.at(at(thread.id, '/events'), acme);
     const reader = await ThreadStream.open(ada.client, path);
     await reader.until(({ reply }) => reply?.content.length === length);
-    const deaf = openDeafly(ada.client, path);
+    const unread = openWithoutReading(ada.client, path);
     const streamsOpened = () => service.output.filter((line) => line.includes('/threads/:id/events')).length;
     await eventually(streamsOpened, (count) => count === 2);
     // Views of 800 kB each: more than the buffers of an unread connection hold.
@@ -228,7 +228,7 @@ describe('A window on a thread', () => {
     }
     assert.equal(await service.end(), 0);
     await reader.ended();
-    deaf.destroy();
+    unread.destroy();
     assert.notEqual(reader.events.at(-1)?.event, 'gone', 'the browser comes again');
     assert.ok(service.output.includes('cuts are told'));
     assert.ok(!service.output.includes('cut off'), 'no connection had to be cut off');
@@ -236,7 +236,7 @@ describe('A window on a thread', () => {
 });
 
 /** A client that opens the stream and never reads. */
-function openDeafly({ baseUrl, cookies }: ConsoleClient, path: string): Socket {
+function openWithoutReading({ baseUrl, cookies }: ConsoleClient, path: string): Socket {
   const { hostname, port } = new URL(baseUrl);
   const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const socket = connect(Number(port), hostname).pause();

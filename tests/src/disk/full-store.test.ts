@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { Api } from '../api.ts';
-import { serveInVain } from '../failing-start.ts';
+import { serveAndFail } from '../failing-start.ts';
 import { findProgram } from '../machine.ts';
 import { runSkein, Service, temporaryFolder } from '../service.ts';
 import { prepareStore, startWorld } from '../world.ts';
@@ -84,7 +84,7 @@ describe('A store on a read-only disk', { skip: skipWithoutMounts }, () => {
     const found = await findingsOf(environment);
     assert.match(found.sync ?? '', /^EROFS.*mount the disk for writing/);
     assert.match(found.store ?? '', /cannot be opened \(EROFS/);
-    const { exitCode, stderr } = await serveInVain(elsewhere, environment);
+    const { exitCode, stderr } = await serveAndFail(elsewhere, environment);
     assert.equal(exitCode, 1);
     assert.match(stderr, /^skein: SKEIN_DATABASE_URL names .*EROFS[^\n]*\n$/);
   });

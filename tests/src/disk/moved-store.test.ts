@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { eventually } from '../eventually.ts';
-import { serveInVain } from '../failing-start.ts';
+import { serveAndFail } from '../failing-start.ts';
 import { runSkein, Service, temporaryFolder } from '../service.ts';
 import { prepareStore, startWorld, type World } from '../world.ts';
 import { assertDown, assertRecovers, createUntilRefused, readiness } from './store-disk.ts';
@@ -110,7 +110,7 @@ describe('A store that is lost under a running service', () => {
     assert.equal(await service.end('SIGKILL'), 'SIGKILL');
 
     copyFileSync(backup, join(folder, 'data/skein.db'));
-    const refused = await serveInVain(folder, {});
+    const refused = await serveAndFail(folder, {});
     assert.equal(refused.exitCode, 1);
     assert.match(
       refused.stderr,

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
-import { serveInVain } from '../failing-start.ts';
+import { serveAndFail } from '../failing-start.ts';
 import { runSkein, temporaryFolder } from '../service.ts';
 import { prepareStore } from '../world.ts';
 
@@ -29,7 +29,7 @@ describe('A file that is not a usable store', () => {
     it(`is left as it is, and named with the reason and a remedy: ${name}`, async () => {
       const environment = { SKEIN_DATABASE_URL: `sqlite:${file(name)}` };
       const content = readFileSync(file(name));
-      const served = await serveInVain(folder, environment);
+      const served = await serveAndFail(folder, environment);
       assert.deepEqual(served, {
         exitCode: 1,
         stdout: '',

@@ -27,7 +27,7 @@ describe('The settings in the documentation', () => {
     it(`of ${page}, ${Object.keys(environment)}, are valid: the service starts with them`, async (t) => {
       const database = await testDatabase();
       t.after(() => dropDatabase(database));
-      const filledIn = inThisPlace(environment, database);
+      const filledIn = withLocalNames(environment, database);
       const folder = temporaryFolder();
       const service = await Service.start({ folder, environment: filledIn });
       const { exitCode, stdout } = await runCommand(folder, ['doctor'], filledIn);
@@ -114,7 +114,7 @@ function environmentIn(text: string): Environment {
 }
 
 /** Replaces the names of other machines and their files by local ones. */
-function inThisPlace(environment: Environment, database: string): Environment {
+function withLocalNames(environment: Environment, database: string): Environment {
   const here: Environment = { ...environment, SKEIN_HOST: '127.0.0.1', SKEIN_PORT: '0' };
   if (here.SKEIN_DATABASE_URL === postgres) here.SKEIN_DATABASE_URL = database;
   if (here.SKEIN_TLS_CERT !== undefined) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { serveInVain } from '../failing-start.ts';
+import { serveAndFail } from '../failing-start.ts';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
 import { runSkein, temporaryFolder } from '../service.ts';
 import { createThread } from '../world.ts';
@@ -51,7 +51,7 @@ describe('Nodes on an empty database', () => {
 
   it('reject a server that accepts no writes, and say which one to use', async () => {
     const url = `${nodes.databaseUrl}?options=-c%20default_transaction_read_only%3Don`;
-    const { exitCode, stdout, stderr } = await serveInVain(temporaryFolder(), { SKEIN_DATABASE_URL: url });
+    const { exitCode, stdout, stderr } = await serveAndFail(temporaryFolder(), { SKEIN_DATABASE_URL: url });
     assert.deepEqual([exitCode, stdout], [1, '']);
     assert.match(
       stderr,
@@ -67,7 +67,7 @@ describe('Nodes on an empty database', () => {
     const { exitCode, stdout, stderr } = await nodes.run('org', 'list');
     assert.deepEqual([exitCode, stdout], [1, '']);
     assert.match(stderr, /^skein: [^\n]*written by a newer release[^\n]*install that release[^\n]*\.\n$/);
-    const served = await serveInVain(temporaryFolder(), { SKEIN_DATABASE_URL: nodes.databaseUrl });
+    const served = await serveAndFail(temporaryFolder(), { SKEIN_DATABASE_URL: nodes.databaseUrl });
     assert.deepEqual([served.exitCode, served.stderr], [1, stderr]);
   });
 });
@@ -129,7 +129,7 @@ describe('An address without a database', { concurrency: 2 }, () => {
       const environment = { SKEIN_DATABASE_URL: address() };
       const began = Date.now();
       const outcomes = await Promise.all([
-        serveInVain(folder, environment),
+        serveAndFail(folder, environment),
         runSkein(folder, ['org', 'list'], environment),
       ]);
       for (const { exitCode, stdout, stderr } of outcomes) {

@@ -102,7 +102,7 @@ class TermIndex {
     await this.lookUp(groups.filter((_, at) => holders[at]!.length > 0).flat());
   }
 
-  /** For words of which only the first passages were read, finds passages that contain the rarest words of the question together. */
+  /** If only the first passages of a word were read, finds passages that contain the rarest words of the question together. */
   async lookUpTogether(terms: readonly string[]): Promise<void> {
     const isPartial = (term: string) => this.holders(term).length >= holdersMax;
     const rarestFirst = terms

@@ -144,7 +144,7 @@ describe('Model threads', () => {
       failures += 1;
       if (failures === 3) abort.abort();
       if (failures === 6) away = false;
-      return Promise.reject(new Error('The store is away.'));
+      return Promise.reject(new Error('The store is unavailable.'));
     };
     const readPassages = store.readPassages.bind(store);
     const threads = new ModelThreads({ store: { ...store, findPassages, readPassages }, threads: 1 });

@@ -62,7 +62,7 @@ describe('Responses of the console routes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-responses-'));
   const config = readConfig({
     SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}`,
-    // No mail server is there: mails stay in the store.
+    // There is no mail server: emails stay in the store.
     SKEIN_SMTP_URL: 'smtp://127.0.0.1:1',
     SKEIN_MAIL_FROM: 'skein@example.com',
     SKEIN_MODEL: 'scripted',

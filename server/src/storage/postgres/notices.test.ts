@@ -20,7 +20,7 @@ describe('Notices between nodes', () => {
     nodes[1].onNotice((notice) => heard.push(notice));
     stranger = new pg.Client({ connectionString: database.url });
     await stranger.connect();
-    await untilHeard({ waiting: true, ended: [] });
+    await untilReceived({ waiting: true, ended: [] });
   });
   after(async () => {
     await stranger.end();
@@ -29,7 +29,7 @@ describe('Notices between nodes', () => {
   });
 
   /** Sends the notice until it arrives, because a node does not announce that it listens. */
-  async function untilHeard(notice: ReplyNotice): Promise<void> {
+  async function untilReceived(notice: ReplyNotice): Promise<void> {
     heard.length = 0;
     for (let round = 0; round < 200 && heard.length === 0; round += 1) {
       await nodes[0].sendNotice(notice);
@@ -69,6 +69,6 @@ describe('Notices between nodes', () => {
     ]) {
       await stranger.query('SELECT pg_notify($1, $2)', ['skein_replies', payload]);
     }
-    await untilHeard({ waiting: true, ended: [] });
+    await untilReceived({ waiting: true, ended: [] });
   });
 });

@@ -16,7 +16,7 @@ const acme = 'org_acme' as OrganizationId;
 const other = 'org_other' as OrganizationId;
 const limit = { period: 'minute', personMax: 3, organizationMax: 5 } as const;
 
-/** Counts like the real ones, and by how many of one organization it was asked at once. */
+/** Counts like the real store, and records how many calls of one organization run at once. */
 class CountingStore {
   readonly store = this;
   readonly counts = new Map<string, number>();

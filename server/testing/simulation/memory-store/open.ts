@@ -55,7 +55,7 @@ export function openMemoryStore(
   ) as unknown as Pick<Store, keyof Transactions & keyof Store>;
   let last = { time: transactions.readTime(), beforeMs: steady(), afterMs: steady() };
   /** The tokens of claims that may have happened, and when each can be forgotten. */
-  const unanswered = new Map<number, number>();
+  const unconfirmed = new Map<number, number>();
 
   return {
     ...remote,
@@ -64,7 +64,7 @@ export function openMemoryStore(
       const token = transactions.nextToken();
       const claim = () => transactions.claimReplies(shares, leaseMs, token);
       return link.call('claimReplies', [shares, leaseMs, token], claim).catch((error) => {
-        unanswered.set(token, steady() + leaseMs);
+        unconfirmed.set(token, steady() + leaseMs);
         throw error;
       });
     },
@@ -76,13 +76,13 @@ export function openMemoryStore(
       const sweep = {
         at: time,
         jump: clockJump(last, reading),
-        unanswered: [...unanswered.keys()],
+        unconfirmed: [...unconfirmed.keys()],
         attemptsMax,
         leases,
       };
       const failed = await link.call('sweepReplies', [sweep], () => transactions.sweepReplies(sweep));
       last = reading;
-      for (const [token, endsMs] of unanswered) if (steady() > endsMs) unanswered.delete(token);
+      for (const [token, endsMs] of unconfirmed) if (steady() > endsMs) unconfirmed.delete(token);
       return failed;
     },
 

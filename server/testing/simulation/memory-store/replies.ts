@@ -9,7 +9,7 @@ import { type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tabl
 interface Sweep {
   readonly at: number;
   readonly jump: ReturnType<typeof clockJump>;
-  readonly unanswered: readonly number[];
+  readonly unconfirmed: readonly number[];
   readonly attemptsMax: number;
   readonly leases: boolean;
 }
@@ -134,12 +134,12 @@ export function memoryReplies(tables: Tables): Transactions {
 
     readTime: () => clock.peek(),
 
-    sweepReplies({ at: until, jump, unanswered, attemptsMax, leases }) {
+    sweepReplies({ at: until, jump, unconfirmed, attemptsMax, leases }) {
       if (jump !== undefined) makeUpFor(jump, until);
       const failed: FailedReply[] = [];
       for (const reply of [...running.values()]) {
         const { held, token, attempts, availableAt, deadlineAt } = reply;
-        if (held && unanswered.includes(token)) {
+        if (held && unconfirmed.includes(token)) {
           Object.assign(reply, { held: false, availableAt: clock.now() });
         } else if (deadlineAt <= until) {
           failed.push(fail(reply, failureReasons.overdue, clock.now()));
