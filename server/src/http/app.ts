@@ -8,6 +8,7 @@ import type { Credential } from '../usecases/credentials/authenticate.ts';
 import type { EnteredSession, SignedIn } from '../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
+import { takeTurn } from '../usecases/turns.ts';
 import { apiV1 } from './api-v1/index.ts';
 import { apiPrefix, publishReference } from './api-v1/openapi.ts';
 import { createTraceId, isLargeBodyLeft } from './connection.ts';
@@ -146,7 +147,9 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
     // DELETE has no body (§4.5). A Content-Type without a body is accepted.
     if (request.method === 'DELETE') delete request.raw.headers['content-type'];
-    done();
+    // However many connections a caller has, others wait for one of its requests. Calls of the API are limited by quotas.
+    if (request.url.startsWith(apiPrefix)) done();
+    else takeTurn(request.headers.cookie ?? request.ip, done);
   });
   // After each surface has checked its caller, and before a body is read.
   app.addHook('preParsing', (request, reply, payload, done) => {
@@ -156,10 +159,12 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
   });
   const report = reportRequest(context);
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
     if (isLargeBodyLeft(request.raw)) reply.header('connection', 'close');
     report(request, reply);
-    done(null, payload);
+    if (reply.statusCode < 400) return done(null, payload);
+    reply.header('cache-control', 'no-store');
+    // No quota limits refused requests.
+    takeTurn(request.principal?.organizationId ?? request.ip, () => done(null, payload));
   });
 }
 
