@@ -17,33 +17,32 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'P
 
 /** Every metric of ours with its help. docs/operating.md explains each. */
 const metrics = {
-  skein_build_info: 'Always 1: what runs here.',
+  skein_build_info: 'Always 1; the labels describe the process.',
   skein_store_disk_free_bytes: 'Bytes free on the disk of the embedded store.',
-  skein_http_request_duration_seconds: 'From the arrival of a request until its answer is ready.',
+  skein_http_request_duration_seconds: 'Time from the arrival of a request until its response is ready.',
   skein_http_requests_in_flight: 'Requests without a response yet.',
   skein_http_refused_total: 'Malformed HTTP that was rejected before routing.',
   skein_quota_rejections_total: 'Requests beyond the daily quota of their organization.',
   skein_waiting_reads: 'Reads that wait for a reply to finish (Prefer: wait).',
   skein_token_requests_total: 'Requests for an access token, by outcome.',
   skein_reply_duration_seconds:
-    'From the claim of a reply by a worker until the worker leaves it, by model and outcome.',
+    "Time from a worker's claim of a reply until the worker is done with it, by model and outcome.",
   skein_replies_ended_total: 'Replies that this process ended, by outcome.',
   skein_replies_retried_total: 'Attempts that failed and will be retried.',
   skein_reply_places: 'Replies that this process can write at once.',
-  skein_replies_being_written: 'Replies that this process writes now.',
+  skein_replies_being_written: 'Replies that this process is writing now.',
   skein_retention_last_pass_timestamp_seconds:
     'When this process last finished a retention pass, or when it started.',
   skein_retention_removed_total:
     'Rows that this process removed because they were older than the settings allow, by kind.',
   skein_log_lines_dropped_total:
-    'Log lines dropped because standard output could not be written, as on a full disk.',
+    'Log lines dropped because standard output accepted none, for example on a full disk.',
   skein_request_log_dropped_total:
     'Requests missing in the request log of the console because the store was slow or unavailable, or rejected them.',
   skein_mail_attempts_total: 'Attempts to send an email, by outcome.',
-  skein_store_up: 'Whether the store answered just now and accepts writes: 1, or 0.',
-  skein_replies_running: 'Replies in progress in the whole store; 10000 is that many or more.',
-  skein_replies_oldest_waiting_seconds:
-    'How long ago the oldest reply that no worker has was asked for; 0 where none waits.',
+  skein_store_up: '1 if the store answered this scrape in time and its last write did not fail, otherwise 0.',
+  skein_replies_running: 'Replies in progress in the whole store; 10000 means that many or more.',
+  skein_replies_oldest_waiting_seconds: 'Age of the oldest reply that no worker holds; 0 if none waits.',
   skein_store_clock_ahead_seconds:
     "How far the store's clock is ahead of the machine's, or of the database server's.",
   skein_database_connections: 'Open connections of this process to the database.',

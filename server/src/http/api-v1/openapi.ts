@@ -29,7 +29,7 @@ const headers = {
 };
 /** Headers of specific errors: an unknown caller has no quota to report. */
 const failureHeaders: Partial<Record<ErrorCode, object>> = {
-  UNAUTHORIZED: { ...requestId, 'WWW-Authenticate': header('The scheme that is expected: Bearer.') },
+  UNAUTHORIZED: { ...requestId, 'WWW-Authenticate': header('The expected scheme: Bearer.') },
   RATE_LIMITED: { ...headers, 'Retry-After': header('Seconds until the quota resets.') },
 };
 
@@ -62,7 +62,7 @@ function successHeaders({ success, headers: accepted }: Route) {
     ...(success.status === 201 && { Location: header('The path of the new thread.') }),
     ...(success.conditional && { ETag: header('For If-None-Match.') }),
     ...(accepted?.properties.prefer && {
-      'Preference-Applied': header('The wait that was granted, where one was asked for.'),
+      'Preference-Applied': header('The wait that was granted, if one was requested.'),
     }),
   };
 }
