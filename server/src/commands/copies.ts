@@ -51,6 +51,9 @@ async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTa
     const target = await opened('--to', to, openArchiveTarget);
     try {
       return await copyStore(source, target, { termsOf, onProgress: showProgress });
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      throw invalid(`The copy is unfinished (${explainFault(error as Error)}). Run the command again.`);
     } finally {
       clearStatus();
       await target.close();

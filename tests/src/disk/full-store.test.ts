@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { serveAndFail } from '../failing-start.ts';
 import { findProgram } from '../machine.ts';
-import { runSkein, Service, temporaryFolder } from '../service.ts';
+import { operate, runSkein, Service, temporaryFolder } from '../service.ts';
 import { prepareStore, startWorld } from '../world.ts';
 import { SmallDisk, skipWithoutMounts } from './small-disk.ts';
 import { assertDown, assertRecovers, createUntilRefused } from './store-disk.ts';
@@ -63,6 +63,22 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     assert.match(
       stderr,
       /^skein: [^\n]*skein\.db[^\n]*\(database or disk is full: free space on the disk\)\.\n$/,
+    );
+  });
+
+  it('ends a copy into it with the reason and a remedy', async () => {
+    const disk = new SmallDisk(1024);
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'long.txt'), 'Every line of this text is stored.\n'.repeat(50_000));
+    await operate(folder, ['org', 'create', 'Initech']);
+    await operate(folder, ['doc', 'add', 'Initech', 'long.txt']);
+    const to = `sqlite:${join(disk.folder, 'skein.db')}`;
+    const words = ['copy', '--from', 'sqlite:./data/skein.db', '--to', to];
+    const { exitCode, stderr } = await runSkein(folder, words);
+    assert.equal(exitCode, 1);
+    assert.equal(
+      stderr,
+      'skein: The copy is unfinished (database or disk is full: free space on the disk). Run the command again.\n',
     );
   });
 
