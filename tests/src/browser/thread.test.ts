@@ -274,11 +274,12 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
-  it('prints its title, prompts and replies in dark text', async () => {
+  it('prints its title, prompts and replies in dark text, and all of their code and tables', async () => {
     const { page } = window;
     const lines = Array.from({ length: 40 }, (_, line) => `Line ${line + 1} of the question`);
     // The reply repeats the start of the prompt.
-    lines.splice(1, 3, '```json', '{"wool": 1}', '```');
+    const code = ['```json', `{"wool": "${'w'.repeat(40)}"}`, '```'];
+    lines.splice(1, 3, ...code, '', '| Yarn | Use |', '|---|---|', `| ${'x'.repeat(40)} | Socks |`);
     await askInPage(lines.join('\n'));
     await untilAnnounced(page, 'Complete');
     const token = reply().locator('code span').filter({ hasText: 'wool' }).first();
@@ -303,6 +304,14 @@ describe('A thread in the console', () => {
       color: (globalThis as any).getComputedStyle(element).color,
     }));
     assert.deepEqual({ isCut, color }, { isCut: false, color: 'rgb(0, 0, 0)' });
+    const size = page.viewportSize()!;
+    await page.setViewportSize({ width: 320, height: 740 });
+    await shown(reply().getByRole('table'));
+    const excess = await reply()
+      .locator('pre, figure')
+      .evaluateAll((boxes: any[]) => boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth));
+    assert.deepEqual(excess, [0, 0, 0]);
+    await page.setViewportSize(size);
     await page.emulateMedia({ media: null, colorScheme: null });
     window.assertFaultless();
   });
