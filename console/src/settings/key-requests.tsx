@@ -1,9 +1,10 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { announce } from '../app/announcer.tsx';
 import { Dialog } from '../app/dialog.tsx';
 import { Failure } from '../app/failure.tsx';
+import { useOneAtATime } from '../app/one-at-a-time.ts';
 import { useOrganization } from '../app/session.tsx';
 import { RevealKey } from './key-forms.tsx';
 import { Email, RowButton, StateBadge, When } from './table-cells.tsx';
@@ -43,23 +44,12 @@ function Request({ request, onReveal }: RequestProps) {
   const { id, name, owner, mine, state, requestedAt } = request;
   const isAdmin = useOrganization().role === 'admin';
   const change = useChange();
-  const isSending = useRef(false);
   const pathOf = (action: 'approve' | 'decline') => `/key-requests/${id}/${action}`;
   const sent = change.isPending ? change.variables.path : undefined;
-  const send = (action: 'approve' | 'decline') => {
-    // A second click can come before the button is disabled.
-    if (isSending.current) return;
-    isSending.current = true;
-    change.mutate(
-      { method: 'POST', path: pathOf(action) },
-      {
-        onSuccess: () => announce(action === 'approve' ? `Approved ${name}` : `Declined ${name}`),
-        onSettled: () => {
-          isSending.current = false;
-        },
-      },
-    );
-  };
+  const send = useOneAtATime(async (action: 'approve' | 'decline') => {
+    await change.mutateAsync({ method: 'POST', path: pathOf(action) });
+    announce(action === 'approve' ? `Approved ${name}` : `Declined ${name}`);
+  });
   return (
     <Stack gap="xs">
       <Group justify="space-between" gap="sm">

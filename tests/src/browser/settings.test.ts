@@ -37,6 +37,14 @@ describe('Settings in the console', () => {
   const button = (name: string, within: Locator = window.page.getByRole('main')) =>
     within.getByRole('button', { name, exact: true });
   const row = (text: string) => window.page.getByRole('row').filter({ hasText: text });
+  /** Returns how many have been sent to such an address since. */
+  const countRequests = (ending: string): (() => number) => {
+    let count = 0;
+    window.page.on('request', (request) => {
+      if (request.url().endsWith(ending)) count += 1;
+    });
+    return () => count;
+  };
   const as = (key: string) => new Api(world.service.baseUrl, key);
 
   it('create a personal key that works immediately, is shown once, and stops working when revoked', async () => {
@@ -126,13 +134,10 @@ describe('Settings in the console', () => {
     await window.page.goto('/settings/keys');
     await shown(window.page.getByText('Bens laptop'));
     await lookAt(window.page, 'key-requests');
-    const approvals: string[] = [];
-    window.page.on('request', (request) => {
-      if (request.url().endsWith('/approve')) approvals.push(request.url());
-    });
+    const approvals = countRequests('/approve');
     await button('Approve Bens laptop').dblclick();
     await shown(window.page.getByText('Approved, not revealed yet'));
-    assert.equal(approvals.length, 1);
+    assert.equal(approvals(), 1);
     assert.equal(await window.page.getByRole('button', { name: 'Reveal Bens laptop' }).count(), 0);
 
     await page.reload();
@@ -164,8 +169,10 @@ describe('Settings in the console', () => {
 
     await button('Rotate secret for Warehouse').click();
     await shown(dialog().getByText('all tokens stop working immediately'));
-    await button('Rotate secret', dialog()).click();
+    const rotations = countRequests('/rotate');
+    await button('Rotate secret', dialog()).dblclick();
     await shown(dialog().getByText('Client credentials'));
+    assert.equal(rotations(), 1);
     await lookAt(page, 'client-credentials');
     assert.equal((await as(token).list()).status, 401);
     const { access_token: next } = await paste(await command());
@@ -187,11 +194,15 @@ describe('Settings in the console', () => {
     await button('Add member').click();
     await dialog().getByLabel('Email address').fill(world.email('dora'));
     await button('Add and create link', dialog()).click();
-    const link = await dialog().getByTestId('secret').innerText();
     await lookAt(page, 'invitation-link');
     await button('Done', dialog()).click();
     const dora = row(world.email('dora'));
     await shown(dora.getByText('Invited'));
+    const links = countRequests('/invitation');
+    await button(`New link for ${world.email('dora')}`).dblclick();
+    const link = await dialog().getByTestId('secret').innerText();
+    assert.equal(links(), 1);
+    await button('Done', dialog()).click();
     await shown(page.getByRole('columnheader', { name: 'Added' }));
 
     const guest = await Window.open(browser, world.service.baseUrl);
