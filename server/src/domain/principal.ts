@@ -28,12 +28,16 @@ export function canBeReadBy(thread: Thread, userId: UserId | null): boolean {
   return thread.deletedAt === null && (thread.published || thread.userId === userId);
 }
 
-/** §7: an unreadable thread is not found, a readable one forbidden. `action`: what only the creator of a thread can do. */
+/**
+ * §7: an unreadable thread is not found, a readable one forbidden. `action`: what only the creator of a thread can do. The
+ * creator's own thread was deleted when the change was tried, and has been restored since.
+ */
 export function changeRefused(
   principal: Principal,
   thread: Thread | undefined,
   action: string,
 ): ServiceError {
-  if (thread === undefined || !canRead(principal, thread)) return threadNotFound();
+  const isOwn = thread?.userId === principal.userId;
+  if (thread === undefined || isOwn || !canRead(principal, thread)) return threadNotFound();
   return forbidden(`Only the creator of a thread can ${action}.`);
 }
