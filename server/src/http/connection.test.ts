@@ -41,6 +41,24 @@ describe('A connection', () => {
     server.close();
   });
 
+  it('sends every byte of a body, small or large, and none for HEAD', async () => {
+    const sizes = [1, 256, 4096, 4097, 100_000];
+    const bytes = (size: number) => Buffer.from(Array.from({ length: size }, (_, index) => index % 256));
+    const server = createListener(({ url }, response) => {
+      response.end(bytes(Number(url!.slice(1))));
+    }, options);
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    for (const size of sizes) {
+      const response = await fetch(`${url}/${size}`);
+      assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes(size));
+      assert.equal(response.headers.get('content-length'), String(size));
+      const head = await fetch(`${url}/${size}`, { method: 'HEAD' });
+      assert.equal((await head.arrayBuffer()).byteLength, 0);
+    }
+    server.close();
+    server.closeAllConnections();
+  });
+
   it('keeps the requests that wait while other connections are read', async () => {
     const paths = Array.from({ length: 200 }, (_, index) => `/${index}`);
     const handled: string[] = [];
