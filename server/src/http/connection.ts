@@ -180,7 +180,7 @@ export class Connection {
       return;
     }
     this.#current = next;
-    this.#startedAt = performance.now();
+    if (!next.req.complete) this.#startedAt = performance.now();
     this.#options.handle(next.req, next);
     if (this.#waiting.length > 0 || this.#refusal !== undefined) this.#continueAfterCurrent();
     if (this.#waiting.length < waitingMax) this.#resume();
