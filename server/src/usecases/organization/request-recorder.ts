@@ -139,7 +139,11 @@ function trafficOf(requests: readonly LoggedRequest[], replies: readonly EndedRe
   ].map(({ organizationId, at, operation, outcome, ms }) => {
     return { organizationId, period: Math.floor(at / hourMs), operation, outcome, bucket: bucketOf(ms) };
   });
-  const groups = Map.groupBy(ended, (one) => Object.values(one).join(' '));
+  const groups = Map.groupBy(
+    ended,
+    ({ organizationId, period, operation, outcome, bucket }) =>
+      `${organizationId} ${period} ${operation} ${outcome} ${bucket}`,
+  );
   return [...groups.values()].flatMap((group) => {
     const hour = { ...group[0]!, unit: 'hour', requests: group.length } as const;
     return [hour, { ...hour, unit: 'day', period: utcDay(hour.period * hourMs) } as const];
@@ -154,8 +158,10 @@ export class UsageCounter {
   #counts = new Map<string, Count[]>();
 
   /** Counts a request that was answered at `at`. `outcome` is `OK` or the error's code. */
-  count({ at, ...request }: Omit<UsageReport, 'day' | 'requests' | 'lastUsedAt'> & { at: number }): void {
-    this.#add({ ...request, day: utcDay(at), requests: 1, lastUsedAt: at });
+  count(request: Omit<UsageReport, 'day' | 'requests' | 'lastUsedAt'> & { at: number }): void {
+    const { organizationId, credentialId, operation, outcome, at } = request;
+    const day = utcDay(at);
+    this.#add({ organizationId, credentialId, operation, outcome, day, requests: 1, lastUsedAt: at });
   }
 
   /** Stores the counts since the last flush. If the store fails, it keeps them for the next flush and rejects. */
