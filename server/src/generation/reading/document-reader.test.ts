@@ -170,6 +170,20 @@ describe('reading any file', () => {
     );
   });
 
+  it('does not claim that a file needs too much memory if its process is killed, and reads the next file', async () => {
+    const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
+    const program = programOf(`import { readFileSync } from 'node:fs';
+      process.on('message', ({ path }) => {
+        if (path !== undefined && readFileSync(path, 'utf8') === 'kill') process.kill(process.pid, 'SIGKILL');
+      });
+      await import(${real});`);
+    const reader = readerWith({}, program);
+    const message =
+      'could not be read: its process was killed, probably because the machine ran out of memory. Try again';
+    await assert.rejects(readDocument('a.md', Buffer.from('kill'), reader), new UnreadableDocument(message));
+    assert.equal((await readDocument('b.md', Buffer.from('Next.'), reader)).passages[0]?.text, 'Next.');
+  });
+
   it('reads files in a service whose working folder was removed', async () => {
     const file = fileOf('Text.');
     const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));

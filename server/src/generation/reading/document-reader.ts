@@ -116,6 +116,9 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
   const { documentReadMs, documentReadMb } = task.limits;
   const tooLong = new UnreadableDocument(`takes longer than ${documentReadMs / 1000} s to read`);
   const tooMuch = new UnreadableDocument(`takes more than ${documentReadMb} MB of memory to read`);
+  const killed = new UnreadableDocument(
+    'could not be read: its process was killed, probably because the machine ran out of memory. Try again',
+  );
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const passages: IndexedPassage[] = [];
   const onMessage = (answer: ReadingAnswer) => {
@@ -126,10 +129,12 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
   };
   const onError = (cause: Error) => reject(new Error('the process that reads files failed', { cause }));
   const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
-    // V8 aborts when its heap is full, and traps if the system refuses it memory. The system kills the process when memory
-    // runs out.
-    const isOutOfMemory = ['SIGABRT', 'SIGTRAP', 'SIGKILL'].includes(signal ?? '') || code === 134;
-    reject(isOutOfMemory ? tooMuch : new Error(`the process that reads files ended (${signal ?? code})`));
+    // V8 aborts when its heap is full, and traps if the system refuses it memory.
+    const isOutOfMemory = ['SIGABRT', 'SIGTRAP'].includes(signal ?? '') || code === 134;
+    if (isOutOfMemory) reject(tooMuch);
+    // When the machine runs out of memory, the system may choose this process, however little the file needs.
+    else if (signal === 'SIGKILL') reject(killed);
+    else reject(new Error(`the process that reads files ended (${signal ?? code})`));
   };
   const timer = setTimeout(reject, documentReadMs, tooLong);
   const watch = setInterval(async () => {
