@@ -42,7 +42,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
     log.warn({ err: error }, 'traces or metrics could not be sent to the OTLP receiver'),
   );
   const file = config.store.engine === 'sqlite' ? config.store.file : undefined;
-  const context = await openContext(config, {
+  const opening = openContext(config, {
     baseUrl: () => baseUrl,
     watch: {
       connectionBroke: (error) => log.warn({ err: error }, 'a connection to the store broke'),
@@ -54,6 +54,9 @@ export async function serve(config: Config, role: Role): Promise<number> {
     telemetry: metrics?.telemetry,
     tracing: otlp?.tracing,
   });
+  const context = await Promise.race([opening, stopRequested]);
+  // Opening may take long: a node waits for as long as another one migrates.
+  if ('signal' in context) return 0;
   // Node.js reads this file only when it first needs it.
   if (process.env.NODE_EXTRA_CA_CERTS) process.getBuiltinModule('node:tls').createSecureContext();
   // All settings that name files have been read. Node.js cannot start a thread in a folder that was removed, for example

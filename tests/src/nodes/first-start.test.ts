@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { eventually } from '../eventually.ts';
 import { serveAndFail } from '../failing-start.ts';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
-import { runSkein, temporaryFolder } from '../service.ts';
+import { cleanEnvironment, launcher, runSkein, temporaryFolder } from '../service.ts';
 import { createThread } from '../world.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 import { faultsOf, Nodes } from './nodes.ts';
@@ -69,6 +72,25 @@ describe('Nodes on an empty database', () => {
     assert.match(stderr, /^skein: [^\n]*written by a newer release[^\n]*install that release[^\n]*\.\n$/);
     const served = await serveAndFail(temporaryFolder(), { SKEIN_DATABASE_URL: nodes.databaseUrl });
     assert.deepEqual([served.exitCode, served.stderr], [1, stderr]);
+  });
+});
+
+describe('A node that waits for another one to migrate', () => {
+  it('stops when it is asked to', { timeout: 120_000 }, async (test) => {
+    const url = await testDatabase();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    test.after(() => client.end());
+    // The lock of migrations.
+    await client.query('SELECT pg_advisory_lock(7305301)');
+    const env = cleanEnvironment({ SKEIN_PORT: '0', SKEIN_DATABASE_URL: url });
+    const node = spawn(launcher, ['serve'], { cwd: temporaryFolder(), env, stdio: 'ignore' });
+    test.after(() => node.kill('SIGKILL'));
+    const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    await eventually(async () => (await client.query(waiting)).rowCount === 1);
+    node.kill('SIGTERM');
+    assert.deepEqual(await once(node, 'exit'), [0, null]);
   });
 });
 

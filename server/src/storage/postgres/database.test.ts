@@ -139,6 +139,13 @@ describe('The schema of a PostgreSQL database', () => {
     await assert.rejects(bringUpToDate(client), /written by a newer release \(schema 900/);
   });
 
+  it('is migrated under a lock that a node loses if it freezes', async () => {
+    const text =
+      "CREATE TABLE seen AS SELECT current_setting('idle_in_transaction_session_timeout') AS timeout";
+    await bringUpToDate(client, { migrations: { version: 901, after: () => [text] } });
+    assert.deepEqual((await client.query('SELECT * FROM seen')).rows, [{ timeout: '10s' }]);
+  });
+
   it('keeps the versions of another program, which has a table of the same name', async () => {
     await client.query('CREATE SCHEMA other; SET search_path = other');
     await client.query("CREATE TABLE schema_version AS SELECT '0.9' AS version");

@@ -36,7 +36,7 @@ export interface PoolSettings {
 }
 
 /** A node that freezes loses the locks that it holds. Not a parameter of the connection, because a pooler drops it. */
-const begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'";
+export const begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'";
 const beginUnsynced = `${begin}; SET LOCAL synchronous_commit = off`;
 const idleMs = 30_000;
 /** How long a node opens no further connections after the server has refused one. */

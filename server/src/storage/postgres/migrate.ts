@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
 import { noStoreFault, otherProgramFault, readMigrations, storeMark } from '../migrations.ts';
+import { begin } from './database.ts';
 import { applicationName, type Servers, statementMs } from './servers.ts';
 
 /** Arbitrary, but no other program on this database may use the same number. */
@@ -84,7 +85,7 @@ export async function bringUpToDate(
   if (mustExist && found === 0) throw new Error(noStoreFault);
   if (found === migrations.version) return;
   try {
-    await client.query('BEGIN');
+    await client.query(begin);
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
     const version = await schemaVersion(client);
     await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
