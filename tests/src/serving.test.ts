@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Api } from './api.ts';
-import { eventually } from './eventually.ts';
+import { eventually, waitMsMax } from './eventually.ts';
 import { serveAndFail } from './failing-start.ts';
 import { RawConnection } from './raw-http.ts';
 import { cleanEnvironment, operate, root, Service, temporaryFolder } from './service.ts';
@@ -190,6 +190,28 @@ describe('Stopping', { concurrency: 2 }, () => {
     // The default lease is 15 s.
     assert.ok(Date.now() - began < 8000, `${Date.now() - began} ms`);
     await stopsCleanly(again);
+  });
+});
+
+describe('A service that is busy', () => {
+  const connections = 1000;
+  const limitFile = '/proc/sys/net/core/somaxconn';
+  const hasRoom = existsSync(limitFile) && Number(readFileSync(limitFile, 'utf8')) >= connections;
+
+  it('keeps a thousand new connections until it can accept them', {
+    skip: !hasRoom && `needs Linux with room for ${connections} connections in net.core.somaxconn`,
+    timeout: waitMsMax,
+  }, async () => {
+    const service = await start(newFolder());
+    service.signal('SIGSTOP');
+    const opened = await Promise.all(Array.from({ length: connections }, () => RawConnection.open(service)));
+    service.signal('SIGCONT');
+    for (const connection of opened) connection.send('GET /healthz HTTP/1.1\r\nHost: skein\r\n\r\n');
+    for (const connection of opened) {
+      assert.equal((await connection.answer()).status, 200);
+      connection.close();
+    }
+    await stopsCleanly(service);
   });
 });
 

@@ -29,6 +29,12 @@ const finishMs = 10_000;
 /** The process exits after this long in any case, for example if the database does not answer. */
 const stopMs = 20_000;
 
+/**
+ * How many connections may wait to be accepted: as many as the system allows (`net.core.somaxconn`, usually 4,096). Linux
+ * resets some of those that find no room, and a process accepts only one per turn of the event loop.
+ */
+const backlog = 65_535;
+
 /** Runs until a stop is requested. Then drains, finishes running requests, and resolves with the exit code. */
 export async function serve(config: Config, role: Role): Promise<number> {
   const stopRequested = new Promise<{ signal: NodeJS.Signals }>((resolve) => {
@@ -152,7 +158,7 @@ async function listen(config: Config, context: SurfaceContext, log: Log) {
   const app = await composeApp(config, context, log);
   const { host, port } = config;
   // The address is logged once the console is built.
-  const started = app.listen({ host, port, listenTextResolver: () => 'listening' });
+  const started = app.listen({ host, port, backlog, listenTextResolver: () => 'listening' });
   await untilListening(started, context, 'SKEIN_PORT', host, port);
   return app;
 }
