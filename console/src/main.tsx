@@ -47,7 +47,7 @@ async function checkSession(): Promise<void> {
     if (!(error instanceof ApiError) || error.status !== 401) return;
     queryClient.removeQueries({ queryKey: keys.session });
     const search = { ...returnSearch(href), problem: 'session-ended' };
-    await router.navigate({ to: '/sign-in', search });
+    await router.navigate({ to: '/sign-in', search, ignoreBlocker: true });
   } finally {
     isChecking = false;
   }
@@ -80,7 +80,7 @@ function applySession(known: Json<'session'>, session: Json<'session'>): void {
   if (hadNone) return;
   const { id, name } = currentOrganization(known);
   if (session.organizations.some((organization) => organization.id === id)) return;
-  void router.navigate({ to: '/' });
+  void router.navigate({ to: '/', ignoreBlocker: true });
   notifications.show({ message: `You are no longer a member of ${name}.` });
 }
 

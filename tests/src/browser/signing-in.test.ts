@@ -148,6 +148,26 @@ describe('Signing in', () => {
     await there.close();
   });
 
+  it('ends even while a secret is on its way, which otherwise keeps the page open', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.goto('/settings/keys');
+    await signIn(page, admin, password);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Slow');
+    await page.route('**/keys', (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+    });
+    const sent = page.waitForRequest((request) => request.method() === 'POST');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await sent;
+    await page.context().clearCookies();
+    await page.evaluate("dispatchEvent(new Event('focus'))");
+    await shown(page.getByText('Your session has ended. Sign in to continue.'));
+    await window.close();
+  });
+
   it('lets a person switch organizations, and starts in the last one used', async () => {
     await service.skein('org', 'create', 'Acme');
     const client = await signedInMember(service, 'Demo', 'cleo@demo.example', 'admin');
