@@ -1,7 +1,7 @@
 import { Modal, type ModalProps } from '@mantine/core';
 import { useIsMutating } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 
 interface DialogProps extends ModalProps {
   /** Whether the response to its change is a secret that is shown only once. */
@@ -9,7 +9,10 @@ interface DialogProps extends ModalProps {
 }
 
 /** Stays open while a change from it is being sent. The page can't be left while that is for a secret. */
-export function Dialog({ opened, onClose, secret = false, ...props }: DialogProps) {
+export function Dialog({ opened, onClose, title, secret = false, ...props }: DialogProps) {
+  // While it fades out, what its title names is already gone.
+  const lastTitle = useRef(title);
+  if (opened) lastTitle.current = title;
   // An upload that started before does not keep it open.
   const openedAt = useMemo(() => (opened ? Date.now() : 0), [opened]);
   const isSending = useIsMutating({ predicate: ({ state }) => state.submittedAt >= openedAt }) > 0;
@@ -18,6 +21,7 @@ export function Dialog({ opened, onClose, secret = false, ...props }: DialogProp
     <Modal
       opened={opened}
       onClose={() => isSending || onClose()}
+      title={lastTitle.current}
       // A click outside must not lose a secret.
       {...(secret && { size: 'lg', closeOnClickOutside: false })}
       {...props}

@@ -37,7 +37,7 @@ export function MembersPage() {
 
   const closeInviting = () => setInviting(false);
   const renew = useOneAtATime(async ({ id: userId, email }: Json<'member'>) => {
-    const path = `/members/${userId}/invitation`;
+    const path = renewalPath(userId);
     const { link, mailed, expiresAt } = await renewal.mutateAsync({ method: 'POST', path });
     setInvited({ email, link, mailed, expiresAt });
   });
@@ -77,6 +77,7 @@ export function MembersPage() {
           organization: name,
           setRole,
           renew,
+          renewing: renewal.isPending ? renewal.variables.path : undefined,
           remove: setLeaving,
         })}
         empty={filter.noMatch || <EmptyState title="No members yet">Add people by email address.</EmptyState>}
@@ -90,12 +91,18 @@ export function MembersPage() {
   );
 }
 
+function renewalPath(userId: string): string {
+  return `/members/${userId}/invitation`;
+}
+
 interface Actions {
   readonly sendsMail: boolean;
   readonly selfId: string;
   readonly organization: string;
   readonly setRole: (member: Json<'member'>, role: string) => void;
   readonly renew: (member: Json<'member'>) => void;
+  /** The path of the running renewal. */
+  readonly renewing: string | undefined;
   readonly remove: (member: Json<'member'>) => void;
 }
 
@@ -105,6 +112,7 @@ function columns({
   organization,
   setRole,
   renew,
+  renewing,
   remove,
 }: Actions): Column<Json<'member'>>[] {
   return [
@@ -137,6 +145,8 @@ function columns({
           {member.state !== 'active' && (
             <RowButton
               onClick={() => renew(member)}
+              loading={renewing === renewalPath(member.id)}
+              disabled={renewing !== undefined && renewing !== renewalPath(member.id)}
               aria-label={`${sendsMail ? 'Send again to' : 'New link for'} ${member.email}`}
               title={
                 sendsMail

@@ -118,6 +118,49 @@ describe('A dialog or button that is used with the keyboard', () => {
     window().assertFaultless();
   });
 
+  it('is disabled while another member gets a new link, because one dialog shows one link', async () => {
+    const { page } = window();
+    const [fay, gus] = [world().email('fay'), world().email('gus')];
+    for (const email of [fay, gus])
+      assertDone(await world().ada.post('/members', { email, role: 'member', service: false }), 201);
+    await page.goto('/settings/members');
+    const allowed = Promise.withResolvers<void>();
+    await page.route('**/invitation', (route) => allowed.promise.then(() => route.continue()));
+    await button(`New link for ${fay}`).press('Enter');
+    await shown(button(`New link for ${fay}`).and(page.locator('[data-loading]')));
+    assert.ok(await button(`New link for ${gus}`).isDisabled());
+    allowed.resolve();
+    await shown(dialog().getByText(`Invitation for ${fay}`));
+    await button('Done', dialog()).press('Enter');
+    await untilFocused(button(`New link for ${fay}`));
+    await page.unroute('**/invitation');
+    window().assertFaultless();
+  });
+
+  it('keeps its title while it fades out', async () => {
+    const { page } = window();
+    assertDone(await world().ada.post('/applications', { name: 'Faded' }), 201);
+    await page.goto('/settings/applications');
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await button('Delete Faded').press('Enter');
+    await shown(dialog().getByText('Delete Faded?'));
+    const titles = page.evaluate(() => {
+      const { document, MutationObserver } = globalThis as any;
+      const seen = new Set<string>();
+      return new Promise<string[]>((resolve) => {
+        new MutationObserver(() => {
+          const title = document.querySelector('[role="dialog"] h2');
+          if (title === null) resolve([...seen]);
+          else seen.add(title.textContent);
+        }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+      });
+    });
+    await button('Cancel', dialog()).press('Enter');
+    assert.deepEqual(await titles, ['Delete Faded?']);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    window().assertFaultless();
+  });
+
   it('is visible at 400 % zoom when it gets the focus', async () => {
     const { thread } = await ask(world().ada, 'What is a skein?');
     await untilEnded(world().ada, thread.id);
