@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { composeApp, openContext, openLog } from '../compose.ts';
 import { readConfig } from '../config/config.ts';
+
+type Flood = (index: number) => InjectOptions;
 
 describe('A caller who sends a hundred requests at once', () => {
   let folder: string;
@@ -15,6 +17,9 @@ describe('A caller who sends a hundred requests at once', () => {
     const config = readConfig({ SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}` });
     const context = await openContext(config, { baseUrl: () => 'http://skein.example' });
     app = await composeApp(config, context, await openLog('silent'));
+    app.get('/unreadable', (_request, reply) =>
+      reply.code(404).send(createReadStream(join(folder, 'missing'))),
+    );
   });
   after(async () => {
     await app.close();
@@ -22,29 +27,54 @@ describe('A caller who sends a hundred requests at once', () => {
   });
 
   /** How many of the hundred were answered before a request of another caller that came last. */
-  async function answeredBefore(flood: InjectOptions, other: InjectOptions): Promise<number> {
+  async function answeredBefore(flood: Flood, other: InjectOptions): Promise<number> {
     const answered: string[] = [];
     const send = async (name: string, options: InjectOptions) => {
       await app.inject(options);
       answered.push(name);
     };
-    await Promise.all([...Array.from({ length: 100 }, () => send('flood', flood)), send('other', other)]);
+    const sent = Array.from({ length: 100 }, (_, index) => send('flood', flood(index)));
+    await Promise.all([...sent, send('other', other)]);
     return answered.indexOf('other');
   }
 
   const session = { url: '/console/session', remoteAddress: '192.0.2.2' };
-  const floods: Record<string, InjectOptions> = {
-    'without a session': { ...session, remoteAddress: '192.0.2.1' },
-    'with a cookie': { ...session, headers: { cookie: 'skein=a' } },
-    'for addresses that do not exist': { url: '/nothing', remoteAddress: '192.0.2.1' },
-    'with an invalid key': {
+  const remoteAddress = '192.0.2.1';
+  const floods: Record<string, Flood> = {
+    'without a session': () => ({ ...session, remoteAddress }),
+    'with one cookie': () => ({ ...session, remoteAddress, headers: { cookie: 'skein=a' } }),
+    'with a cookie each': (index) => ({
+      url: '/healthz',
+      remoteAddress,
+      headers: { cookie: `skein=${index}` },
+    }),
+    'from an IPv6 address each': (index) => ({ ...session, remoteAddress: `2001:db8::${index}` }),
+    'for addresses that do not exist': () => ({ url: '/nothing', remoteAddress }),
+    'with an invalid key': () => ({
       url: '/api/v1/threads',
       headers: { authorization: 'Bearer eak_' },
-      remoteAddress: '192.0.2.1',
-    },
+      remoteAddress,
+    }),
   };
   for (const [name, flood] of Object.entries(floods))
     it(`delays others by a few of them: ${name}`, async () => {
       assert.ok((await answeredBefore(flood, session)) < 10);
     });
+
+  it('does not end the process if a file that is sent with an error cannot be read', async () => {
+    const flood = Array.from({ length: 100 }, () => app.inject('/console/session'));
+    const { statusCode } = await app.inject('/unreadable');
+    assert.equal(statusCode, 500);
+    await Promise.all(flood);
+  });
+
+  it('has at most a thousand requests waiting: later ones start at once', async () => {
+    const answered: number[] = [];
+    const send = async (index: number) => {
+      await app.inject('/healthz');
+      answered.push(index);
+    };
+    await Promise.all(Array.from({ length: 1100 }, (_, index) => send(index)));
+    assert.ok(answered.indexOf(1099) < answered.indexOf(999));
+  });
 });

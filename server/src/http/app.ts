@@ -1,5 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify';
+import { placeOf } from '../domain/address.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { UserId } from '../domain/id.ts';
 import type { Principal } from '../domain/principal.ts';
@@ -69,6 +76,8 @@ interface AppOptions
 }
 
 const readyUrl = '/readyz';
+/** More requests than this do not wait for a turn: those of peers that have disconnected would fill the memory. */
+const waitingMax = 1000;
 
 /** Every HTTP surface on one server. Closing it rejects new connections and finishes requests in progress. */
 export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
@@ -138,6 +147,16 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     app.server.closeIdleConnections();
     held.releaseAll();
   });
+  let waiting = 0;
+  const inTurn = ({ principal, ip }: FastifyRequest, work: () => void) => {
+    if (waiting === waitingMax) return work();
+    waiting += 1;
+    // A cookie would not do: a caller can invent one for each request. A peer that has disconnected has no address.
+    takeTurn(principal?.organizationId ?? placeOf(ip ?? ''), () => {
+      waiting -= 1;
+      work();
+    });
+  };
   app.addHook('onRequest', (request, reply, done) => {
     context.telemetry.requestBegan();
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
@@ -147,9 +166,9 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
     // DELETE has no body (§4.5). A Content-Type without a body is accepted.
     if (request.method === 'DELETE') delete request.raw.headers['content-type'];
-    // However many connections a caller has, others wait for one of its requests. Calls of the API are limited by quotas.
+    // However many connections an address has, others wait for one of its requests. Calls of the API are limited by quotas.
     if (request.url.startsWith(apiPrefix)) done();
-    else takeTurn(request.headers.cookie ?? request.ip, done);
+    else inTurn(request, done);
   });
   // After each surface has checked its caller, and before a body is read.
   app.addHook('preParsing', (request, reply, payload, done) => {
@@ -163,8 +182,10 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     report(request, reply);
     if (reply.statusCode < 400) return done(null, payload);
     reply.header('cache-control', 'no-store');
+    // The file of an error page does not wait: an error of its stream would end the process before Fastify listens for it.
+    if (typeof payload !== 'string') return done(null, payload);
     // No quota limits refused requests.
-    takeTurn(request.principal?.organizationId ?? request.ip, () => done(null, payload));
+    inTurn(request, () => done(null, payload));
   });
 }
 
