@@ -44,11 +44,15 @@ describe('A connection', () => {
   it('sends every byte of a body, small or large, and none for HEAD', async () => {
     const sizes = [1, 256, 4096, 4097, 100_000];
     const bytes = (size: number) => Buffer.from(Array.from({ length: size }, (_, index) => index % 256));
-    const server = createListener(({ url }, response) => {
-      response.end(bytes(Number(url!.slice(1))));
+    let sent = 0;
+    const server = createListener(({ url, method }, response) => {
+      const body = bytes(Number(url!.slice(1)));
+      if (method === 'POST') response.end(body, () => (sent += 1));
+      else response.end(body);
     }, options);
     const url = `http://127.0.0.1:${await listen(server)}`;
     for (const size of sizes) {
+      await (await fetch(`${url}/${size}`, { method: 'POST' })).arrayBuffer();
       const response = await fetch(`${url}/${size}`);
       assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes(size));
       assert.equal(response.headers.get('content-length'), String(size));
@@ -57,6 +61,7 @@ describe('A connection', () => {
     }
     server.close();
     server.closeAllConnections();
+    assert.equal(sent, sizes.length, 'a callback is called');
   });
 
   it('keeps the requests that wait while other connections are read', async () => {

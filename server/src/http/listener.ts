@@ -48,8 +48,8 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   /** Writes a small body in one string with its headers. Latin-1 turns bytes to characters and back unchanged. */
   class JoinedResponse extends http.ServerResponse {
     override end(body?: unknown, encoding?: unknown, done?: () => void): this {
-      if (Buffer.isBuffer(body) && body.length <= joinedBytesMax)
-        return super.end(body.toString('latin1'), 'latin1', done);
+      if (Buffer.isBuffer(body) && body.length <= joinedBytesMax && !encoding && !done)
+        return super.end(body.toString('latin1'), 'latin1');
       return super.end(body, encoding as BufferEncoding, done);
     }
   }
