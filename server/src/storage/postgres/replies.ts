@@ -148,10 +148,11 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
     async claimReplies(shares, leaseMs) {
       const token = randomInt(1, tokenEnd);
       const values = { ...callValues(claim, shareColumns, shares), leaseMs, token };
-      return run<ClaimedReply>(claim, values).catch((error) => {
+      const claimed = await run<ClaimedReply>(claim, values).catch((error) => {
         unconfirmed.set(token, time.steady() + leaseMs);
         throw error;
       });
+      return claimed.map(toClaimedReply);
     },
 
     async renewReplies(claims, leaseMs) {
@@ -185,4 +186,9 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
     // The store cannot know which workers are alive: the leases of dead ones run out.
     releaseOrphanedReplies: async () => [],
   };
+}
+
+function toClaimedReply(row: ClaimedReply): ClaimedReply {
+  const { organizationId, threadId, messageId, token, accountId, traceId, attempts, remainingMs } = row;
+  return { organizationId, threadId, messageId, token, accountId, traceId, attempts, remainingMs };
 }

@@ -217,8 +217,10 @@ export function threadReads({ read, readMany }: Transactions): ThreadReads {
       (await findRunningOf({ organizationId, threadId, userId }))[0]?.running,
 
     getThreadHead: method(read, function* (organizationId, threadId) {
-      const ids = { organizationId, threadId };
-      const found = yield* row<WholeThreadRow & { messageCount: number }>(getHead, ids);
+      const found = yield* row<WholeThreadRow & { messageCount: number }>(getHead, {
+        organizationId,
+        threadId,
+      });
       if (found === undefined) return undefined;
       const { version, messageCount } = found;
       const latest = toMessage(threadId, found) as AssistantMessage;

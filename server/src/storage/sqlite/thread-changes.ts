@@ -94,8 +94,9 @@ const publish = statement('publish-thread')`UPDATE thread SET published = :publi
 const findLatest = statement('find-latest-reply')`
   SELECT id, created_at AS "createdAt", status FROM message WHERE ${ofThread} AND role = 'assistant'
   ORDER BY created_at DESC, id DESC LIMIT 1`;
-const findLastPrompt = statement('find-last-prompt')`
-  SELECT ${ofLatest('user', sql`id`, sql`:threadId`)} AS id`;
+const findLastPrompt = statement(
+  'find-last-prompt',
+)`SELECT ${ofLatest('user', sql`id`, sql`:threadId`)} AS id`;
 const readSize = statement('read-thread-size')`
   SELECT ${exceeded} AS exceeded FROM message WHERE ${ofThread}`;
 const supersede = statement('supersede-reply')`
