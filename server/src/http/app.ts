@@ -18,7 +18,7 @@ import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
 import { takeTurn } from '../usecases/turns.ts';
 import { apiV1 } from './api-v1/index.ts';
 import { apiPrefix, publishReference } from './api-v1/openapi.ts';
-import { createTraceId, isLargeBodyLeft } from './connection.ts';
+import { bytesLeft, createTraceId, keptBodyBytesMax } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { routeNotFound, sendError } from './error-response.ts';
@@ -178,14 +178,16 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
   });
   const report = reportRequest(context);
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (isLargeBodyLeft(request.raw)) reply.header('connection', 'close');
+    const left = bytesLeft(request.raw);
+    if (left > keptBodyBytesMax) reply.header('connection', 'close');
     report(request, reply);
-    if (reply.statusCode < 400) return done(null, payload);
-    reply.header('cache-control', 'no-store');
-    // The file of an error page does not wait: an error of its stream would end the process before Fastify listens for it.
-    if (typeof payload !== 'string') return done(null, payload);
-    // No quota limits refused requests.
-    inTurn(request, () => done(null, payload));
+    if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
+    // Errors wait for their turn, because no quota limits refused requests. But the file of an error page does not: an error of
+    // its stream would end the process before Fastify listens for it. Nor does an error while the body is still arriving: a
+    // malformed rest would replace it.
+    const waits = reply.statusCode >= 400 && typeof payload === 'string' && left === 0;
+    if (waits) inTurn(request, () => done(null, payload));
+    else done(null, payload);
   });
 }
 

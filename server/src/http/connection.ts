@@ -29,7 +29,7 @@ const piecesAtOnce = 1000;
 /** A peer that sends nothing for this long after the last response has read it, or never will. */
 const lingerSilenceMs = 2000;
 /** Node reads what is left of a body before the next request. More than this is not worth keeping the connection for. */
-const keptBodyBytesMax = 65_536;
+export const keptBodyBytesMax = 65_536;
 /** More than the largest accepted body, so that a client that writes its whole body first can still read the response. */
 const lingerBytesMax = 64 * 1024 * 1024;
 
@@ -291,11 +291,11 @@ function joinPieces(request: IncomingMessage, count: () => void): void {
   };
 }
 
-/** Whether so much of the body may still arrive that the connection should close after the answer. */
-export function isLargeBodyLeft({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false;
+/** The most bytes of the body that may still arrive. */
+export function bytesLeft({ complete, headers }: IncomingMessage): number {
+  if (complete) return 0;
   const { 'transfer-encoding': coding, 'content-length': length = 0 } = headers;
-  return coding !== undefined || Number(length) > keptBodyBytesMax;
+  return coding === undefined ? Number(length) : Number.POSITIVE_INFINITY;
 }
 
 let draining: Socket[] = [];
