@@ -38,9 +38,9 @@ describe('Settings in the console', () => {
     within.getByRole('button', { name, exact: true });
   const row = (text: string) => window.page.getByRole('row').filter({ hasText: text });
   /** Returns how many have been sent to such an address since. */
-  const countRequests = (ending: string): (() => number) => {
+  const countRequests = (ending: string, page = window.page): (() => number) => {
     let count = 0;
-    window.page.on('request', (request) => {
+    page.on('request', (request) => {
       if (request.url().endsWith(ending)) count += 1;
     });
     return () => count;
@@ -143,8 +143,10 @@ describe('Settings in the console', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Reveal Bens laptop' }).click();
     await lookAt(page, 'reveal-key');
-    await page.getByRole('dialog').getByRole('button', { name: 'Reveal key' }).click();
+    const reveals = countRequests('/reveal', page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Reveal key' }).dblclick();
     const key = await page.getByRole('dialog').getByTestId('secret').innerText();
+    assert.equal(reveals(), 1);
     await lookAt(page, 'revealed-key');
     assert.equal((await as(key).list()).status, 200);
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
