@@ -1,3 +1,4 @@
+import type { OrganizationId } from '../../domain/id.ts';
 import { keyIsLive, mayAct } from '../sql/api-keys.ts';
 import { insertNote, noteValues } from '../sql/audit.ts';
 import { type Exceeded, exceeded, isRunning, ofLatest, roomValues } from '../sql/replies.ts';
@@ -136,7 +137,9 @@ export function postgresThreadChanges(
   database: Database,
 ): Pick<Threads, 'addReply' | 'restoreThread' | 'setThreadPublished'> {
   const { run, read } = database;
-  const change = <Row>(statement: Statement, values: Values): Promise<Row[]> =>
+  // Without an organization, it would not wait for its turn.
+  type OfOrganization = Values & { readonly organizationId: OrganizationId };
+  const change = <Row>(statement: Statement, values: OfOrganization): Promise<Row[]> =>
     database.inTurn(values.organizationId, isolatedLockMs, () =>
       run<Row>(statement, { ...values, lockMs: isolatedLockMs }),
     );
