@@ -46,6 +46,15 @@ export function gone(locator: Locator): Promise<void> {
   return locator.first().waitFor({ state: 'hidden' });
 }
 
+/** Returns a function that counts the page's requests since then to addresses with this ending. */
+export function countRequests(page: Page, ending: string): () => number {
+  let count = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith(ending)) count += 1;
+  });
+  return () => count;
+}
+
 /** Waits until the text is the last one announced to screen readers. */
 export async function untilAnnounced(page: Page, text: string): Promise<void> {
   await page.getByTestId('announcer').getByText(text, { exact: true }).waitFor({ state: 'attached' });

@@ -12,7 +12,7 @@ import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../eventually.ts';
 import { cleanEnvironment } from '../service.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
-import { gone, heading, openAs, shown } from './people.ts';
+import { countRequests, gone, heading, openAs, shown } from './people.ts';
 
 /** The output of a command that was pasted into a shell. */
 async function paste(line: string): Promise<any> {
@@ -37,14 +37,6 @@ describe('Settings in the console', () => {
   const button = (name: string, within: Locator = window.page.getByRole('main')) =>
     within.getByRole('button', { name, exact: true });
   const row = (text: string) => window.page.getByRole('row').filter({ hasText: text });
-  /** Returns how many have been sent to such an address since. */
-  const countRequests = (ending: string, page = window.page): (() => number) => {
-    let count = 0;
-    page.on('request', (request) => {
-      if (request.url().endsWith(ending)) count += 1;
-    });
-    return () => count;
-  };
   const as = (key: string) => new Api(world.service.baseUrl, key);
 
   it('create a personal key that works immediately, is shown once, and stops working when revoked', async () => {
@@ -134,7 +126,7 @@ describe('Settings in the console', () => {
     await window.page.goto('/settings/keys');
     await shown(window.page.getByText('Bens laptop'));
     await lookAt(window.page, 'key-requests');
-    const approvals = countRequests('/approve');
+    const approvals = countRequests(window.page, '/approve');
     await button('Approve Bens laptop').dblclick();
     await shown(window.page.getByText('Approved, not revealed yet'));
     assert.equal(approvals(), 1);
@@ -143,7 +135,7 @@ describe('Settings in the console', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Reveal Bens laptop' }).click();
     await lookAt(page, 'reveal-key');
-    const reveals = countRequests('/reveal', page);
+    const reveals = countRequests(page, '/reveal');
     await page.getByRole('dialog').getByRole('button', { name: 'Reveal key' }).dblclick();
     const key = await page.getByRole('dialog').getByTestId('secret').innerText();
     assert.equal(reveals(), 1);
@@ -171,7 +163,7 @@ describe('Settings in the console', () => {
 
     await button('Rotate secret for Warehouse').click();
     await shown(dialog().getByText('all tokens stop working immediately'));
-    const rotations = countRequests('/rotate');
+    const rotations = countRequests(page, '/rotate');
     await button('Rotate secret', dialog()).dblclick();
     await shown(dialog().getByText('Client credentials'));
     assert.equal(rotations(), 1);
@@ -200,7 +192,7 @@ describe('Settings in the console', () => {
     await button('Done', dialog()).click();
     const dora = row(world.email('dora'));
     await shown(dora.getByText('Invited'));
-    const links = countRequests('/invitation');
+    const links = countRequests(page, '/invitation');
     await button(`New link for ${world.email('dora')}`).dblclick();
     const link = await dialog().getByTestId('secret').innerText();
     assert.equal(links(), 1);

@@ -6,7 +6,7 @@ import { ask, at, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../eventually.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+import { countRequests, gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
 /** Records every placeholder that appears after the question was sent. */
 const watchForPlaceholders = `globalThis.placeholders = [];
@@ -336,14 +336,11 @@ describe('A thread in the console', () => {
       await label.evaluate((node: any) => node.scrollWidth <= node.clientWidth),
       'the label is not cut off',
     );
-    const restores: string[] = [];
-    page.on('request', (request) => {
-      if (request.url().endsWith('/restore')) restores.push(request.url());
-    });
+    const restores = countRequests(page, '/restore');
     await undo.dblclick();
     await shown(heading(page, title));
     await shown(page.getByText(`You asked: ${prompt}`));
-    assert.equal(restores.length, 1);
+    assert.equal(restores(), 1);
     assertDone(await world.ada.get(at(threadId)));
     window.assertFaultless();
   });
