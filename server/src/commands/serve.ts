@@ -61,7 +61,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
     tracing: otlp?.tracing,
   });
   const context = await Promise.race([opening, stopRequested]);
-  // Opening may take long: a node waits for as long as another one migrates.
+  // Opening the store can take a while: a node waits until another one has migrated it.
   if ('signal' in context) return 0;
   // Node.js reads this file only when it first needs it.
   if (process.env.NODE_EXTRA_CA_CERTS) process.getBuiltinModule('node:tls').createSecureContext();

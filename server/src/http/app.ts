@@ -76,7 +76,7 @@ interface AppOptions
 }
 
 const readyUrl = '/readyz';
-/** More requests than this do not wait for a turn: those of peers that have disconnected would fill the memory. */
+/** More requests than this do not wait for a turn. It limits the memory of those whose peer has disconnected meanwhile. */
 const waitingMax = 1000;
 
 /** Every HTTP surface on one server. Closing it rejects new connections and finishes requests in progress. */
@@ -182,9 +182,9 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     if (left > keptBodyBytesMax) reply.header('connection', 'close');
     report(request, reply);
     if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
-    // Errors wait for their turn, because no quota limits refused requests. But the file of an error page does not: an error of
-    // its stream would end the process before Fastify listens for it. Nor does an error while the body is still arriving: a
-    // malformed rest would replace it.
+    // No quota limits refused requests, so errors wait for their turn. Two kinds do not: files, because an error of the stream
+    // would end the process before Fastify listens for it, and errors sent while the body is still arriving, because Node would
+    // replace them with its own if the rest is malformed.
     const waits = reply.statusCode >= 400 && typeof payload === 'string' && left === 0;
     if (waits) inTurn(request, () => done(null, payload));
     else done(null, payload);

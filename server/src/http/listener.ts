@@ -19,7 +19,7 @@ const keepAliveMs = 65_000;
 const uploadTimeFactor = 20;
 /** How long a TLS connection stays open after its peer has closed it. */
 const endedTlsMs = 1000;
-/** Up to this size, copying a body takes less time than a write of two parts. */
+/** Up to this size, copying a body is faster than writing headers and body as two parts. */
 const joinedBytesMax = 4096;
 const tooSlow = 'The request took too long to arrive.';
 
@@ -45,7 +45,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   const { tls } = options;
   const { requestTimeoutMs } = options.limits;
   const http = process.getBuiltinModule('node:http');
-  /** Writes a small body in one string with its headers. Latin-1 turns bytes to characters and back unchanged. */
+  /** Writes a small body and its headers as one string. Latin-1 maps each byte to a character and back unchanged. */
   class JoinedResponse extends http.ServerResponse {
     override end(body?: unknown, encoding?: unknown, done?: () => void): this {
       if (Buffer.isBuffer(body) && body.length <= joinedBytesMax && !encoding && !done)
