@@ -183,8 +183,8 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     report(request, reply);
     if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
     // No quota limits refused requests, so errors wait for their turn. Two kinds do not: files, because an error of the stream
-    // would end the process before Fastify listens for it, and errors sent while the body is still arriving, because Node would
-    // replace them with its own if the rest is malformed.
+    // would end the process before Fastify listens for it, and errors sent while the body is still arriving, because a
+    // malformed rest would be answered with 400 instead.
     const waits = reply.statusCode >= 400 && typeof payload === 'string' && left === 0;
     if (waits) inTurn(request, () => done(null, payload));
     else done(null, payload);
