@@ -178,6 +178,35 @@ describe('The claims of the reply worker', () => {
     assert.equal((await reply()).status, 'in_progress');
   });
 
+  it('logs once per outage that it cannot renew its leases', async () => {
+    let [isDown, tries] = [true, 0];
+    const { store } = context;
+    const renewReplies: typeof store.renewReplies = async (...leases) => {
+      tries += 1;
+      if (isDown) throw new Error('The disk is full.');
+      return store.renewReplies(...leases);
+    };
+    changeContext({ store: Object.assign(Object.create(store), { renewReplies }) });
+    await ask('#hang');
+    await start(scriptedModel, { leaseMs: 30 });
+    const reports = () => logged.filter((line) => line.startsWith('leases could not be renewed')).length;
+    for (const outage of [1, 2]) {
+      isDown = true;
+      const before = tries;
+      await until(
+        async () => tries - before,
+        (failed) => failed >= 4,
+      );
+      assert.equal(reports(), outage);
+      isDown = false;
+      const renewed = tries;
+      await until(
+        async () => tries - renewed,
+        (count) => count >= 2,
+      );
+    }
+  });
+
   it('aborts a reply that it lost to another worker, and writes nothing of it', async () => {
     const { reply } = await ask('#say Old\n#hang');
     const { seen, model } = watched((request) => scriptedModel.reply(request));

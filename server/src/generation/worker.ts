@@ -64,6 +64,7 @@ export class ReplyWorker implements ReplyTaker {
   /** Places for replies that are being created or claimed. */
   #reserved = 0;
   #renewedMs: number;
+  #isRenewalFailing = false;
 
   private constructor(context: Context, model: Model, settings: WorkerSettings, log: Log) {
     this.#context = context;
@@ -310,9 +311,11 @@ export class ReplyWorker implements ReplyTaker {
         for (const claim of ended) this.#running.get(claim)?.abort.abort(lost);
       }
       this.#renewedMs = beganMs;
+      this.#isRenewalFailing = false;
     } catch (error) {
-      // Retried with the next heartbeat or before the next sweep. If all fail, the leases expire.
-      this.#log.error({ err: error }, 'leases could not be renewed');
+      // Retried with the next heartbeat or before the next sweep, up to five times a second. If all fail, the leases expire.
+      if (!this.#isRenewalFailing) this.#log.error({ err: error }, 'leases could not be renewed; retrying');
+      this.#isRenewalFailing = true;
     }
   }
 }
