@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 
-/** The position of the walk: what is in the file, and the next page. */
+/** How far the export has come: what is in the file, and where the next page starts. */
 interface State {
   readonly cursor?: string;
   readonly bytes: number;
@@ -19,8 +19,8 @@ interface State {
 }
 
 /**
- * A file of JSON lines that grows page by page. `FILE.state` says up to where it is good: whenever the program is killed, the
- * next run cuts off what came after, and goes on with the next page. Each thread is in the file once.
+ * A file of JSON lines that grows page by page. `FILE.state` says how much of it is complete: if the program is killed, the
+ * next run truncates the file to that length and continues with the next page. Each thread is in the file once.
  */
 export class ExportFile {
   readonly #name: string;
@@ -33,20 +33,20 @@ export class ExportFile {
     this.#state = state;
   }
 
-  /** Whether an earlier run has finished it. */
-  static isWhole(name: string): boolean {
+  /** Whether an earlier run has finished the file. */
+  static isComplete(name: string): boolean {
     return existsSync(name) && !existsSync(`${name}.state`);
   }
 
   static open(name: string): ExportFile {
-    if (!existsSync(`${name}.state`)) keep(name, { bytes: 0, count: 0 });
+    if (!existsSync(`${name}.state`)) saveState(name, { bytes: 0, count: 0 });
     const state: State = JSON.parse(readFileSync(`${name}.state`, 'utf8'));
     const file = openSync(name, existsSync(name) ? 'r+' : 'wx');
     ftruncateSync(file, state.bytes);
     return new ExportFile(name, file, state);
   }
 
-  /** Undefined at the beginning. */
+  /** Undefined before the first page. */
   get cursor(): string | undefined {
     return this.#state.cursor;
   }
@@ -67,8 +67,8 @@ export class ExportFile {
       bytes: this.#state.bytes + bytes.length,
       count: this.#state.count + lines.length,
     };
-    // After the last page the state stays as it was: it is removed next, or that page is read again.
-    if (nextCursor !== null) keep(this.#name, this.#state);
+    // Not saved after the last page: `finish` removes the state, or the next run reads that page again.
+    if (nextCursor !== null) saveState(this.#name, this.#state);
   }
 
   finish(): void {
@@ -77,8 +77,8 @@ export class ExportFile {
   }
 }
 
-/** In one step, so that it is never half written. */
-function keep(name: string, state: State): void {
+/** Replaces the file in one step, so that it is never half written. */
+function saveState(name: string, state: State): void {
   writeFileSync(`${name}.state.new`, JSON.stringify(state));
   renameSync(`${name}.state.new`, `${name}.state`);
 }

@@ -18,7 +18,7 @@ const skein = new Skein({ baseUrl, clientId, clientSecret });
 
 try {
   const threads = await activeSince(since);
-  // Whole or not at all: a report that is cut off looks like a quiet night.
+  // Replaces the report in one step: a report that is cut off looks like a quiet night.
   writeFileSync(`${file}.new`, report(threads, since));
   renameSync(`${file}.new`, file);
   console.log(`${file}: ${threads.length} ${threads.length === 1 ? 'thread' : 'threads'}`);
@@ -28,7 +28,7 @@ try {
   process.exitCode = 1;
 }
 
-/** The list begins with the most recent activity: the first thread that is too old ends it. */
+/** The list starts with the most recent activity, so the first thread that is too old ends the loop. */
 async function activeSince(time: string): Promise<ThreadRead[]> {
   const found: ThreadRead[] = [];
   for await (const { id, updatedAt, createdAt } of skein.threads.list()) {

@@ -3,7 +3,7 @@ import type { ThreadMessage, ThreadWithMessages } from '@skein/client';
 /** A page of Markdown about threads. */
 export function report(threads: readonly ThreadWithMessages[], since: string): string {
   const failed = threads.filter(({ status }) => status.state === 'error').length;
-  const head = `# Published threads\n\nSince ${since}: ${threads.length}, of which failed: ${failed}.\n`;
+  const head = `# Published threads\n\nSince ${since}: ${threads.length}, of which ${failed} failed.\n`;
   return [head, ...threads.map(section)].join('\n');
 }
 

@@ -1,6 +1,6 @@
 import { RateLimitedError, ReplyFailedError, type Skein } from '@skein/client';
 
-/** What the bot says to a customer. The thread belongs to their account, and so do the documents it draws on. */
+/** The bot's answer to a customer. The reply uses the documents of their account and the general ones. */
 export async function answer(
   skein: Skein,
   customer: string,

@@ -17,10 +17,10 @@ try {
   for await (const line of createInterface({ input: process.stdin, signal: stopping.signal })) {
     const [, customer, question] = /^(\S+)\s*(.*)$/.exec(line.trim()) ?? [];
     if (customer === undefined) continue;
-    const said = question
+    const text = question
       ? await answer(skein, customer, question, stopping.signal)
       : await history(skein, customer, stopping.signal);
-    console.log(`${customer}: ${said}`);
+    console.log(`${customer}: ${text}`);
   }
 } catch (error) {
   if (!stopping.signal.aborted) {

@@ -124,7 +124,7 @@ describe('An example', { concurrency: 3 }, () => {
     const again = await run('bulk-export/bulk-export.ts', words, { SKEIN_API_KEY: key });
     assert.deepEqual(again, {
       exitCode: 0,
-      stdout: 'Going on after 2 threads.\nall.jsonl: 7 threads\n',
+      stdout: 'Resuming after 2 threads.\nall.jsonl: 7 threads\n',
       stderr: '',
     });
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
@@ -135,7 +135,7 @@ describe('An example', { concurrency: 3 }, () => {
     assert.ok(!existsSync(`${file}.state`));
     const third = await run('bulk-export/bulk-export.ts', words, { SKEIN_API_KEY: key });
     assert.deepEqual([third.exitCode, third.stdout], [1, '']);
-    assert.match(third.stderr, /all\.jsonl is there already/);
+    assert.match(third.stderr, /all\.jsonl is already a complete export/);
   });
 
   it('the nightly report contains recent published threads, whatever their titles', async () => {
@@ -157,7 +157,7 @@ describe('An example', { concurrency: 3 }, () => {
     const outcome = await run('nightly-report/nightly-report.ts', ['night.md'], application);
     assert.deepEqual(outcome, { exitCode: 0, stdout: 'night.md: 2 threads\n', stderr: '' });
     const report = readFileSync(join(service.folder, 'night.md'), 'utf8');
-    assert.match(report, /^# Published threads\n\nSince 2\S+Z: 2, of which failed: 1\.\n\n## \[Failed\]/);
+    assert.match(report, /^# Published threads\n\nSince 2\S+Z: 2, of which 1 failed\.\n\n## \[Failed\]/);
     assert.ok(
       report.includes(`## [\\[x\\](y) \\# \\<b\\>](${service.baseUrl}/threads/${id})\n\nAccount a\\_b\n`),
       report,

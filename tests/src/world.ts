@@ -18,7 +18,7 @@ import { operate, root, Service, temporaryFolder } from './service.ts';
 import { sharedService } from './shared-service.ts';
 import { hire, type Key, type Operator } from './tenants.ts';
 
-/** What the operator has created: Ada and Ben work at Acme, Eve at Globex. Acme also has an org-wide key. */
+/** Two organizations and their keys. Ada and Ben are members of Acme, Eve of Globex. Acme also has an org-wide key. */
 export interface Made {
   readonly acme: string;
   readonly globex: string;
@@ -28,7 +28,7 @@ export interface Made {
   readonly wideKey: Key;
 }
 
-/** Two organizations and their callers. */
+/** A running service with these organizations, and a client for each key. */
 export interface World extends Made {
   readonly service: Service;
   readonly ada: Api;
@@ -44,7 +44,7 @@ export interface World extends Made {
 
 let template: Promise<string> | undefined;
 
-/** Creates a folder with a store in which the operator has created what the tests need. No service runs on it yet. */
+/** Creates a folder with a store that has both organizations and their keys. No service runs on it yet. */
 export async function prepareStore(): Promise<Made & { folder: string }> {
   template ??= makeTemplate();
   const folderToCopy = await template;
@@ -139,7 +139,7 @@ export async function createThread(api: Api, body: object = {}): Promise<any> {
 
 /** Fails unless the response is this error, with its code and status (§7). */
 export function assertFails(answer: Answer, code: keyof typeof statusOfCode, what = ''): void {
-  const found = `${what} answered ${answer.status} ${JSON.stringify(answer.body)}`;
+  const found = `${what} got ${answer.status} ${JSON.stringify(answer.body)}`;
   assert.equal(answer.body?.error?.code, code, found);
   assert.equal(answer.status, statusOfCode[code], found);
 }

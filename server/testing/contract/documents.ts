@@ -56,10 +56,10 @@ export function describeDocuments(world: () => World): void {
         note(),
         budget,
       );
-      assert.equal(outcome, 'added', 'the refused ones take no room');
+      assert.equal(outcome, 'added', 'rejected documents do not count');
     });
 
-    it('that a purge removes while they are written leave nothing and are rejected by the confirmation', async () => {
+    it('leave nothing behind if a purge removes the organization while they are written', async () => {
       const { store } = world();
       const organization = await world().organization();
       const budget = { documentsMax: 2, bytesMax: 1_000_000 };
@@ -133,7 +133,7 @@ export function describeDocuments(world: () => World): void {
       );
     });
 
-    it('lists a page after a document', async () => {
+    it('are listed page by page', async () => {
       const { store } = world();
       const organization = await world().organization();
       for (const accountId of [null, 'acc'])
@@ -239,7 +239,7 @@ export function describeDocuments(world: () => World): void {
       const before = await found(general.id);
       world().clock.pass(5);
       await putDocument(store, organization, newDocument());
-      assert.deepEqual(await questions(null), [], 'a new version has its own');
+      assert.deepEqual(await questions(null), [], 'a new version needs new questions');
       await store.setDocumentQuestions(organization, before, ['Of the old version?']);
       assert.deepEqual(await questions(null), []);
       const again = await store.claimDocumentForQuestions();
@@ -378,7 +378,7 @@ export function describeDocuments(world: () => World): void {
     it('may have a name and an account that take as many bytes as the limit allows', async () => {
       const { store } = world();
       const organization = await world().organization();
-      // Of four bytes each, in an order that PostgreSQL cannot compress.
+      // Four bytes each, in an order that PostgreSQL cannot compress.
       const letters = Array.from({ length: defaultLimits.documentKeyBytesMax / 4 }, (_, index) =>
         String.fromCodePoint(0x20000 + ((index * 7919) % 40_000)),
       );

@@ -104,7 +104,7 @@ export function describeKeyRequests(world: () => World): void {
       const created = asked.filter(({ outcome }) => outcome === 'created');
       assert.equal(created.length, 2);
       assert.ok(asked.every(({ outcome }) => outcome === 'created' || outcome === 'too-many'));
-      assert.equal((await ask(organization, admin)).outcome, 'created', 'each member has their own');
+      assert.equal((await ask(organization, admin)).outcome, 'created', 'each member has their own limit');
       await decide(organization, created[0]!.id, admin);
       assert.equal((await ask(organization, userId)).outcome, 'too-many', 'approved requests count');
       await decide(organization, created[1]!.id, admin, 'declined');
@@ -115,7 +115,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.equal((await ask(organization, userId)).outcome, 'created', 'expired requests do not count');
     });
 
-    it('are rejected without the public API, for service accounts, non-members and other organizations', async () => {
+    it('are rejected for service accounts, non-members and other organizations, and without the public API', async () => {
       const { store } = world();
       const { organization, admin, userId } = await organizationOfTwo();
       const foreign = await world().organization();
@@ -212,7 +212,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.ok(await node.findKeyGrant(old.hash));
       assert.ok(await node.admitKey(old.hash, 1));
       assert.equal((await store.renameThread(organization, thread.id, writer, 'a')).outcome, 'renamed');
-      assert.equal(await rotate(organization, old).rotated, 'revoked', 'it is rotated already');
+      assert.equal(await rotate(organization, old).rotated, 'revoked', 'it was already rotated');
       clock.pass(1);
       for (const one of [store, node]) {
         assert.equal(await one.findKeyGrant(old.hash), undefined);
@@ -222,7 +222,7 @@ export function describeKeyRequests(world: () => World): void {
       }
     });
 
-    it('lets a key that ends later be revoked now, or with its member', async () => {
+    it('leaves an old key that can still be revoked, alone or with its member', async () => {
       const { store, clock } = world();
       const { organization, userId } = await organizationOfTwo();
       const [revoked, left] = [await keyOf(organization, null), await keyOf(organization, userId)];

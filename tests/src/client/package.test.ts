@@ -61,7 +61,7 @@ describe("The client's package", () => {
   });
 
   describe('in a TypeScript project', () => {
-    /** What the compiler says of each program under these settings. */
+    /** Returns the compiler's errors for each program under these settings. */
     const compile = async (programs: string[], settings: object = {}): Promise<string[][]> => {
       const compilerOptions = {
         target: 'es2022',
@@ -81,11 +81,10 @@ describe("The client's package", () => {
       });
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
       const options = { cwd: folder };
-      const said = await run(bin('tsc'), ['-p', '.'], options).catch((error) => error);
-      assert.ok(said.code === undefined || said.stdout !== '', `tsc ran: ${said.message}`);
-      return files.map((file) =>
-        said.stdout.split(/^(?=\S)/m).filter((complaint: string) => complaint.startsWith(file)),
-      );
+      const outcome = await run(bin('tsc'), ['-p', '.'], options).catch((error) => error);
+      assert.ok(outcome.code === undefined || outcome.stdout !== '', `tsc ran: ${outcome.message}`);
+      const errors: string[] = outcome.stdout.split(/^(?=\S)/m);
+      return files.map((file) => errors.filter((error) => error.startsWith(file)));
     };
     const head = `import { NotFoundError, RateLimitedError, ReplyFailedError, Skein, SkeinError, type Thread } from '@skein/client';
 const client = new Skein({ baseUrl: 'https://skein.example', apiKey: 'eak_1' });
@@ -124,7 +123,7 @@ console.log(deleted, NotFoundError.name);
       for (const place of places) assert.deepEqual(await compile([good], place), [[]]);
     });
 
-    it('does not compile if it is used wrongly', async () => {
+    it('rejects wrong uses at compile time', async () => {
       const wrong: [string, RegExp][] = [
         [`new Skein({ baseUrl: 'https://skein.example' });`, /TS2345/],
         [`new Skein({ baseUrl: 'x', apiKey: 'a', clientId: 'b', clientSecret: 'c' });`, /TS23(22|45)/],
@@ -137,10 +136,10 @@ console.log(deleted, NotFoundError.name);
         [`for (const thread of client.threads.list()) thread;`, /TS2488/],
         [`(await client.threads.list().page()).threads[0].id;`, /TS2532/],
       ];
-      const said = await compile(wrong.map(([line]) => `${head}${line}\n`));
-      wrong.forEach(([line, complaint], index) => {
-        assert.equal(said[index]?.length, 1, `${line}: ${said[index]}`);
-        assert.match(said[index]?.[0] ?? '', complaint, line);
+      const errors = await compile(wrong.map(([line]) => `${head}${line}\n`));
+      wrong.forEach(([line, expected], index) => {
+        assert.equal(errors[index]?.length, 1, `${line}: ${errors[index]}`);
+        assert.match(errors[index]?.[0] ?? '', expected, line);
       });
     });
   });

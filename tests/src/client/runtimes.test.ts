@@ -63,13 +63,13 @@ console.log(JSON.stringify(await scenario(client, JSON.parse(process.argv[2]))))
     ...application,
   });
 
-  /** The scenario held, and the service has seen what it should have. */
-  const assertHeld = ({ held, lossyThreadId }: Report, settings: Settings): void => {
-    assert.equal(held.length, 23, held.join('\n'));
+  /** Fails unless every check passed and the service received the expected requests. */
+  const assertPassed = ({ passed, lossyThreadId }: Report, settings: Settings): void => {
+    assert.equal(passed.length, 23, passed.join('\n'));
     const creates = proxy.requestsTo(settings.lossy);
     assert.ok(creates.length >= 5, `a create was tried ${creates.length} times`);
     const keys = new Set(creates.map(({ headers }) => headers['idempotency-key']));
-    assert.equal(keys.size, 1, 'every try of a create has the same idempotency key');
+    assert.equal(keys.size, 1, 'every attempt of a create has the same idempotency key');
     assert.match([...keys][0] as string, /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     assert.match(lossyThreadId, /^thr_/);
     const exhausted = proxy.requestsTo(settings.exhausted).length;
@@ -86,14 +86,14 @@ console.log(JSON.stringify(await scenario(client, JSON.parse(process.argv[2]))))
       env: cleanEnvironment({ DENO_DIR: temporaryFolder(), DENO_NO_UPDATE_CHECK: '1' }),
       timeout: 60_000,
     });
-    assertHeld(JSON.parse(stdout), settings);
+    assertPassed(JSON.parse(stdout), settings);
   };
 
   it("works on the project's Node.js", () => runOn(process.execPath));
 
   it("works on the machine's own Node.js", async (test) => {
     const found = await machineNode();
-    if (found === undefined) test.skip('the machine has no Node.js of its own from 20 on');
+    if (found === undefined) test.skip('the machine has no Node.js 20 or newer');
     else await runOn(found);
   });
 
@@ -124,7 +124,7 @@ console.log(JSON.stringify(await scenario(client, JSON.parse(process.argv[2]))))
       const [client, program] = ['/client/dist/index.js', '/scenario.js'];
       return (await import(program as string)).scenario(await import(client as string), given);
     }, settings);
-    assertHeld(report, settings);
+    assertPassed(report, settings);
     await window.close();
   });
 });

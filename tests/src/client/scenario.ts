@@ -22,18 +22,19 @@ export interface Settings {
 }
 
 export interface Report {
-  readonly held: string[];
+  /** The names of the checks that passed. */
+  readonly passed: string[];
   readonly lossyThreadId: string;
 }
 
-/** Exercises the client on any runtime without using its APIs. Failures are thrown, passed checks are listed. */
+/** Exercises the client without using the APIs of any one runtime. Throws at the first check that fails. */
 export async function scenario(client: Client, settings: Settings): Promise<Report> {
   const { Skein, NotFoundError, RateLimitedError, ReplyFailedError, UnauthorizedError } = client;
   const { apiKey } = settings;
-  const held: string[] = [];
-  const check = (fact: string, holds: unknown, found?: unknown) => {
-    if (holds !== true) throw new Error(`does not hold: ${fact}; found ${found}`);
-    held.push(fact);
+  const passed: string[] = [];
+  const check = (name: string, holds: unknown, found?: unknown) => {
+    if (holds !== true) throw new Error(`failed: ${name}; found ${found}`);
+    passed.push(name);
   };
   const failureOf = async (act: Promise<unknown>): Promise<any> => {
     try {
@@ -49,17 +50,15 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
   const created = await threads.create({ prompt: 'What is a skein?', title: 'Yarn' });
   const read = await threads.get(created.thread.id, { waitSeconds: 20 });
   check('creates and reads', read.status.state === 'idle' && read.thread.title === 'Yarn', read.status.state);
-  check('reads nothing twice', (await threads.get(created.thread.id, { etag: read.etag })) === null);
+  const unchanged = await threads.get(created.thread.id, { etag: read.etag });
+  check('returns null if the thread has not changed', unchanged === null);
   const renamed = await threads.rename(created.thread.id, 'Wool');
   check('renames', renamed.title === 'Wool' && renamed.updatedAt !== null, renamed.title);
   check('deletes', (await threads.delete(created.thread.id)).deleted);
   const missing = await failureOf(threads.get(created.thread.id));
-  check(
-    'tells by class what is missing',
-    missing instanceof NotFoundError && missing.status === 404,
-    missing,
-  );
-  check('tells the trace id', /^[0-9a-f-]{36}$/.test(missing.traceId), missing.traceId);
+  const isNotFound = missing instanceof NotFoundError && missing.status === 404;
+  check('throws a NotFoundError for a deleted thread', isNotFound, missing);
+  check('reports the trace id', /^[0-9a-f-]{36}$/.test(missing.traceId), missing.traceId);
 
   const accountId = `acct_${created.thread.id}`;
   const made: string[] = [];
@@ -70,20 +69,22 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
   for await (const { id } of threads.list({ accountId, limit: 2 })) walked.push(id);
   check('walks all pages', walked.join() === made.join(), walked);
   const page = await threads.list({ accountId, limit: 2 }).page();
-  check('gives one page', page.threads.length === 2 && page.nextCursor !== null && !page.truncated);
+  check('returns one page', page.threads.length === 2 && page.nextCursor !== null && !page.truncated);
 
   const steps: string[] = [];
   const prompt = '#step Reading\n#wait 1200\n#step Writing\n#say Thirty days.\n#source Refund policy';
   const answered = await threads.ask(prompt, { onStep: ({ description }) => steps.push(description) });
-  check('asks', answered.text === 'Thirty days.' && answered.sources[0]?.title === 'Refund policy');
-  check('shows steps', steps.join() === 'Reading,Writing', steps);
+  const isAnswered = answered.text === 'Thirty days.' && answered.sources[0]?.title === 'Refund policy';
+  check('returns the text and the sources of a reply', isAnswered, answered.text);
+  check('calls onStep for each step', steps.join() === 'Reading,Writing', steps);
   const failed = await failureOf(threads.ask('#fail'));
-  check('tells a failed reply', failed instanceof ReplyFailedError && failed.thread.id === failed.threadId);
+  const isReplyFailed = failed instanceof ReplyFailedError && failed.thread.id === failed.threadId;
+  check('throws a ReplyFailedError for a failed reply', isReplyFailed, failed);
 
   const { thread } = await at(settings.lossy).create({ prompt: 'Once', accountId: `${accountId}_lossy` });
   const same: string[] = [];
   for await (const { id } of threads.list({ accountId: `${accountId}_lossy` })) same.push(id);
-  check('creates once over many tries', same.join() === thread.id, same);
+  check('creates one thread over several attempts', same.join() === thread.id, same);
   check('waits as long as Retry-After says', (await at(settings.limited).list().page()).threads.length > 0);
   const exhausted = await failureOf(at(settings.exhausted).list().page());
   check('gives up at once if Retry-After is long', exhausted instanceof RateLimitedError, exhausted);
@@ -95,21 +96,22 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
   const silence = failureOf(at(settings.silent).get('thr_1', { signal: aborting.signal }));
   aborting.abort('enough');
   const aborted = await silence;
-  check('is aborted', aborted.name === 'AbortError' && aborted.cause === 'enough', aborted);
+  check('stops when its signal aborts', aborted.name === 'AbortError' && aborted.cause === 'enough', aborted);
   const hung = await failureOf(threads.ask('#hang', { timeoutMs: 3_000 }));
-  check('names the thread when time is up', hung.code === 'TIMEOUT' && /^thr_/.test(hung.threadId), hung);
-  check('deletes what is on its way', (await threads.delete(hung.threadId)).deleted);
+  check('names the thread after a timeout', hung.code === 'TIMEOUT' && /^thr_/.test(hung.threadId), hung);
+  check('deletes a thread with a running reply', (await threads.delete(hung.threadId)).deleted);
 
   const portal = await failureOf(at(settings.portal).list().page());
-  check('knows a page from an answer', portal.code === 'UNEXPECTED_ANSWER', portal);
+  check("rejects a proxy's page", portal.code === 'UNEXPECTED_ANSWER', portal);
   const moved = await failureOf(at(settings.moved).list().page());
-  check('does not follow', moved.code === 'UNEXPECTED_ANSWER', moved);
+  check('does not follow a redirect', moved.code === 'UNEXPECTED_ANSWER', moved);
   const stranger = new Skein({ baseUrl: settings.direct, apiKey: 'eak_nobody' });
-  check('is refused', (await failureOf(stranger.threads.list().page())) instanceof UnauthorizedError);
+  const refused = await failureOf(stranger.threads.list().page());
+  check('throws an UnauthorizedError for an unknown key', refused instanceof UnauthorizedError, refused);
 
   const { direct: baseUrl, clientId, clientSecret } = settings;
   const application = new Skein({ baseUrl, clientId, clientSecret });
   const pages = await Promise.all([1, 2, 3, 4, 5].map(() => application.threads.list().page()));
   check('reads as an application', pages.length === 5 && pages.every((each) => Array.isArray(each.threads)));
-  return { held, lossyThreadId: thread.id };
+  return { passed, lossyThreadId: thread.id };
 }

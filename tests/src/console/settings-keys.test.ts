@@ -27,9 +27,9 @@ describeOnEachEngine('API keys in the console', (engine) => {
     return assertDone(await visitor.get('/keys')).keys.find((key: any) => key.id === id);
   }
 
-  /** The output of its sample command in a shell. */
-  async function paste(line: string): Promise<any> {
-    const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+  /** Runs the sample command of a key in a shell. */
+  async function paste(command: string): Promise<any> {
+    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     return JSON.parse(stdout);
   }
 
@@ -50,7 +50,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
       });
       assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
       const { thread } = await paste(curl);
-      assert.equal((await apiOf(key).get(thread.id)).status, 200, 'its line asks something');
+      assert.equal((await apiOf(key).get(thread.id)).status, 200, 'the sample command creates a thread');
     });
 
     it('an org-wide key, whose sample command lists threads', async () => {
@@ -122,13 +122,13 @@ describeOnEachEngine('API keys in the console', (engine) => {
         assertRefused(await world.ada.post('/keys', body), 400);
     });
 
-    it('a key for a person who is not a member, and revoking a key that does not exist', async () => {
+    it('a key for a person who is not a member, and the revocation of a key that does not exist', async () => {
       const foreign = { name: 'x', scope: 'personal', ownerId: world.eve.userId };
       assertRefused(await world.ada.post('/keys', foreign), 404);
       assertRefused(await world.ada.post('/keys/key_nonsense/revoke'), 404);
     });
 
-    it('new keys without the public API', async () => {
+    it('new keys while the public API is not enabled', async () => {
       const { service, globex, eve } = world;
       const { key } = await makeKey(eve, { name: 'Before', scope: 'personal' });
       await service.skein('org', 'set', globex, '--api', 'off');
@@ -141,7 +141,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
   });
 
   describe('protects', () => {
-    it('people from keys that others create for them, except the operator', async () => {
+    it('people from keys that an admin creates in their name', async () => {
       const forBen = { name: 'x', scope: 'personal', ownerId: world.ben.userId };
       assertRefused(await world.ada.post('/keys', forBen), 403, /not for another person/);
     });

@@ -3,7 +3,7 @@ import { sharedService, startWithoutDemo } from '../shared-service.ts';
 import { signedInMember } from './console-client.ts';
 import { Visitor } from './visitor.ts';
 
-/** Ada is an admin of Acme, Ben a member, and a robot works there; Eve is an admin of Globex. */
+/** Acme has an admin (Ada), a member (Ben) and a service account (the robot). Globex has an admin (Eve). */
 export interface SettingsWorld {
   readonly service: Service;
   readonly acme: string;
@@ -33,10 +33,8 @@ async function worldOn(service: Service): Promise<SettingsWorld> {
   worlds += 1;
   const domain = `world-${worlds}.example`;
   const email = (name: string) => `${name}@${domain}`;
-  const [acme, globex] = [
-    (await service.skein('org', 'create', 'Acme')).id,
-    (await service.skein('org', 'create', 'Globex')).id,
-  ];
+  const { id: acme } = await service.skein('org', 'create', 'Acme');
+  const { id: globex } = await service.skein('org', 'create', 'Globex');
   const [ada, ben, eve, robot] = await Promise.all([
     signUp(service, acme, email('ada'), 'admin'),
     signUp(service, acme, email('ben'), 'member'),

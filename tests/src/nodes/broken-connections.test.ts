@@ -47,7 +47,7 @@ describe('Connections that break one by one under load, while the database stays
     const seen = new Observations();
     await seen.untilAllEnded(api, ledger.asked);
     t.diagnostic(
-      `${ledger.acknowledged} acknowledged, ${ledger.failed} failed, ${cuts} times two were cut off`,
+      `${ledger.acknowledged} acknowledged, ${ledger.failed} failed, ${cuts} cuts of two connections each`,
     );
     assert.deepEqual(seen.statuses(), ['completed']);
     assert.equal(await service.end(), 0);

@@ -32,7 +32,7 @@ describe('The worker lock', () => {
     return alone;
   }
 
-  it('is exclusive for the first worker only while any worker is running', async () => {
+  it('is exclusive only for a worker that finds no other worker running', async () => {
     const [first, second, third] = [worker(), worker(), worker()];
     assert.equal(await isAlone(first), true);
     assert.equal(await isAlone(second), false);
@@ -87,15 +87,15 @@ describe('The worker lock', () => {
     chmodSync(folder, 0o755);
     const program = `
       const { createWorkerLock } = await import(${JSON.stringify(import.meta.resolve('./locks.ts'))});
-      // No permission stops root.
+      // Permissions do not apply to root.
       if (process.getuid() === 0) process.setuid(65534);
       const lock = createWorkerLock(${JSON.stringify(join(folder, 'skein.db'))});
       await lock.join(async () => console.log('alone')).catch((error) => console.log(error.message));`;
-    const said = execFileSync(process.execPath, ['--input-type=module', '--eval', program]);
-    assert.equal(String(said), `EACCES: permission denied, access '${file}'\n`);
+    const stdout = execFileSync(process.execPath, ['--input-type=module', '--eval', program]);
+    assert.equal(String(stdout), `EACCES: permission denied, access '${file}'\n`);
   });
 
-  it('does nothing for a worker that has joined already', async () => {
+  it('does nothing for a worker that has already joined', async () => {
     const lock = worker();
     assert.equal(await isAlone(lock), true);
     assert.equal(await isAlone(lock), false);

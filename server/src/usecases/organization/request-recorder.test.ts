@@ -12,12 +12,12 @@ const hour = Date.UTC(2026, 10, 15, 12) / 3_600_000;
 const request = (change: Partial<LoggedRequest> = {}) =>
   loggedRequest({ organizationId: acme, at: hour * 3_600_000, ...change });
 
-/** A log that records what is written to it. */
+/** A store that records what is written to its request log. */
 class Log {
   isAway = false;
   /** The trace ids of requests that it rejects. */
   readonly rejected = new Set<string>();
-  /** Also those that failed. */
+  /** Including batches that failed. */
   readonly batches: (readonly LoggedRequest[])[] = [];
   readonly logged: LoggedRequest[] = [];
   readonly traffic: TrafficReport[] = [];
@@ -99,7 +99,7 @@ test('stores requests once if flushes overlap', async () => {
   );
 });
 
-test('sends a batch again as it was if the store may have kept it', async () => {
+test('repeats a batch unchanged after an error, because the store may have committed it', async () => {
   const { recorder } = recorderOf();
   const log = new Log();
   log.isAway = true;
@@ -256,11 +256,11 @@ test('stores each request once', async () => {
   assert.deepEqual(await flushed(counter), []);
 });
 
-test('does not call the store when nothing was requested', async () => {
+test('does not call the store when there are no requests', async () => {
   await new UsageCounter().flush({ addUsage: () => assert.fail('the store was called') });
 });
 
-test('loses nothing when the store fails', async () => {
+test('loses no counts when the store fails', async () => {
   const counter = new UsageCounter();
   counter.count({ ...counted, at: noon + 5000 });
   const failing = counter.flush({ addUsage: () => Promise.reject(new Error('no disk')) });
