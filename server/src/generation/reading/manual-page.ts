@@ -10,7 +10,7 @@ const structure = new Map(
     '</div>': 'RE UNINDENT',
     '<pre>': 'nf EX Vb Bd TS',
     '</pre>': 'fi EE Ve Ed TE',
-    '': 'IX PD Dd Os Bk Ek UC',
+    '': 'IX PD Dd Os Bk Ek UC DT AT',
   }).flatMap(([html, names]) => names.split(' ').map((name) => [name, html] as const)),
 );
 const enclosures = new Map(
@@ -89,6 +89,10 @@ class ManualPage {
     else if (name === 'It') this.#start(this.#lists.at(-1) === 'dl' ? 'dt' : 'li', mdocText(words));
     else if (name === 'El') this.html.push(`</${this.#lists.pop()}>`);
     else if (/^[BIR]{2}$/.test(name)) this.#addText(words.join(''));
+    else if (/^(?:S[BMY]|UR|MT)$/.test(name)) this.#addText(words.join(' '));
+    else if (/^(?:UE|ME|YS)$/.test(name)) this.html.push(`${this.html.pop()}${first}`);
+    else if (name === 'OP') this.#addText(`[${words.join(' ')}]`);
+    else if (name === 'MR') this.#addText(`${first}(${second})${words.slice(2).join('')}`);
     else if (name === 'Nm' && (first === '' || delimiter.test(first)))
       this.#addText(mdocText([this.#name, ...words]));
     else if (name === 'Nm') this.#addText(mdocText(words));
