@@ -8,7 +8,7 @@ course training workshop class,delete remove erase deletion,delivery shipping sh
 employee staff worker colleague,fix repair mend,hotel accommodation,ill sick unwell illness,kilometre mile mileage,
 laptop computer notebook machine device,largest biggest maximum highest,name called,netherlands dutch holland,
 parcel package,phone telephone mobile smartphone,refund reimburse repay money,salary pay wage,
-smallest minimum lowest,start begin,found establish start,people person participant attendee,
+smallest minimum lowest,start begin,founded establish start,people person participant attendee,
 store keep retain retention hold save storage,sweater pullover jumper garment,train rail railway,
 trip travel journey,uk british britain england,uptime availability available,vacation holiday leave,
 weekend saturday sunday,argument parameter option flag,ban block suspend,bug hole vulnerability defect,
