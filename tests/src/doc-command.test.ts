@@ -134,6 +134,13 @@ describe('skein doc, with a running service', () => {
     rmSync(join(service.folder, 'bad'), { recursive: true });
   });
 
+  it('add says that a folder has no documents, and exits with 1', async () => {
+    file('pictures/one.png', 'no text');
+    const { exitCode, stdout, stderr } = await runCommand(service.folder, ['doc', 'add', org, 'pictures']);
+    assert.deepEqual([exitCode, stdout], [1, 'Nothing was added.\n']);
+    assert.match(stderr, /^pictures: contains no file of a supported type: use \.md, [^\n]+\n$/);
+  });
+
   it('add asks to rename files and folders whose names are not UTF-8, and adds the others', async () => {
     const good = file('latin/good.md', 'Good files are added.');
     const named = (name: string) => Buffer.from(`${join(service.folder, 'latin')}/${name}`, 'latin1');

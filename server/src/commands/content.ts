@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, normalize, sep } from 'node:path';
 import { Option } from 'commander';
-import { documentEndings, fileFault, UnreadableDocument } from '../domain/document.ts';
+import { documentEndings, fileFault, supportedTypes, UnreadableDocument } from '../domain/document.ts';
 import { formatBytes } from '../domain/limits.ts';
 import { counted, withCommas } from '../domain/text.ts';
 import {
@@ -142,13 +142,14 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * The file itself, or every document below a folder, sorted by name. Reports folders that cannot be read. Hidden files and
- * folders, whose names start with a dot, are skipped. Links to files in the folder count as files; links to folders are not
- * followed because they may be circular.
+ * The file itself, or every document below a folder, sorted by name. Reports folders that cannot be read, and a folder
+ * without documents. Hidden files and folders, whose names start with a dot, are skipped. Links to files in the folder count
+ * as files; links to folders are not followed because they may be circular.
  */
 function filesIn(path: string, report: Report): string[] {
   if (!isFolder(path)) return [normalize(path)];
   const files: string[] = [];
+  let isRead = true;
   const folders = [normalize(path)];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     try {
@@ -160,9 +161,12 @@ function filesIn(path: string, report: Report): string[] {
         else if (isDocument && isFileWithin(path, entry, name)) files.push(name);
       }
     } catch (error) {
+      isRead = false;
       report(folder, fileFault((error as NodeJS.ErrnoException).code));
     }
   }
+  if (isRead && files.length === 0)
+    report(path, `contains no file of a supported type: use ${supportedTypes}`);
   return files.sort();
 }
 

@@ -71,6 +71,7 @@ const formats = new Map<string, DocumentFormat>([
 ]);
 
 export const documentEndings: readonly string[] = [...formats.keys()];
+export const supportedTypes = '.md, .txt, .html, .pdf, or a manual page (.1 to .8)';
 
 const ending = /\.(?:[a-z]+|\d)$/i;
 
@@ -78,9 +79,7 @@ const ending = /\.(?:[a-z]+|\d)$/i;
 export function formatOf(name: string): DocumentFormat {
   const format = formats.get(ending.exec(name)?.[0].toLowerCase() ?? '');
   if (format !== undefined) return format;
-  throw new UnreadableDocument(
-    'has an unsupported file type: use .md, .txt, .html, .pdf, or a manual page (.1 to .8)',
-  );
+  throw new UnreadableDocument(`has an unsupported file type: use ${supportedTypes}`);
 }
 
 export function bareName(name: string): string {

@@ -97,6 +97,7 @@ describe('reading any file', () => {
   it('says why a file cannot be read', async () => {
     const kind = 'has an unsupported file type: use .md, .txt, .html, .pdf, or a manual page (.1 to .8)';
     const tooMuch = 'contains more than 5,000,000 characters of text: split it';
+    const renamed = 'is a ZIP archive or an Office document: save it as PDF or text';
     const cases: [name: string, file: Uint8Array | string, message: string][] = [
       ['a.docx', 'x', kind],
       ['README', 'x', kind],
@@ -105,6 +106,8 @@ describe('reading any file', () => {
       ['a.md', ' \n\n', 'contains no text'],
       ['a.html', '<script>x</script>', 'contains no text'],
       ['a.txt', new Uint8Array([0x68, 0xe9, 0x6c]), 'is not UTF-8 text'],
+      ['a.md', 'PK\x03\x04 word/document.xml', renamed],
+      ['a.pdf', 'PK\x03\x04 word/document.xml', renamed],
       ['a.txt', new Uint8Array(50 * megabyte + 1), 'is larger than 50 MB'],
       ['a.txt', 'word '.repeat(1_000_001), tooMuch],
       ['a.html', `<p>${'word '.repeat(1_000_001)}`, tooMuch],

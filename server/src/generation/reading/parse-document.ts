@@ -41,8 +41,14 @@ export async function parseDocument(
   return { title, url: storableUrl(webUrl(reading.url)), passages };
 }
 
+/** Office documents are ZIP archives, and are sometimes renamed. */
+const zipStart = [0x50, 0x4b, 0x03, 0x04];
+
 async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
   const format = formatOf(name);
+  if (zipStart.every((byte, at) => bytes[at] === byte)) {
+    throw new UnreadableDocument('is a ZIP archive or an Office document: save it as PDF or text');
+  }
   if (format === 'pdf') return readPdf(bytes, limits);
   if (format === 'html') return readHtml(decodeText(bytes, declaredEncoding(bytes)));
   const text = decodeText(bytes);
