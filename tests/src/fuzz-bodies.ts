@@ -48,11 +48,10 @@ const notUtf8 = [
   ),
 );
 
+/** A prototype in the body has no fields that count. */
 const prototypeKeys = [
-  '{"prompt":"x","title":"x","__proto__":{"admin":true}}',
-  '{"title":"x","prompt":"x","constructor":{"prototype":{"admin":true}}}',
   '{"__proto__":{"prompt":"x","title":"x"}}',
-  '{"title":"x","prompt":"x","a":{"__proto__":{}}}',
+  '{"constructor":{"prototype":{"prompt":"x","title":"x"}}}',
 ].map((text) => Buffer.from(text));
 
 const nested = (open: string, close: string, depth: number) =>
@@ -87,7 +86,7 @@ export function bodies(operation: Operation): fc.Arbitrary<Part<Buffer>> {
         ]
       : [
           fc
-            .constantFrom('prompt', 'accountId', 'deleted', 'toString')
+            .constantFrom('prompt', 'accountId', 'deleted', 'toString', '__proto__', 'constructor')
             .map((name) => json({ title: 'x', [name]: 'y' })),
         ]),
   );
@@ -101,7 +100,7 @@ export function bodies(operation: Operation): fc.Arbitrary<Part<Buffer>> {
   const good = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
     .filter((text) => text.isWellFormed() && !text.includes('\0'))
-    .map((text) => json({ [field]: text }));
+    .map((text) => json({ [field]: text, ...(operation === 'create' && { ['__proto__']: { prompt: 5 } }) }));
   return fc.oneof(
     { weight: 4, arbitrary: invalid.map((body) => part(body, 'validation')) },
     { weight: 1, arbitrary: good.map((body) => part(body)) },

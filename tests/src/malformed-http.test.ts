@@ -274,17 +274,10 @@ describe('Malformed HTTP', () => {
     });
   });
 
-  it('rejects keys that address an object prototype', async () => {
-    await makesNothing(async () => {
-      for (const body of [
-        '{"prompt":"x","__proto__":{"a":1}}',
-        '{"__proto__":{"prompt":"x"}}',
-        '{"prompt":"x","constructor":{"prototype":{}}}',
-        '{"prompt":"x","a":[{"__proto__":1}]}',
-      ]) {
-        await refused(create(body), 400, /JSON/);
-      }
-    });
+  it('takes no field from a key that addresses an object prototype', async () => {
+    for (const body of ['{"__proto__":{"prompt":"x"}}', '{"constructor":{"prototype":{"prompt":"x"}}}'])
+      await makesNothing(() => refused(create(body), 400, /prompt/));
+    await refused(create('{}'), 400, /prompt/);
   });
 
   it('accepts shallow JSON and rejects deep nesting, at any depth', async () => {

@@ -13,7 +13,8 @@ const smallBodyBytes = 16_384;
 
 /** Accepts only JSON in UTF-8. Rejects bodies that JSON.parse would change silently. */
 export function acceptJsonBodies(app: FastifyInstance): void {
-  const parseSafely = app.getDefaultJsonParser('error', 'error');
+  // A key such as __proto__ is an ordinary unknown field: JSON.parse sets no prototype.
+  const parseJson = app.getDefaultJsonParser('ignore', 'ignore');
 
   app.removeAllContentTypeParsers();
   const parse = (request: FastifyRequest, body: Buffer, done: Done) => {
@@ -24,9 +25,9 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     const text = body.toString();
     const fault = jsonFault(text);
     if (fault !== undefined) return done(fault);
-    void parseSafely(request, text, (cause, value) => {
+    void parseJson(request, text, (cause, value) => {
       if (cause === null) return done(isUtf8(body) ? null : invalidUtf8(value), value);
-      done(invalid('body: is not valid JSON, or has a key such as __proto__.', { cause }));
+      done(invalid('body: is not valid JSON.', { cause }));
     });
   };
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {

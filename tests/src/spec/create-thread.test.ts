@@ -130,6 +130,11 @@ describe('POST /threads', () => {
         assert.notEqual(kept[name], value, name);
       }
       assertFails(await world.eve.get(thread.id), 'NOT_FOUND');
+      for (const field of ['"__proto__":{"title":"x"}', '"constructor":{"prototype":{"title":"x"}}']) {
+        const raw = `{"prompt":"Mine",${field},"a":[{${field}}]}`;
+        const { status, body } = await world.ada.call('POST', '/threads', { raw });
+        assert.deepEqual([status, body.thread?.title], [201, 'Mine'], raw);
+      }
     });
 
     it('measures the length limits in code points', async () => {

@@ -96,6 +96,8 @@ describe('PATCH /threads/{id}', () => {
         id: 'thr_00000000000000000000000000',
         createdAt: '2001-01-01T00:00:00.000Z',
         anything: null,
+        ['__proto__']: { title: 'x' },
+        constructor: { prototype: { title: 'x' } },
       };
       for (const [field, value] of Object.entries(others)) {
         assertInvalid(await patch(published, { title: 'Changed', [field]: value }), field);
