@@ -45,9 +45,10 @@ async function checkSession(): Promise<void> {
     applySession(known, await readSession());
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) return;
-    queryClient.removeQueries({ queryKey: keys.session });
     const search = { ...returnSearch(href), problem: 'session-ended' };
     await router.navigate({ to: '/sign-in', search, ignoreBlocker: true });
+    // Not earlier, because the page that is being left still uses it.
+    queryClient.removeQueries({ queryKey: keys.session });
   } finally {
     isChecking = false;
   }

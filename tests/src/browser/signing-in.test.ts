@@ -105,7 +105,7 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('returns to the thread whose link was opened', async () => {
+  it('returns to the thread whose link was opened, or that was being changed', async () => {
     const { key } = await service.skein('key', 'create', 'Demo', '--user', admin);
     const api = new Api(service.baseUrl, key);
     const { thread } = await createThread(api, { title: 'Shared by link' });
@@ -116,6 +116,27 @@ describe('Signing in', () => {
     await signIn(window.page, admin, password);
     await shown(heading(window.page, 'Shared by link'));
     assert.equal(window.page.url(), threadUrl);
+
+    await window.page.reload();
+    await shown(heading(window.page, 'Shared by link'));
+    await window.page.context().clearCookies();
+    const title = window.page.getByLabel('Thread title');
+    await window.page.keyboard.press('F2');
+    await title.fill('Too late');
+    const allowed = Promise.withResolvers<void>();
+    await window.page.route('**/console/sign-in', (route) => allowed.promise.then(() => route.continue()));
+    const asked = window.page.waitForRequest('**/console/sign-in');
+    await title.press('Enter');
+    await asked;
+    await title.press('Escape');
+    await gone(title);
+    await window.page.keyboard.press('F2');
+    // The thread stays usable until the other page is there.
+    await shown(title);
+    allowed.resolve();
+    await shown(heading(window.page, 'Sign in'));
+    await signIn(window.page, admin, password);
+    await shown(heading(window.page, 'Shared by link'));
     await window.close();
   });
 
