@@ -39,6 +39,22 @@ describe('A request of the console', () => {
     await assert.rejects(sending, unreachable);
   });
 
+  it('sends a change once at a time: a second click gets the response to the first', async (test) => {
+    let received = 0;
+    const server = await answerWith(test, (_, response) => {
+      received += 1;
+      setImmediate(() => response.end(`{"count":${received}}`));
+    });
+    const rotate = () => request('POST', '/rotate', { body: { id: 1 } });
+    const clicks = [rotate(), rotate()];
+    await once(server, 'request');
+    assert.deepEqual(await Promise.all(clicks), [{ count: 1 }, { count: 1 }]);
+    assert.deepEqual(await rotate(), { count: 2 }, 'a later one is sent');
+    const others = [request('POST', '/rotate', { body: { id: 2 } }), request('POST', '/other')];
+    await Promise.all([...others, request('GET', '/keys'), request('GET', '/keys')]);
+    assert.equal(received, 6, 'and so are others, and reads');
+  });
+
   it('ends with the reason if its caller gives it up', async (test) => {
     const server = await answerWith(test, () => undefined);
     const caller = new AbortController();

@@ -39,15 +39,31 @@ export function csrfHeader(): { 'x-skein-csrf': string } {
 /** No request takes longer, unless the service hangs. */
 const timeoutMs = 60_000;
 
-/** `path` is under `/console`. Rejects with an `ApiError`. */
-export async function request<Answer>(
+interface RequestOptions {
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+/** The changes that are being sent. */
+const changes = new Map<string, Promise<unknown>>();
+
+/**
+ * `path` is under `/console`. Rejects with an `ApiError`. A change that is being sent is not sent again: the second click of
+ * two can come before the button is disabled, and gets the response to the first.
+ */
+export function request<Answer>(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
+  if (method === 'GET' || options.signal) return answerTo(method, path, options);
+  const change = `${method} ${path} ${JSON.stringify(options.body)}`;
+  const sent = changes.get(change) ?? answerTo(method, path, options).finally(() => changes.delete(change));
+  changes.set(change, sent);
+  return sent as Promise<Answer>;
+}
+
+async function answerTo<Answer>(
   method: Method,
   path: string,
-  {
-    body,
-    headers = {},
-    signal,
-  }: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
+  { body, headers = {}, signal }: RequestOptions,
 ): Promise<Answer> {
   const { answer, json } = await send(signal, `/console${path}`, {
     method,

@@ -3,7 +3,6 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
 import { Failure } from './failure.tsx';
-import { useOneAtATime } from './one-at-a-time.ts';
 
 interface ConfirmProps {
   readonly opened: boolean;
@@ -34,7 +33,6 @@ export function Confirm(props: ConfirmProps) {
     children,
   } = props;
   const confirming = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
-  const confirm = useOneAtATime(() => confirming.mutateAsync());
   const close = () => {
     confirming.reset();
     onClose();
@@ -50,7 +48,11 @@ export function Confirm(props: ConfirmProps) {
           <Button variant="default" onClick={close} disabled={confirming.isPending} data-autofocus>
             Cancel
           </Button>
-          <Button {...(destructive && { color: 'red' })} loading={confirming.isPending} onClick={confirm}>
+          <Button
+            {...(destructive && { color: 'red' })}
+            loading={confirming.isPending}
+            onClick={() => confirming.mutate()}
+          >
             {confirmLabel}
           </Button>
         </Group>

@@ -1,7 +1,7 @@
 import { Modal, type ModalProps } from '@mantine/core';
-import { type MutationFilters, useIsMutating, useQueryClient } from '@tanstack/react-query';
+import { useIsMutating } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { type FormEvent, useMemo, useRef } from 'react';
+import { useMemo, useRef } from 'react';
 
 interface DialogProps extends ModalProps {
   /** Whether the response to its change is a secret that is shown only once. */
@@ -15,21 +15,12 @@ export function Dialog({ opened, onClose, title, secret = false, ...props }: Dia
   if (opened) lastTitle.current = title;
   // An upload that started before does not keep it open.
   const openedAt = useMemo(() => (opened ? Date.now() : 0), [opened]);
-  const fromHere: MutationFilters = { predicate: ({ state }) => state.submittedAt >= openedAt };
-  const isSending = useIsMutating(fromHere) > 0;
-  const client = useQueryClient();
-  // The second click of two can come before the button is disabled: a secret that is fetched twice is lost.
-  const rejectSecond = (event: FormEvent) => {
-    if (client.isMutating(fromHere) === 0) return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const isSending = useIsMutating({ predicate: ({ state }) => state.submittedAt >= openedAt }) > 0;
   useBlocker({ shouldBlockFn: () => true, disabled: !(secret && opened && isSending) });
   return (
     <Modal
       opened={opened}
       onClose={() => isSending || onClose()}
-      onSubmitCapture={rejectSecond}
       title={lastTitle.current}
       // A click outside must not lose a secret.
       {...(secret && { size: 'lg', closeOnClickOutside: false })}

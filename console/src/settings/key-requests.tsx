@@ -4,7 +4,6 @@ import type { Json } from '../api/contract.ts';
 import { announce } from '../app/announcer.tsx';
 import { Dialog } from '../app/dialog.tsx';
 import { Failure } from '../app/failure.tsx';
-import { useOneAtATime } from '../app/one-at-a-time.ts';
 import { useOrganization } from '../app/session.tsx';
 import { RevealKey } from './key-forms.tsx';
 import { Email, RowButton, StateBadge, When } from './table-cells.tsx';
@@ -46,10 +45,11 @@ function Request({ request, onReveal }: RequestProps) {
   const change = useChange();
   const pathOf = (action: 'approve' | 'decline') => `/key-requests/${id}/${action}`;
   const sent = change.isPending ? change.variables.path : undefined;
-  const send = useOneAtATime(async (action: 'approve' | 'decline') => {
-    await change.mutateAsync({ method: 'POST', path: pathOf(action) });
-    announce(action === 'approve' ? `Approved ${name}` : `Declined ${name}`);
-  });
+  const send = (action: 'approve' | 'decline') =>
+    change.mutate(
+      { method: 'POST', path: pathOf(action) },
+      { onSuccess: () => announce(action === 'approve' ? `Approved ${name}` : `Declined ${name}`) },
+    );
   return (
     <Stack gap="xs">
       <Group justify="space-between" gap="sm">

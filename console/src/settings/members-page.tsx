@@ -7,7 +7,6 @@ import { membersOptions } from '../api/queries.ts';
 import { announce } from '../app/announcer.tsx';
 import { Dialog } from '../app/dialog.tsx';
 import { Failure } from '../app/failure.tsx';
-import { useOneAtATime } from '../app/one-at-a-time.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { momentOf } from '../app/time-words.ts';
@@ -36,11 +35,11 @@ export function MembersPage() {
   const roleChange = useChange();
 
   const closeInviting = () => setInviting(false);
-  const renew = useOneAtATime(async ({ id: userId, email }: Json<'member'>) => {
-    const path = renewalPath(userId);
-    const { link, mailed, expiresAt } = await renewal.mutateAsync({ method: 'POST', path });
-    setInvited({ email, link, mailed, expiresAt });
-  });
+  const renew = ({ id: userId, email }: Json<'member'>) =>
+    renewal.mutate(
+      { method: 'POST', path: renewalPath(userId) },
+      { onSuccess: (invited) => setInvited({ email, ...invited }) },
+    );
   const setRole = ({ id: userId, email }: Json<'member'>, role: string) =>
     roleChange.mutate(
       { method: 'PATCH', path: `/members/${userId}`, body: { role } },

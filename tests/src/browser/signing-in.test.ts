@@ -8,7 +8,16 @@ import { assertDone } from '../console/visitor.ts';
 import { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
-import { chooseFromAccountMenu, demoLink, gone, heading, openAs, shown, signIn } from './people.ts';
+import {
+  chooseFromAccountMenu,
+  countRequests,
+  demoLink,
+  gone,
+  heading,
+  openAs,
+  shown,
+  signIn,
+} from './people.ts';
 
 const admin = 'admin@demo.example';
 const password = 'violin sky harbour';
@@ -167,6 +176,24 @@ describe('Signing in', () => {
     await shown(heading(there.page, 'Documents'));
     await here.close();
     await there.close();
+  });
+
+  it('continues after a change of the password, which a double click sends once', async () => {
+    const email = 'pat@demo.example';
+    const client = await signedInMember(service, 'Demo', email, 'member');
+    const window = await openAs(browser, client);
+    const { page } = window;
+    await page.goto('/settings/account');
+    await page.getByLabel('Current password').fill(testPassword);
+    for (const label of ['New password', 'Confirm new password']) {
+      await page.getByLabel(label, { exact: true }).fill('another long password');
+    }
+    const changes = countRequests(page, '/password');
+    await page.getByRole('button', { name: 'Change password' }).dblclick();
+    await shown(page.getByText('Password changed. You have been signed out everywhere else.'));
+    assert.equal(changes(), 1);
+    assert.equal(await page.getByRole('alert').filter({ hasText: 'Couldn’t' }).count(), 0);
+    await window.close();
   });
 
   it('ends even while a secret is on its way, which otherwise keeps the page open', async () => {
