@@ -1,5 +1,8 @@
 import { csrfHeader, toApiError, unreachable } from './request.ts';
 
+/** How long an upload may wait without progress. Reading a file takes half a minute at most by default, and files take turns. */
+const stallMs = 300_000;
+
 /** Sends a file and reports progress (0 to 1), which fetch cannot do. */
 export function upload<Answer>(
   path: string,
@@ -12,12 +15,19 @@ export function upload<Answer>(
     const headers = { ...csrfHeader(), 'content-type': 'application/octet-stream' };
     for (const [name, value] of Object.entries(headers)) sending.setRequestHeader(name, value);
     sending.responseType = 'json';
-    sending.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total);
+    const giveUp = () => sending.abort();
+    let timer = setTimeout(giveUp, stallMs);
+    sending.upload.onprogress = ({ loaded, total }) => {
+      clearTimeout(timer);
+      timer = setTimeout(giveUp, stallMs);
+      onProgress(total === 0 ? 1 : loaded / total);
+    };
     sending.onload = () => {
       if (sending.status < 300) resolve(sending.response as Answer);
       else reject(toApiError(sending.status, sending.response));
     };
-    sending.onerror = () => reject(unreachable());
+    sending.onerror = sending.onabort = () => reject(unreachable());
+    sending.onloadend = () => clearTimeout(timer);
     sending.send(file);
   });
 }

@@ -226,4 +226,18 @@ describe('The documents page', () => {
     await untilAnnounced(page, '101 documents removed');
     window().assertFaultless();
   });
+
+  it('gives up an upload that makes no progress for five minutes', async () => {
+    const { page } = window();
+    await page.clock.install();
+    await page.goto('/settings/documents');
+    await page.route('**/documents?name=*', () => undefined);
+    const sent = page.waitForRequest('**/documents?name=*');
+    const file = { name: 'stuck.md', mimeType: 'text/markdown', buffer: Buffer.from('# Stuck') };
+    await page.getByLabel('Add files').setInputFiles([file]);
+    await sent;
+    await page.clock.fastForward('05:00');
+    await shown(page.getByRole('listitem').getByText(/^The service cannot be reached/));
+    await page.unrouteAll();
+  });
 });
