@@ -5,16 +5,27 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'sh
 function ago(amount: number, unit: Intl.RelativeTimeFormatUnit): string {
   return relative.format(amount, unit).replace('.', '');
 }
-const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
+/** The words are English. The clock is the one of the browser's language: `5:00 PM` or `17:00`. */
+const { hour12 } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
+function formatOf(options: Intl.DateTimeFormatOptions): (date: Date) => string {
+  return new Intl.DateTimeFormat('en', { ...options, ...(hour12 !== undefined && { hour12 }) }).format;
+}
 
-export const exactTime = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' }).format;
+const shortDay = { day: 'numeric', month: 'short' } as const;
+const dayOfYear = formatOf(shortDay);
 
-export const dayOf = new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format;
+export const utcDay = formatOf({ ...shortDay, timeZone: 'UTC' });
 
-export const timeOf = new Intl.DateTimeFormat('en', { timeStyle: 'medium' }).format;
+export const exactTime = formatOf({ dateStyle: 'full', timeStyle: 'medium' });
+
+export const dayOf = formatOf({ dateStyle: 'medium' });
+
+export const timeOf = formatOf({ timeStyle: 'medium' });
+
+export const hourOf = formatOf({ timeStyle: 'short' });
 
 /** Day and time, for tables and sentences. */
-export const momentOf = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' }).format;
+export const momentOf = formatOf({ dateStyle: 'medium', timeStyle: 'medium' });
 
 /** Relative for up to a week, then a date. */
 export function relativeTime(date: Date, nowMs: number): string {
@@ -24,7 +35,7 @@ export function relativeTime(date: Date, nowMs: number): string {
   if (seconds > -84_600) return ago(Math.round(seconds / 3_600), 'hour');
   if (seconds > -6.5 * 86_400) return ago(Math.round(seconds / 86_400), 'day');
   const sameYear = date.getFullYear() === new Date(nowMs).getFullYear();
-  return sameYear ? day.format(date) : dayOf(date);
+  return sameYear ? dayOfYear(date) : dayOf(date);
 }
 
 /** `90 seconds`, `15 minutes` */

@@ -1,6 +1,7 @@
 import { Button, Group, Skeleton, Table, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { numberText } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
 import classes from './data-table.module.css';
 
@@ -73,7 +74,7 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
       {!showsAll && rows.length > rowsAtFirst && (
         <Group justify="center" mt="md">
           <Button variant="default" onClick={() => setShowsAll(true)}>
-            Show all {rows.length.toLocaleString()}
+            Show all {numberText(rows.length)}
           </Button>
         </Group>
       )}

@@ -9,7 +9,7 @@ import { upload } from '../api/upload.ts';
 import { announce } from '../app/announcer.tsx';
 import { bytesInWords } from '../app/byte-words.ts';
 import { Confirm } from '../app/confirm.tsx';
-import { counted } from '../app/count-words.ts';
+import { counted, numberText } from '../app/count-words.ts';
 import { failureText } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
@@ -64,7 +64,7 @@ export function DocumentsPage() {
           )}
           {isAdmin && shown !== undefined && shown.length > 1 && (
             <Checkbox
-              label={`Select all ${shown.length.toLocaleString()}`}
+              label={`Select all ${numberText(shown.length)}`}
               checked={areAllSelected}
               indeterminate={selected.length > 0 && !areAllSelected}
               onChange={() => setChosen(new Set(areAllSelected ? [] : shown.map((document) => document.id)))}
@@ -73,7 +73,7 @@ export function DocumentsPage() {
           )}
           {selected.length > 0 && (
             <Button color="red" variant="light" onClick={() => setRemoved(selected)}>
-              Remove {selected.length.toLocaleString()} selected
+              Remove {numberText(selected.length)} selected
             </Button>
           )}
         </Group>
@@ -106,7 +106,7 @@ export function DocumentsPage() {
         </Text>
         {done > 0 && (
           <Text size="sm" mt="xs">
-            {done.toLocaleString()} of {removed.length.toLocaleString()} removed
+            {numberText(done)} of {numberText(removed.length)} removed
           </Text>
         )}
       </Confirm>
@@ -159,7 +159,7 @@ function NoDocuments({ isAdmin }: { isAdmin: boolean }) {
 function Storage({ storage }: Pick<Json<'documents'>, 'storage'>) {
   const { documents, documentsMax, bytes, bytesMax } = storage;
   const share = Math.max(documents / documentsMax, bytes / bytesMax) * 100;
-  const text = `${documents.toLocaleString()} of ${documentsMax.toLocaleString()} documents, ${bytesInWords(bytes)} of ${bytesInWords(bytesMax)} of text`;
+  const text = `${numberText(documents)} of ${numberText(documentsMax)} documents, ${bytesInWords(bytes)} of ${bytesInWords(bytesMax)} of text`;
   return (
     <Stack gap={6} mb="lg">
       <Text size="sm" c="dimmed">
@@ -233,7 +233,7 @@ const columns: readonly Column<Json<'document'>>[] = [
   {
     heading: 'Passages',
     sortBy: ({ passages }) => passages,
-    cell: ({ passages }) => passages.toLocaleString(),
+    cell: ({ passages }) => numberText(passages),
   },
   { heading: 'Added', sortBy: ({ addedAt }) => addedAt, cell: ({ addedAt }) => <When iso={addedAt} /> },
 ];

@@ -5,7 +5,7 @@ import { type FormEvent, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { type ApiError, inOrganization, request } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
-import { counted } from '../app/count-words.ts';
+import { counted, numberText } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
 import { useOrganization } from '../app/session.tsx';
 import classes from './data-table.module.css';
@@ -62,7 +62,7 @@ function Findings({ searched, passages }: Json<'foundPassages'>) {
   if (passages.length === 0) {
     return (
       <Alert mt="md" color="gray" title="No passage found">
-        A reply would say that it found nothing in {searched.toLocaleString()} passages.
+        A reply would say that it found nothing in {numberText(searched)} passages.
       </Alert>
     );
   }

@@ -7,6 +7,7 @@ import { useEffect, useId } from 'react';
 import type { Json } from '../api/contract.ts';
 import { closestPassagesOptions, unansweredOptions } from '../api/queries.ts';
 import { Chevron } from '../app/chevron.tsx';
+import { numberText } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
@@ -153,7 +154,7 @@ function ClosestPassages({ row: { prompt, accountId } }: { row: Json<'unanswered
       <Text size="sm" c="dimmed" mt="sm">
         {data.searched === 0
           ? 'There are no documents yet.'
-          : `None of the ${data.searched.toLocaleString()} passages contains words from this question.`}
+          : `None of the ${numberText(data.searched)} passages contains words from this question.`}
       </Text>
     );
   }

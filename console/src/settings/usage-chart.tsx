@@ -1,5 +1,7 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
+import { numberText } from '../app/count-words.ts';
+import { hourOf, utcDay } from '../app/time-words.ts';
 import { type Series, successName } from './usage-series.ts';
 
 interface UsageChartProps {
@@ -13,14 +15,13 @@ interface UsageChartProps {
 const colors = ['indigo.6', 'orange.5', 'grape.8', 'red.4', 'cyan.8', 'gray.5'];
 /** Successful requests have the same color in every chart. */
 const successColor = 'teal.7';
-const hourLabel = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const dayLabel = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** Hidden from screen readers: the table below it says the same. */
 export function UsageChart({ periods, series, height }: UsageChartProps) {
   const data = periods.map((period, index) => ({
-    period: (period.includes('T') ? hourLabel : dayLabel).format(new Date(period)),
-    ...Object.fromEntries(series.map(({ name, requests }) => [name, requests[index] ?? 0])),
+    period: (period.includes('T') ? hourOf : utcDay)(new Date(period)),
+    // By position, because a credential can have any name.
+    ...series.map(({ requests }) => requests[index] ?? 0),
   }));
   return (
     <div aria-hidden="true">
@@ -32,11 +33,12 @@ export function UsageChart({ periods, series, height }: UsageChartProps) {
         withLegend
         legendProps={{ verticalAlign: 'bottom' }}
         series={series.map(({ name }, index) => ({
-          name,
+          name: String(index),
+          label: name,
           color: name === successName ? successColor : (colors[index] ?? 'gray.5'),
         }))}
         yAxisProps={{ allowDecimals: false }}
-        valueFormatter={(value) => value.toLocaleString()}
+        valueFormatter={numberText}
         barChartProps={{ accessibilityLayer: false }}
       />
     </div>

@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { usageOptions } from '../api/queries.ts';
+import { numberText } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
@@ -86,9 +87,9 @@ function Quota({ used, limit, resetsAt }: Json<'usage'>['quota']) {
     >
       <Text mb={6}>
         <Text span fw={650} size="xl">
-          {taken.toLocaleString()}
+          {numberText(taken)}
         </Text>{' '}
-        of {limit.toLocaleString()} requests used, {(limit - taken).toLocaleString()} left
+        of {numberText(limit)} requests used, {numberText(limit - taken)} left
       </Text>
       <Progress
         value={percent}
@@ -181,8 +182,8 @@ function Totals({ series, heading, latest }: TotalsProps) {
             <Table.Td className={classes.name}>
               <BreakableName name={name} />
             </Table.Td>
-            <Table.Td>{total.toLocaleString()}</Table.Td>
-            <Table.Td>{(requests.at(-1) ?? 0).toLocaleString()}</Table.Td>
+            <Table.Td>{numberText(total)}</Table.Td>
+            <Table.Td>{numberText(requests.at(-1) ?? 0)}</Table.Td>
             <Table.Td>{Math.round((total / all) * 100)}%</Table.Td>
           </Table.Tr>
         ))}

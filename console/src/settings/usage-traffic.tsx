@@ -1,6 +1,7 @@
 import { Grid, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Json } from '../api/contract.ts';
+import { numberText } from '../app/count-words.ts';
 import { EmptyState } from './empty-state.tsx';
 import { latencyText, operations } from './request-words.ts';
 import { Section } from './section.tsx';
@@ -50,7 +51,7 @@ function Latency({ operations: rows, days }: { operations: Json<'traffic'>['oper
                   {operations[operation] ?? operation}
                 </Link>
               </Table.Td>
-              <Table.Td>{requests.toLocaleString()}</Table.Td>
+              <Table.Td>{numberText(requests)}</Table.Td>
               <Table.Td>{shareText(errors, requests)}</Table.Td>
               {[p50, p95, p99].map((ms, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a percentile is identified by its position.
@@ -87,7 +88,7 @@ function Errors({ errors, days }: { errors: Json<'traffic'>['errors']; days: Day
                     {code}
                   </Link>
                 </Table.Td>
-                <Table.Td>{requests.toLocaleString()}</Table.Td>
+                <Table.Td>{numberText(requests)}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -112,7 +113,7 @@ function Replies({ completed, failed, cancelled, p50, p95 }: Json<'traffic'>['re
                 ([name, count]) => (
                   <Table.Tr key={name}>
                     <Table.Td>{name}</Table.Td>
-                    <Table.Td>{count.toLocaleString()}</Table.Td>
+                    <Table.Td>{numberText(count)}</Table.Td>
                     <Table.Td>{shareText(count, all)}</Table.Td>
                   </Table.Tr>
                 ),

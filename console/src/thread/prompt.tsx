@@ -3,6 +3,7 @@ import { IconPencil } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { Json } from '../api/contract.ts';
+import { numberText } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
 import { useLimits } from '../app/session.tsx';
 import { isTouch } from './composer.tsx';
@@ -123,7 +124,7 @@ function PromptEditor({ text, onCancel, onSend }: PromptEditorProps) {
         dir="auto"
         value={draft}
         readOnly={sending.isPending}
-        error={isTooLong && `Prompts can have up to ${promptLengthMax.toLocaleString('en')} characters.`}
+        error={isTooLong && `Prompts can have up to ${numberText(promptLengthMax)} characters.`}
         onChange={(event) => setDraft(event.currentTarget.value)}
         onKeyDown={pressed}
       />

@@ -244,63 +244,6 @@ describe('Settings in the console', () => {
     window.assertFaultless();
   });
 
-  it('count requests by outcome, operation and credential', async () => {
-    const { key } = await world.service.skein('key', 'create', world.globex, '--org-wide', '--name', 'Probe');
-    const api = as(key);
-    for (let turn = 0; turn < 3; turn += 1) assert.equal((await api.list()).status, 200);
-    assert.equal((await api.get('thr_nothing')).status, 404);
-    const eve = await openAs(browser, world.eve.client);
-    const requests = eve.page.getByRole('region', { name: 'Requests', exact: true });
-    await eventually(
-      async () => {
-        await eve.page.goto('/settings/usage');
-        await shown(heading(eve.page, 'Usage'));
-        await shown(eve.page.getByText('4 of 10,000 requests used, 9,996 left'));
-        return requests.getByRole('row').filter({ hasText: 'NOT_FOUND' }).count();
-      },
-      (count) => count === 1,
-    );
-    await shown(eve.page.getByText(/Resets in .*, at midnight UTC/));
-    await requests.getByText('Credential', { exact: true }).click();
-    await shown(requests.getByRole('row').filter({ hasText: /Probe\s*4\s*4\s*100%/ }));
-    await requests.getByText('Operation', { exact: true }).click();
-    await shown(requests.getByRole('row').filter({ hasText: /list.*3/i }));
-    const latency = eve.page.getByRole('region', { name: 'Latency by operation' });
-    await shown(latency.getByRole('row').filter({ hasText: /List threads\s*3\s*0%/ }));
-    await eve.page.getByText('24 hours', { exact: true }).click();
-    await shown(requests.getByRole('columnheader', { name: 'This hour' }));
-    await gone(requests.getByText('Credential', { exact: true }));
-    await lookAt(eve.page, 'usage-day');
-    const errors = eve.page.getByRole('region', { name: 'Errors by code' });
-    await errors.getByRole('link', { name: 'NOT_FOUND' }).click();
-    await shown(eve.page.getByRole('row').filter({ hasText: 'Get thread' }));
-    await gone(eve.page.getByRole('row').filter({ hasText: 'List threads' }));
-    assert.equal(new URL(eve.page.url()).searchParams.get('status'), 'NOT_FOUND');
-    assert.equal((await api.list({ limit: 0 })).status, 400);
-    await eve.page.setViewportSize({ width: 360, height: 740 });
-    const invalid = requests.getByRole('cell', { name: 'INVALID_PARAMS' });
-    await eventually(
-      async () => {
-        await eve.page.goto('/settings/usage');
-        await shown(heading(eve.page, 'Usage'));
-        await shown(requests.getByRole('cell', { name: 'NOT_FOUND' }));
-        return invalid.count();
-      },
-      (count) => count === 1,
-    );
-    const linesOfWords = await invalid.evaluate((cell: any) =>
-      [...cell.childNodes]
-        .filter((node) => node.nodeType === 3)
-        .map((word) => {
-          const range = cell.ownerDocument.createRange();
-          range.selectNodeContents(word);
-          return range.getClientRects().length;
-        }),
-    );
-    assert.deepEqual(linesOfWords, [1, 1], 'no word is broken on a phone');
-    await eve.close();
-  });
-
   it('show who did what, and find it by the trace id of a failure', async () => {
     const { page } = window;
     assertDone(await world.ada.post('/keys', { name: 'Of the log', scope: 'org-wide' }), 201);
