@@ -55,6 +55,8 @@ describe('Migrations', () => {
       '-- both:',
       '  value bytea',
       ') WITH (fillfactor = 50);',
+      'CREATE TABLE line (number bigint',
+      '); -- rowid',
     ];
     writeFileSync(join(folder, '001-note.sql'), lines.join('\n'));
     const shared = lines.filter((line) => !line.startsWith('-- '));
@@ -66,6 +68,8 @@ describe('Migrations', () => {
         '  number INTEGER,',
         '  value BLOB',
         ') STRICT, WITHOUT ROWID;',
+        'CREATE TABLE line (number INTEGER',
+        ') STRICT;',
       ].join('\n'),
     ]);
   });

@@ -1,5 +1,6 @@
 -- The schema of both databases. A line `-- postgres:` or `-- sqlite:` starts a part for one of them, and `-- both:` ends it.
--- The rest is in the dialect of PostgreSQL, which migrations.ts translates for SQLite.
+-- The rest is in the dialect of PostgreSQL, which migrations.ts translates for SQLite. There, a table that ends with
+-- `-- rowid` has row ids; all others are stored by their primary key.
 --
 -- Times are integer milliseconds since 1970, UTC, stored exactly as they are shown and compared. Days and hours are counted
 -- since 1970, UTC. Hashes of tokens, keys and secrets are SHA-256, in hexadecimal.
@@ -252,11 +253,7 @@ CREATE TABLE request_block (
   -- A JSON array.
   requests text NOT NULL,
   PRIMARY KEY (organization_id, at, id)
--- postgres:
-);
--- sqlite:
-) STRICT;
--- both:
+); -- rowid
 
 -- Requests and replies by hour and by day, in buckets of their duration: percentiles without reading the log.
 CREATE TABLE traffic (
@@ -295,11 +292,10 @@ CREATE TABLE thread (
 -- postgres:
   PRIMARY KEY (organization_id, id),
   UNIQUE (organization_id, sequence)
-);
 -- sqlite:
   UNIQUE (organization_id, id)
-) STRICT;
 -- both:
+); -- rowid
 -- The four listings: own and published, each with and without an account.
 CREATE INDEX thread_own ON thread (organization_id, user_id, activity_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX thread_own_account ON thread (organization_id, user_id, account_id, activity_at, id)
@@ -481,11 +477,7 @@ CREATE TABLE passage (
   heading text NOT NULL,
   text text NOT NULL,
   FOREIGN KEY (organization_id, document_id) REFERENCES document (organization_id, id)
--- postgres:
-);
--- sqlite:
-) STRICT;
--- both:
+); -- rowid
 -- A document is read page by page, in the order of its passages.
 CREATE INDEX passage_document ON passage (organization_id, document_id, number);
 
@@ -500,11 +492,10 @@ CREATE TABLE corpus (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
   account_key text COLLATE "C" NOT NULL,
   passages bigint NOT NULL
+); -- rowid
 -- sqlite:
-) STRICT;
 CREATE UNIQUE INDEX corpus_account ON corpus (organization_id, account_key);
 -- postgres:
-);
 
 -- Not updated later: each search for a term would read all pending updates, of every organization. After 1,200 passages were
 -- added, a question with an unknown word took 94 ms of the server's processor time, and 5 ms without pending updates.
