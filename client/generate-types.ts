@@ -52,7 +52,9 @@ async function generateTypes({ paths, components }: Schema): Promise<string> {
     text
       .replace(/export interface Root \{\s*\}\n/, '')
       .replaceAll(/\/\*\*\n \* This interface was referenced by [^/]*\*\/\n/g, '\n')
-      .replaceAll(/\/\*\*\n\s*\* ([^\n]*)\n\s*\*\//g, '/** $1 */'),
+      .replaceAll(/\/\*\*\n\s*\* ([^\n]*)\n\s*\*\//g, '/** $1 */')
+      // JSON leaves out what is undefined, so a caller need not.
+      .replaceAll(/(\w+\?: [^;\n]+);?$/gm, '$1 | undefined'),
   );
 }
 

@@ -14,7 +14,10 @@ interface CommonOptions {
   readonly retries?: number | undefined;
   /** The longest pause before a retry. Defaults to 30 s. If the service asks for a longer one, the call fails. */
   readonly maxRetryDelayMs?: number | undefined;
-  /** The longest that a call may take, including retries. Defaults to 60 s, and to 15 minutes for `ask` and `wait`. */
+  /**
+   * The longest that a call may take, including retries. Defaults to 60 s. Not for `ask` and `wait`, which take up to 15
+   * minutes unless their own `timeoutMs` says otherwise.
+   */
   readonly timeoutMs?: number | undefined;
   /** The User-Agent header. Ignored in browsers, which send their own. */
   readonly userAgent?: string | undefined;

@@ -25,10 +25,7 @@ export interface GetOptions extends CallOptions {
   readonly waitSeconds?: number | undefined;
 }
 
-/** The fields of a new thread other than its prompt. */
-type ThreadFields = { readonly [Name in Exclude<keyof CreateThreadBody, 'prompt'>]?: string | undefined };
-
-export interface AskOptions extends WaitOptions, ThreadFields {
+export interface AskOptions extends WaitOptions, Readonly<Omit<CreateThreadBody, 'prompt'>> {
   /**
    * Generated for each call by default. Within 24 hours, the same key, prompt and options do not create a second
    * thread.
@@ -121,14 +118,11 @@ export class Threads {
     const { title, accountId, secondaryId, idempotencyKey, ...waiting } = options;
     const timeoutMs = options.timeoutMs ?? this.#replyTimeoutMs;
     const startedAt = performance.now();
-    const body = {
-      prompt,
-      ...(title !== undefined && { title }),
-      ...(accountId !== undefined && { accountId }),
-      ...(secondaryId !== undefined && { secondaryId }),
-    };
     const { signal } = options;
-    const created = await this.create(body, { signal, timeoutMs: options.timeoutMs, idempotencyKey });
+    const created = await this.create(
+      { prompt, title, accountId, secondaryId },
+      { signal, timeoutMs: options.timeoutMs, idempotencyKey },
+    );
     const leftMs = Math.max(0, Math.ceil(timeoutMs - (performance.now() - startedAt)));
     return this.#untilReplied(created.thread.id, created.responseMessageId, {
       ...waiting,

@@ -77,11 +77,11 @@ export interface CreateThreadBody {
   /** Stored as the first user message. */
   prompt: string;
   /** Generated from the prompt if omitted. */
-  title?: string;
+  title?: string | undefined;
   /** Associates the thread with an account. */
-  accountId?: string;
+  accountId?: string | undefined;
   /** Secondary linkage; can be set here only. */
-  secondaryId?: string;
+  secondaryId?: string | undefined;
 }
 
 export interface CreatedThread {

@@ -93,7 +93,7 @@ const client = new Skein({ baseUrl: 'https://skein.example', apiKey: 'eak_1' });
 new Skein({ baseUrl: 'https://skein.example', clientId: 'a', clientSecret: 'b', authUrl: 'https://auth.example' });
 new Skein({ baseUrl: 'https://skein.example', apiKey: 'a', fetch, retries: 2, timeoutMs: 1000, userAgent: 'me/1' });
 const signal: AbortSignal | undefined = undefined;
-const { thread, responseMessageId } = await client.threads.create({ prompt: 'Hi', title: 'Hello' }, { signal });
+const { thread, responseMessageId } = await client.threads.create({ prompt: 'Hi', title: 'Hello', accountId: undefined }, { signal });
 const id: string = responseMessageId;
 const read = await client.threads.get(thread.id, { waitSeconds: 20 });
 const state: 'idle' | 'in_progress' | 'error' = read.status.state;
