@@ -101,7 +101,8 @@ describe('Prefer: wait', () => {
   it('is granted up to 25 seconds', () => {
     assert.equal(preferredWaitSeconds('wait=25'), 25);
     assert.equal(preferredWaitSeconds('wait=26'), 25);
-    assert.equal(preferredWaitSeconds('wait=999999999'), 25);
+    assert.equal(preferredWaitSeconds(`wait=${'9'.repeat(400)}`), 25);
+    assert.equal(preferredWaitSeconds('wait=0000000000010'), 10);
     assert.equal(preferredWaitSeconds('wait=0'), 0);
   });
 
@@ -118,7 +119,6 @@ describe('Prefer: wait', () => {
       'wait=ten',
       'waiting=10',
       'x=wait=10',
-      'wait=9999999999',
       ',,,',
       '"wait=10',
       'wait=abc, wait=10',

@@ -92,7 +92,7 @@ export function preferredWaitSeconds(header: string | undefined): number | undef
     const [, name = '', value = ''] = preference.exec(item) ?? [];
     if (name.toLowerCase() !== 'wait') continue;
     const seconds = value.replace(/^"(.*)"$/, '$1');
-    return /^\d{1,9}$/.test(seconds) ? Math.min(Number(seconds), waitSecondsMax) : undefined;
+    return /^\d+$/.test(seconds) ? Math.min(Number(seconds), waitSecondsMax) : undefined;
   }
   return undefined;
 }

@@ -222,7 +222,7 @@ describe('Extensions by request header', () => {
       assert.deepEqual([none.status, appliedTo(none)], [200, 'wait=0']);
       const done = await createThread(world.ada);
       await world.ada.untilDone(done.thread.id);
-      for (const seconds of [26, 999_999_999]) {
+      for (const seconds of [26, '9'.repeat(30)]) {
         assert.equal(appliedTo(await world.ada.get(done.thread.id, waitFor(seconds))), 'wait=25');
       }
       assert.equal((await world.ada.list({}, waitFor(20))).status, 200);
