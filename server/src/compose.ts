@@ -146,7 +146,7 @@ async function openStore(config: Config, watch: StoreWatch | undefined, mustExis
     if (mustExist && store.engine === 'sqlite' && !statSync(store.file, { throwIfNoEntry: false })?.size) {
       throw new ConfigError(
         'SKEIN_DATABASE_URL',
-        `names ${named} does not exist or is empty: run the command in the folder of the service, or set the variable as the service has it`,
+        `names ${named} does not exist or is empty: run the command in the service's folder, or set the variable to the service's value`,
       );
     }
     if (store.engine === 'sqlite') return openSqliteStore(store.file, machineClock, watch, config.cacheBytes);

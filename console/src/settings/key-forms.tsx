@@ -115,7 +115,7 @@ export function RevealKey({ id, onClose }: { id: string; onClose: () => void }) 
   const reveal = () => change.mutate({ method: 'POST', path: `/key-requests/${id}/reveal` });
   return (
     <KeyForm verb="Reveal" change={change} onSubmit={reveal} onClose={onClose}>
-      <Text size="sm">You’ll see the key once, in the next step. Have a safe place for it ready.</Text>
+      <Text size="sm">You’ll see the key once, in the next step. Have a safe place ready to store it.</Text>
     </KeyForm>
   );
 }

@@ -23,8 +23,8 @@ export const commands: readonly StoreCommand[] = [
   publishing('unpublish', false, 'Show a thread to its creator only'),
   onOrganization({
     name: 'doc add',
-    arguments: { '<FILE...>': 'Files, and folders whose files are added' },
-    options: [accountOption('Use them only in threads of this account')],
+    arguments: { '<FILE...>': 'Files or folders to add' },
+    options: [accountOption('Use the documents only in threads of this account')],
     summary: 'Add files or folders that replies use: Markdown, text, HTML, PDF',
     examples: ['doc add Acme handbook.pdf', 'doc add Acme docs/ --account acct_42'],
     async run(call: OrganizationCall<{ account?: string }>, ...paths) {

@@ -61,7 +61,7 @@ export const commands: readonly StoreCommand[] = [
     options: [
       new Option(
         '--old-valid-for <TIME>',
-        'How long the old key keeps working; now (not at all) by default',
+        'How long the old key keeps working; by default, it is revoked now',
       ).choices(Object.keys(rotationGraces)),
     ],
     summary: 'Replace an API key and show the new one once; the old one is revoked now or later',
@@ -102,7 +102,8 @@ export const commands: readonly StoreCommand[] = [
   onOrganization({
     name: 'app create',
     options: [new Option('--name <NAME>', 'Name of the application').makeOptionMandatory()],
-    summary: 'Create an application and show its secret once; it gets access tokens, machine to machine',
+    summary:
+      'Create an application and show its secret once; a program exchanges the secret for access tokens',
     examples: ['app create Acme --name "Nightly report"'],
     run: async (call) => showSecret(await createApplication(call, String(call.options.name))),
   }),

@@ -15,7 +15,7 @@ export const failedReplyContent = 'The reply could not be generated. Please try 
 /** Why replies fail that no worker will finish. */
 export const failureReasons = {
   overdue: 'The reply did not end by its deadline.',
-  abandoned: 'The process that wrote the reply died, or lost touch with the store, in every attempt.',
+  abandoned: 'In every attempt, the process that wrote the reply died or lost its connection to the store.',
 };
 
 const firstRetryMs = 1000;

@@ -22,7 +22,7 @@ describeOnEachEngine('Changes in the console', ({ freshStore }) => {
       assertRefused(
         third,
         429,
-        /^You have made 2 changes in a minute, which is the limit\. Wait a minute and try again\.$/,
+        /^You have reached the limit of 2 changes a minute\. Wait a minute and try again\.$/,
       );
       assertDone(await ada.call('GET', '/keys'));
       assertDone(await eve.post('/keys', { name: 'One', scope: 'org-wide' }), 201);

@@ -34,7 +34,7 @@ describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
         await ada.post('/documents/search', { question: 'Anything new?' }),
       ];
       for (const answer of refused) {
-        assertRefused(answer, 429, /^You have sent 3 prompts today/);
+        assertRefused(answer, 429, /^You have reached the limit of 3 prompts a day\./);
       }
       assert.equal((await untilEnded(ada, thread.id)).messages.length, ended.messages.length);
       // As the page of unanswered questions does it.
@@ -45,7 +45,7 @@ describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
       const { ben, eve } = world;
       assertDone(await send(ben), 201);
       assertDone(await send(ben), 201);
-      assertRefused(await send(ben), 429, /^Your organization has sent 5 prompts today/);
+      assertRefused(await send(ben), 429, /^Your organization has reached the limit of 5 prompts a day\./);
       assertDone(await send(eve), 201);
     });
 
@@ -80,7 +80,7 @@ describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
       // If a new minute starts meanwhile, three more are accepted.
       assert.ok(refused.length >= 20, `${refused.length} of 30 were refused`);
       for (const { body } of refused)
-        assert.match(body.error.message, /^You have sent 3 prompts this minute/);
+        assert.match(body.error.message, /^You have reached the limit of 3 prompts a minute\./);
       assertDone(await send(world.ben), 201);
     } finally {
       await world.end();

@@ -52,7 +52,7 @@ describe('The model in the console', () => {
       assert.equal(result.ok, false);
       assert.match(result.error, /could not be reached/);
       assert.match(result.nextStep, /SKEIN_MODEL_BASE_URL/);
-      assertRefused(await broken.ada.post('/model/test'), 429, /sent 1 prompt today/);
+      assertRefused(await broken.ada.post('/model/test'), 429, /limit of 1 prompt a day/);
     } finally {
       await broken.end();
     }

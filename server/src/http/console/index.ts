@@ -109,8 +109,8 @@ function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest)
   const changes = new AttemptLimit(now, limits.consoleChangesPerMinute);
   return async ({ signedIn }) => {
     changes.admit(signedIn!.session.userId, () => {
-      const made = counted(limits.consoleChangesPerMinute, 'change');
-      return `You have made ${made} in a minute, which is the limit. Wait a minute and try again.`;
+      const limit = counted(limits.consoleChangesPerMinute, 'change');
+      return `You have reached the limit of ${limit} a minute. Wait a minute and try again.`;
     });
   };
 }

@@ -122,7 +122,7 @@ function alreadyEnded(): ServiceError {
 }
 
 function tooManyKeys({ limits }: Context): string {
-  return `The organization has ${limits.organizationKeysMax} keys: revoke those that nobody uses, or ask an admin.`;
+  return `The organization has ${limits.organizationKeysMax} keys, which is the limit: revoke unused keys, or ask an admin.`;
 }
 
 export type KeyOwners = 'all' | UserId;

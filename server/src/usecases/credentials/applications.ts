@@ -17,7 +17,7 @@ export async function createApplication(change: Change, name: string) {
   const outcome = await store.createApplication(organizationId, { id, name, secretHash }, note);
   if (outcome === 'created') return { id, clientSecret };
   const { organizationApplicationsMax: max } = context.limits;
-  const tooMany = `The organization has ${max} applications: delete those that nobody uses.`;
+  const tooMany = `The organization has ${max} applications, which is the limit: delete unused ones.`;
   throw notIssued(change, outcome, tooMany);
 }
 

@@ -216,11 +216,11 @@ export async function readPassages(
 
 async function findDocument({ context, organizationId }: OrganizationCall, documentId: string) {
   const document = await context.store.findDocument(organizationId, documentId);
-  if (document === undefined) throw notFound('There is no such document.');
+  if (document === undefined) throw notFound('No such document.');
   return document;
 }
 
-/** Returns questions that the document answers, each of them tried. */
+/** Returns questions that the document answers. Each was asked to make sure. */
 export type SuggestQuestions = (
   document: DocumentHeadings,
   signal: AbortSignal,

@@ -29,14 +29,11 @@ export async function limitMails(
   const { invitations } = mailCounters(email, sha256);
   const outcome = await countUse(context, organizationId, invitations, limit);
   if (outcome === 'counted') return;
-  const sent =
+  const limitReached =
     outcome.over === 'person'
-      ? `This person was sent ${personMax} invitations today`
-      : `This organization has sent ${organizationMax} invitations by email today`;
-  throw rateLimited(
-    `${sent}, which is the limit. It resets at 00:00 UTC.`,
-    Math.ceil(outcome.resetMs / 1000),
-  );
+      ? `This person was already sent ${personMax} invitations today.`
+      : `Your organization has reached the limit of ${organizationMax} invitations by email a day.`;
+  throw rateLimited(`${limitReached} The limit resets at 00:00 UTC.`, Math.ceil(outcome.resetMs / 1000));
 }
 
 /** Sends the emails that are due, each at least once: again if the process is killed after the server accepted it. */
@@ -107,7 +104,11 @@ function invitationMail(mail: ClaimedMail, link: string): Mail {
         `${byOperator ? 'The operator of Skein created a link' : 'Someone, probably you, asked for a link'} to set a new password. You sign in to ${name} as ${email}.`,
         'Set a new password',
       ]
-    : [`Join ${name}`, `You are invited to join ${name} on Skein as ${email}.`, 'Accept the invitation'];
+    : [
+        `Join ${name}`,
+        `You have been invited to join ${name} on Skein as ${email}.`,
+        'Accept the invitation',
+      ];
   const note = `The link works once, until ${until}. Do not forward it: anyone who uses it first can sign in as you.`;
   const unexpected = `If you did not expect this email, ${resets && byOperator ? 'tell the operator' : 'you can ignore it'}.`;
   return {

@@ -254,14 +254,14 @@ async function issueInvitation(
     case 'created':
       return { link: mailed && !byOperator ? null : link, mailed, expiresAt };
     case 'not-a-member':
-      throw notFound('There is no such member.');
+      throw notFound('No such member.');
     case 'service-account':
       throw invalid('A service account cannot sign in: create a key for it instead.');
     case 'live':
       throw invalid('A link that was sent before can still be used.');
     case 'person-limit':
       throw rateLimited(
-        'This person was sent as many password links today as the limit allows.',
+        'This person has reached the limit of password links a day.',
         secondsUntilReset(now()),
       );
   }

@@ -11,29 +11,29 @@ const periods = [
     period: 'minute',
     person: 'consolePromptsPerMinute',
     organization: 'consoleOrganizationPromptsPerMinute',
-    within: 'this minute',
+    per: 'a minute',
     next: 'Wait a minute and try again.',
   },
   {
     period: 'day',
     person: 'consolePromptsPerDay',
     organization: 'consoleOrganizationPromptsPerDay',
-    within: 'today',
+    per: 'a day',
     next: 'The limit resets at 00:00 UTC.',
   },
 ] as const;
 
-/** Counts a prompt of the console, and rejects it above the limits. Those of the public API count against the quota. */
+/** Counts a prompt of the console, and rejects it above the limits. Prompts of the public API count against the quota. */
 export async function limitPrompts({ context, principal }: PersonCall): Promise<void> {
   const { organizationId, userId } = principal;
-  for (const { period, person, organization, within, next } of periods) {
+  for (const { period, person, organization, per, next } of periods) {
     const maxima = { personMax: context.limits[person], organizationMax: context.limits[organization] };
     const outcome = await countUse(context, organizationId, userId, { period, ...maxima });
     if (outcome === 'counted') continue;
     const isPerson = outcome.over === 'person';
     const limit = isPerson ? maxima.personMax : maxima.organizationMax;
     const who = isPerson ? 'You have' : 'Your organization has';
-    const sentence = `${who} sent ${counted(limit, 'prompt')} ${within}, which is the limit. ${next}`;
+    const sentence = `${who} reached the limit of ${counted(limit, 'prompt')} ${per}. ${next}`;
     throw rateLimited(sentence, Math.ceil(outcome.resetMs / 1000));
   }
 }

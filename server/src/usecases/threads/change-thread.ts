@@ -49,7 +49,7 @@ export async function restoreThread(change: UserChange, threadId: string): Promi
     isThreadId(threadId) &&
     (await context.store.restoreThread(organizationId, threadId, userId, undoMs, note)) !== 'missing';
   // The same error in every case, whether the thread never existed or was removed for good.
-  if (!isRestored) throw notFound('There is no such thread, or its deletion can no longer be undone.');
+  if (!isRestored) throw notFound('No such thread, or its deletion can no longer be undone.');
   context.threadSignals.changed(threadId);
   return findReadableThread(change, threadId);
 }
