@@ -88,9 +88,9 @@ const full: Omit<Plan, 'parts'> = {
 
 const usage = `npm run bench -- [--quick] [--only PART,PART…] [--minutes N]
 
-  --quick   under a minute: small stores, short rounds, rough figures; without ${leftOutWhenQuick.join(' and ')}
-  --only    some parts: ${parts.join(', ')} (only if named: ${onRequest.join(', ')})
-  --minutes how long the soak takes
+  --quick   takes less than a minute: small stores, short rounds, rough figures; leaves out ${leftOutWhenQuick.join(', ')}
+  --only    runs only these parts: ${parts.join(', ')} (${onRequest.join(', ')} runs only if named)
+  --minutes sets how long the soak takes
 `;
 
 /** Returns undefined after printing the usage if the arguments are invalid. */
@@ -108,7 +108,7 @@ export function readPlan(words: string[]): Plan | undefined {
       values.only?.split(',') ??
       parts.filter((part) => !onRequest.includes(part) && !(values.quick && leftOutWhenQuick.includes(part)));
     const unknown = chosen.filter((name) => !parts.some((part) => part === name));
-    if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(', ')}.`);
+    if (unknown.length > 0) throw new Error(`Unknown part: ${unknown.join(', ')}.`);
     const plan = values.quick ? quick : full;
     const soakMinutes = values.minutes === undefined ? plan.soakMinutes : Number(values.minutes);
     if (!(soakMinutes > 0))

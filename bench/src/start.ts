@@ -49,7 +49,7 @@ export async function measureStart({ settings }: Plan): Promise<void> {
   const middle = (index: number) => micros(median(starts.map((figures) => figures[index]!)));
   printTable(
     `Start, the median of ${settings.rounds}`,
-    ['', 'ready ms', 'CPU ms', 'idle MiB', 'of it anonymous'],
+    ['', 'ready ms', 'CPU ms', 'idle MiB', 'anonymous MiB'],
     [
       ['skein serve', middle(0), middle(1), middle(2), middle(3)],
       ['skein org list', micros(median(commands)), '', '', ''],

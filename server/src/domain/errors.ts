@@ -18,8 +18,8 @@ interface ErrorOptions {
 
 /**
  * An error for the caller. `message` is safe to show; the internal reason is in `cause` and goes to the log only.
- * `logMessage` replaces a message that repeats text of the caller in the request log of the organization. Each RATE_LIMITED
- * says in `retryAfterSeconds` when the next attempt is accepted, or when to try again if nobody knows.
+ * In the request log of the organization, `logMessage` replaces a message that repeats the caller's text. For RATE_LIMITED,
+ * `retryAfterSeconds` says when the next attempt is accepted or, if that is unknown, when to try again.
  */
 export class ServiceError extends Error {
   readonly code: ErrorCode;

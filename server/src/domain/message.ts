@@ -7,7 +7,7 @@ export type MessageStatus = (typeof messageStatuses)[number];
 
 export interface Step {
   readonly description: string;
-  /** By the worker's clock. Missing in replies from before it was recorded. Not part of the public API. */
+  /** By the worker's clock. Missing in replies written before steps had a time. Not part of the public API. */
   readonly at?: number;
 }
 

@@ -76,7 +76,7 @@ interface AppOptions
 }
 
 const readyUrl = '/readyz';
-/** More requests than this do not wait for a turn. It limits the memory of those whose peer has disconnected meanwhile. */
+/** How many requests may wait for a turn. It limits the memory for requests whose clients have already disconnected. */
 const waitingMax = 1000;
 
 /** Every HTTP surface on one server. Closing it rejects new connections and finishes requests in progress. */
@@ -151,7 +151,7 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
   const inTurn = ({ principal, ip }: FastifyRequest, work: () => void) => {
     if (waiting === waitingMax) return work();
     waiting += 1;
-    // A cookie would not do: a caller can invent one for each request. A peer that has disconnected has no address.
+    // Not by cookie: a caller can invent one for each request. A client that has disconnected has no address.
     takeTurn(principal?.organizationId ?? placeOf(ip ?? ''), () => {
       waiting -= 1;
       work();
@@ -166,7 +166,7 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
     // DELETE has no body (§4.5). A Content-Type without a body is accepted.
     if (request.method === 'DELETE') delete request.raw.headers['content-type'];
-    // However many connections an address has, others wait for one of its requests. Calls of the API are limited by quotas.
+    // However many connections an address has, others wait for one of its requests. Quotas limit the calls of the API.
     if (request.url.startsWith(apiPrefix)) done();
     else inTurn(request, done);
   });
@@ -182,9 +182,9 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     if (left > keptBodyBytesMax) reply.header('connection', 'close');
     report(request, reply);
     if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
-    // No quota limits refused requests, so errors wait for their turn. Two kinds do not: files, because an error of the stream
-    // would end the process before Fastify listens for it, and errors sent while the body is still arriving, because a
-    // malformed rest would be answered with 400 instead.
+    // No quota limits rejected requests, so errors wait for a turn, with two exceptions. A file is sent at once, because an
+    // error of its stream would end the process before Fastify listens for it. So is an error while the body is still
+    // arriving, because a malformed rest of the body would be answered with 400 instead.
     const waits = reply.statusCode >= 400 && typeof payload === 'string' && left === 0;
     if (waits) inTurn(request, () => done(null, payload));
     else done(null, payload);
@@ -214,9 +214,9 @@ const quietMs = 500;
 type Drain = ReturnType<typeof createDrain>;
 
 /**
- * The time between the stop signal and closing the listener. Meanwhile `/readyz` answers 503 and every answer closes its
+ * The time between the stop signal and closing the listener. Meanwhile `/readyz` returns 503 and every response closes its
  * connection, but requests are still served: a proxy that checks `/readyz` switches to other nodes and loses no request.
- * Without `ms` it takes 5 s if `/readyz` was ever requested, otherwise no time: no proxy would notice.
+ * Without `ms`, the drain takes 5 s if `/readyz` was ever requested; otherwise no proxy would notice, and it is skipped.
  */
 function createDrain(ms: number | undefined) {
   return {

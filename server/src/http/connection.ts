@@ -16,9 +16,9 @@ export interface ConnectionOptions {
 
 /** Pipelined requests that may wait on one connection before reading pauses. */
 const waitingMax = 2;
-/** Requests start before their organization is known: all pipelined ones together count as one. */
+/** All pipelined requests take turns as one caller, because they start before their organization is known. */
 const pipelined = 'pipelined';
-/** Node parses all requests in what it is given, and it reads up to 64 KiB at once: 2,500 requests, which take 50 ms. */
+/** Bytes parsed at once. Node would parse all requests in a read of up to 64 KiB: 2,500 requests, which take 50 ms. */
 const parsedAtOnce = 512;
 /** Smaller pieces of a body are joined up to this length. */
 const joinedBytes = 16_384;
@@ -249,9 +249,9 @@ export class Connection {
 const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
 /**
- * Node allocates 64 KiB for each read of an accepted socket, and passes the data through a stream: together a tenth of the
- * time of a small request. It has a better way for sockets that are opened with the option `onread`, so this sets what that
- * option sets. What was read is valid until `receive` returns. A socket without these properties is read as usual.
+ * Node allocates 64 KiB for each read of an accepted socket and passes the data through a stream: together a tenth of the
+ * time of a small request. It does neither for sockets that are opened with the option `onread`, so this sets the properties
+ * that the option sets. The data is valid until `receive` returns. A socket without these properties is read as usual.
  */
 function readIntoOneBuffer(socket: Socket, receive: (data: Buffer) => boolean): void {
   const { _handle: handle } = socket as Socket & { _handle?: { useUserBuffer?(buffer: Buffer): void } };
@@ -302,7 +302,7 @@ let draining: Socket[] = [];
 /** Long enough for a peer to read its response and disconnect before the rest of its body is read. */
 const drainEveryMs = 1;
 
-/** One closing connection is read each time, however many there are: refused bodies delay other requests by one read. */
+/** Reads closing connections one at a time, so that refused bodies delay other requests by one read, however many there are. */
 function readInTurn(socket: Socket): void {
   // While it waits for its turn, its silence does not count.
   if (socket.writableFinished) socket.setTimeout(0);
@@ -317,7 +317,7 @@ function readNext(): void {
   if (draining.length > 0) setTimeout(readNext, drainEveryMs).unref();
 }
 
-/** The time in a trace id: every request of a millisecond has the same. */
+/** The start of a trace id, which all requests of one millisecond share. */
 let traceTime = { ms: 0, text: '' };
 
 /** A UUID of version 7 (RFC 9562) begins with the time, so that requests of one moment are neighbors in the request log. */

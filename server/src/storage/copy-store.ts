@@ -52,8 +52,8 @@ export async function copyStore(
     let number = -counts.get(table.name)!;
     for await (const { rows } of batchesOf(source, table)) {
       onProgress(done, all, `copying ${table.name}`);
-      // The embedded store numbers the threads of all organizations together. Copied ones get numbers below zero there, so that
-      // a walk that started at the source skips none of them. Later ones have newer activity: they are before its position.
+      // The embedded store numbers the threads of all organizations together. Copied threads get numbers below zero there, so
+      // that a walk that started at the source skips none. Threads created later are above the walk's position anyway.
       const isRenumbered = renumbers && table.name === 'thread';
       const batch = isRenumbered ? rows.map((row, index) => ({ ...row, sequence: number + index })) : rows;
       const terms = table.name === 'passage' ? rows.map((row) => passageTerms(row, termsOf)) : undefined;

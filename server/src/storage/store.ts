@@ -94,8 +94,8 @@ export interface Organizations {
   /** In order of creation. */
   listOrganizations(): Promise<Organization[]>;
   /**
-   * The note is written with the user's id as its subject. Ends the sessions that are left of a person who was removed from
-   * every organization.
+   * The note is written with the user's id as its subject. Also ends remaining sessions of a person who had been removed
+   * from every organization.
    */
   addMember: AuditedMethod<
     [member: NewMember],
@@ -140,7 +140,7 @@ export interface Admissions {
   >;
 }
 
-/** A batch starts after this organization; the empty string is before the first. */
+/** A batch starts after this organization, or at the first one if it is the empty string. */
 export type RetentionPlace = OrganizationId | '';
 
 export interface RetentionBatch {
@@ -154,9 +154,9 @@ export interface RetentionBatch {
 
 export interface Retention {
   /**
-   * Removes at most 500 rows of this kind that are more than `keepMs` old, for good. A thread is removed with its messages
-   * and idempotency keys. Processes that do this at once do not wait for each other. What a power cut takes back is removed
-   * again.
+   * Permanently removes at most 500 rows of this kind that are more than `keepMs` old. A thread is removed with its messages
+   * and idempotency keys. Processes that do this at the same time do not wait for each other. Rows that come back after a
+   * power cut are removed again.
    */
   removeExpired(kind: RetentionKind, keepMs: number, place: RetentionPlace): Promise<RetentionBatch>;
   /** How many rows are due now. It stops counting at 10,000. */
@@ -208,8 +208,8 @@ export interface Purges {
     { readonly changed: number; readonly next: LogPosition | null }
   >;
   /**
-   * Overwrites the remains of removed rows in SQLite's indexes of words and its journal. False if somebody reads the journal
-   * for longer than `waitMs`: it then keeps removed rows.
+   * Overwrites what is left of removed rows in SQLite's indexes of words and its journal. False if another process reads the
+   * journal for longer than `waitMs`: the journal then still holds removed rows.
    */
   finishPurge(waitMs: number): Promise<boolean>;
 }

@@ -1,12 +1,12 @@
 import { FairQueue } from '../domain/fair-queue.ts';
 
-/** All costly work of a process shares its event loop: one piece of it runs in each turn. */
+/** Costly work is split into pieces, so that others can run in between: one piece runs in each turn of the event loop. */
 const turnsOfProcess = new FairQueue<string>(1);
 
 /**
- * Runs a piece of costly work: at once if the turn of the event loop is free, otherwise callers take turns. A caller is an
- * organization, or the address of somebody unknown. However much work one caller causes, a request of another waits for
- * one piece, and a piece of another for as many as there are callers.
+ * Runs a piece of costly work: at once if no other piece has run in this turn of the event loop, otherwise when it is the
+ * caller's turn. A caller is an organization, or the address of somebody unknown. However much work one caller causes, a
+ * request of another waits for one piece at most, and a piece of another for one piece of each caller.
  */
 export function takeTurn(caller: string, work: () => void, turns = turnsOfProcess): void {
   const run = () => {

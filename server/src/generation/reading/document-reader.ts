@@ -17,7 +17,7 @@ export interface ReadingTask {
   readonly limits: Limits;
 }
 
-/** Answers a task and each `next`. Passages come in parts, so that none blocks the event loop; the last has the `head`. */
+/** Answers the task and each `next` with some passages, so that none blocks the event loop. The last has the `head`. */
 export type ReadingAnswer =
   | { readonly fault: string }
   | { readonly part: readonly IndexedPassage[]; readonly head?: Omit<IndexedDocument, 'passages'> };
@@ -45,7 +45,10 @@ export class DocumentReader {
     this.#places = new FairQueue(limits.documentReaders, Math.max(1, limits.documentReaders - 1));
   }
 
-  /** The message of an `UnreadableDocument` continues the file's name: 'is empty'. Settles within the time limit. */
+  /**
+   * Rejects with an `UnreadableDocument`, whose message continues a sentence that starts with the file's name: 'is empty'.
+   * Reading ends within the time limit.
+   */
   async read(organizationId: string, name: string, path: string): Promise<IndexedDocument> {
     formatOf(name);
     // The reading process runs in another folder.
@@ -82,7 +85,7 @@ export class DocumentReader {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       // The folder of the service may have been removed, for example by a deployment. Node.js cannot start there.
       cwd: import.meta.dirname,
-      // In a group of its own: Ctrl-C stops the service, which still finishes what it reads.
+      // In a process group of its own: Ctrl-C stops the service, which first finishes the files that it is reading.
       detached: true,
       // The secrets of the service are left out.
       env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
@@ -153,7 +156,7 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
   }
 }
 
-/** The memory that a process occupies; 0 if the system does not say. */
+/** The memory that a process occupies; 0 if the system does not report it. */
 async function residentMb({ pid }: ChildProcess): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;

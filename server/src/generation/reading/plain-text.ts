@@ -143,7 +143,7 @@ function levelOf(first: string, second: string | undefined, next: string | undef
   if (capitals.test(first) && !capitals.test(second ?? next ?? '')) return 2;
   const [mark, deeper] = number.exec(first) ?? [];
   if (mark === undefined || first.length > headingLengthMax || /[.,:;!]$/.test(first)) return undefined;
-  // '1.2 More of it' may have text directly below. '3. Next' is an item of a list if another one follows.
+  // '1.2 Details' may have text directly below. '3. Next' is an item of a list if another item follows.
   if (deeper !== undefined && /^(?:\p{Lu}|$)/u.test(second ?? '')) return 2 + deeper.split('.').length;
   return second === undefined && next !== undefined && !marker.test(next) ? 3 : undefined;
 }

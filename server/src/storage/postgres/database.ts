@@ -42,7 +42,7 @@ const idleMs = 30_000;
 /** How long a node opens no further connections after the server has refused one. */
 const refusedMs = 1_000;
 
-/** Counts, times and sequences stay far below 2^53, so that bigint values are read as numbers. */
+/** Reads bigint values as numbers: counts, times and sequences stay far below 2^53. */
 export const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
@@ -90,16 +90,16 @@ export function callsLocking(columns: CallColumns): Sql {
 export const setLockTimeout = sql`set_config('lock_timeout', :lockMs::text, true)`;
 /** How long a statement for several organizations waits for a lock. Our own transactions take a few milliseconds. */
 export const lockMs = 300;
-/** How long the calls of one organization then wait for it. */
+/** How long calls wait for it when they are sent again, separately for each organization. */
 export const isolatedLockMs = 10_000;
 
-/** One runs while the next one waits for a lock. More would only take connections from other organizations. */
+/** Connections per owner: one runs while the next waits for its lock. More would be taken from other organizations. */
 const waitingForLocksMax = 2;
 
-/** Long enough for the others to take the locks that they wait for. */
+/** Long enough for the other transactions to take the locks that they wait for. */
 const afterDeadlockMs = 100;
 
-/** Runs a transaction again if PostgreSQL has ended a deadlock with it. Decision 33 makes deadlocks rare. */
+/** Runs a transaction again if PostgreSQL aborted it to end a deadlock. Deadlocks are rare: see decision 33. */
 async function retryAfterDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
   try {
     return await transaction();
@@ -134,7 +134,7 @@ function mayBeOneCallsFault(error: unknown): boolean {
 export class Database implements Transactions {
   readonly #pool: pg.Pool;
   readonly #connectionsMax: number;
-  /** Without those that are being opened, which the pool counts too. */
+  /** Open connections. The pool's own count includes those that are still being opened. */
   #open = 0;
   readonly #places = new FairQueue<unknown>(Number.POSITIVE_INFINITY, waitingForLocksMax);
   readonly time: StoreTime;

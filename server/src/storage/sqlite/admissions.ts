@@ -9,7 +9,7 @@ import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
 import { workRunner } from './transactions.ts';
 
-/** A request to be admitted. Finds nobody if its credential is not valid. */
+/** A request to be admitted. `findOwner` returns undefined if the credential is not valid. */
 interface Arrival {
   readonly findOwner: () => (Omit<Admission, 'use'> & { readonly apiEnabled: boolean }) | undefined;
   readonly day: number;

@@ -11,7 +11,7 @@ const waitingMax = 10_000;
 const flushEarlyAt = waitingMax / 2;
 /** Written in one transaction: less than 1 ms of the event loop on SQLite. */
 const batchSize = 200;
-/** The log is cut back to its limit when it has grown by this share of it. */
+/** The log is cut back to its limit when it has grown by this share of the limit. */
 const growthShare = 0.05;
 
 interface EndedReply {

@@ -31,7 +31,7 @@ export async function getThread(call: PrincipalCall, threadId: string): Promise<
 }
 
 async function getLargeThread(call: PrincipalCall, threadId: ThreadId): Promise<LargeThread> {
-  // Decides whether the principal may read the thread before anything of it is loaded.
+  // Decides whether the principal may read the thread before its messages are loaded.
   await getThreadVersion(call, threadId);
   const { context, principal } = call;
   const { organizationId } = principal;
