@@ -17,7 +17,7 @@ import { createWorkerLock } from './locks.ts';
 import { ObjectCache } from './object-cache.ts';
 import { sqlitePurges, sqliteRemoval } from './purge.ts';
 import { sqliteReplies } from './replies.ts';
-import { ReadThreads } from './store-thread.ts';
+import { createReadThreads } from './store-thread.ts';
 import { type MachineClock, machineClock } from './store-time.ts';
 import { syncedReads } from './synced-reads.ts';
 import { sqliteThreadSearch } from './thread-search.ts';
@@ -45,7 +45,7 @@ export function openSqliteStore(
   });
   const cache = new ObjectCache(database, cacheBytes);
   const workerLock = createWorkerLock(file);
-  const reads = new ReadThreads(file);
+  const reads = createReadThreads(file);
   const ping = database.prepare('SELECT latest_at FROM store_clock');
 
   const transactions = sqliteTransactions(database, commits);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
-import { ReadThreads, StoreThread } from './store-thread.ts';
+import { createReadThreads, StoreThread } from './store-thread.ts';
 
 /** Takes far longer than closing the thread. */
 const long = `WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted LIMIT 2000000)
@@ -19,7 +19,7 @@ describe('The read threads', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('continue after a query that fails, and reject waiting queries when they are closed', async () => {
-    const reads = new ReadThreads(file);
+    const reads = createReadThreads(file);
     const failing = reads.all('SELECT missing', {});
     const next = reads.all('SELECT 1', {});
     await assert.rejects(failing, /missing/);
@@ -31,7 +31,7 @@ describe('The read threads', () => {
   });
 
   it('answer a query while a longer one runs', async () => {
-    const reads = new ReadThreads(file);
+    const reads = createReadThreads(file);
     await Promise.all([1, 2].map(() => reads.all('SELECT 1', {})));
     const answered: string[] = [];
     await Promise.all([

@@ -10,28 +10,19 @@ interface ThreadOptions {
 type Query = { readonly text: string; readonly values: Values };
 type QueryResult = { readonly rows: unknown[] } | { readonly error: string };
 
+export type ReadThreads = ReturnType<typeof createReadThreads>;
+
 /** Two threads, so that a long search blocks no other organization: each organization searches one at a time. */
-export class ReadThreads {
-  readonly #threads: readonly [StoreThread, StoreThread];
-
-  constructor(file: string) {
-    this.#threads = [new StoreThread(file), new StoreThread(file)];
-  }
-
-  /** Starts a thread before it is needed, so that the first query does not wait for it. */
-  start(): void {
-    this.#threads[0].start();
-  }
-
-  /** The rows as arrays. */
-  all<Row>(text: string, values: Values): Promise<Row[]> {
-    const [one, other] = this.#threads;
-    return (other.waiting < one.waiting ? other : one).all(text, values);
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.close()));
-  }
+export function createReadThreads(file: string) {
+  const [one, other] = [new StoreThread(file), new StoreThread(file)];
+  return {
+    /** Starts a thread before it is needed, so that the first query does not wait for it. */
+    start: () => one.start(),
+    /** The rows as arrays. */
+    all: <Row>(text: string, values: Values): Promise<Row[]> =>
+      (other.waiting < one.waiting ? other : one).all(text, values),
+    close: () => Promise.all([one.close(), other.close()]),
+  };
 }
 
 /** Runs statements one at a time on a connection of its own. Starts when needed; an idle thread lets the process end. */
