@@ -1,12 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from 'fastify';
-import { placeOf } from '../domain/address.ts';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { UserId } from '../domain/id.ts';
 import type { Principal } from '../domain/principal.ts';
@@ -27,7 +20,7 @@ import { askForBody, createListener, type ListenerOptions } from './listener.ts'
 import { HeldRequests } from './long-responses.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
-import { normalizeUrl } from './request.ts';
+import { callerOf, normalizeUrl } from './request.ts';
 import { reportRequest } from './request-log.ts';
 import { formatFaults, lazyCompilers } from './validation.ts';
 
@@ -76,8 +69,6 @@ interface AppOptions
 }
 
 const readyUrl = '/readyz';
-/** How many requests may wait for a turn. It limits the memory for requests whose clients have already disconnected. */
-const waitingMax = 1000;
 
 /** Every HTTP surface on one server. Closing it rejects new connections and finishes requests in progress. */
 export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
@@ -147,16 +138,6 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     app.server.closeIdleConnections();
     held.releaseAll();
   });
-  let waiting = 0;
-  const inTurn = ({ principal, ip }: FastifyRequest, work: () => void) => {
-    if (waiting === waitingMax) return work();
-    waiting += 1;
-    // Not by cookie: a caller can invent one for each request. A client that has disconnected has no address.
-    takeTurn(principal?.organizationId ?? placeOf(ip ?? ''), () => {
-      waiting -= 1;
-      work();
-    });
-  };
   app.addHook('onRequest', (request, reply, done) => {
     context.telemetry.requestBegan();
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
@@ -168,7 +149,7 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     if (request.method === 'DELETE') delete request.raw.headers['content-type'];
     // However many connections an address has, others wait for one of its requests. Quotas limit the calls of the API.
     if (request.url.startsWith(apiPrefix)) done();
-    else inTurn(request, done);
+    else takeTurn(callerOf(request), done);
   });
   // After each surface has checked its caller, and before a body is read.
   app.addHook('preParsing', (request, reply, payload, done) => {
@@ -186,7 +167,7 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     // error of its stream would end the process before Fastify listens for it. So is an error while the body is still
     // arriving, because a malformed rest of the body would be answered with 400 instead.
     const waits = reply.statusCode >= 400 && typeof payload === 'string' && left === 0;
-    if (waits) inTurn(request, () => done(null, payload));
+    if (waits) takeTurn(callerOf(request), () => done(null, payload));
     else done(null, payload);
   });
 }

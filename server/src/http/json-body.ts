@@ -5,6 +5,7 @@ import { invalid, type ServiceError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { counted } from '../domain/text.ts';
 import { takeTurn } from '../usecases/turns.ts';
+import { callerOf } from './request.ts';
 
 type Done = (error: Error | null, value?: unknown) => void;
 
@@ -33,7 +34,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length <= smallBodyBytes) return parse(request, body, done);
     // 1 MiB of hostile JSON takes 50 ms, and a hundred bodies may be complete at the same time.
-    takeTurn(request.principal?.organizationId ?? request.ip, () => parse(request, body, done));
+    takeTurn(callerOf(request), () => parse(request, body, done));
   });
 }
 

@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import { placeOf } from '../domain/address.ts';
 import { invalid } from '../domain/errors.ts';
+
+/** Who takes a turn for a request. A cookie would not do for somebody unknown: they can invent one for each request. */
+export function callerOf({ principal, ip }: FastifyRequest): string {
+  // A peer that has disconnected has no address.
+  return principal?.organizationId ?? placeOf(ip ?? '');
+}
 
 /**
  * The request target for the router. In a path that cannot be decoded, `%` is replaced by a character that no id has, so

@@ -1,19 +1,40 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { FairQueue } from '../domain/fair-queue.ts';
-import { takeTurn } from './turns.ts';
+import { Turns } from './turns.ts';
 
 describe('Turns of the event loop', () => {
   it('run one task each, and alternate between organizations', async () => {
-    const turns = new FairQueue<string>(1);
+    const turns = new Turns();
     const started: string[] = [];
     const asked = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'];
-    for (const name of asked) takeTurn(name[0]!, () => started.push(name), turns);
+    for (const name of asked) turns.take(name[0]!, () => started.push(name));
     const expected = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'];
     for (let turn = 1; turn <= expected.length; turn += 1) {
       assert.deepEqual(started, expected.slice(0, turn));
       await setImmediate();
     }
+  });
+
+  it('run more tasks each the more wait, and never one that has just come', async () => {
+    const turns = new Turns();
+    const started: number[] = [];
+    for (let task = 0; task <= 3000; task += 1) turns.take('a', () => started.push(task));
+    assert.deepEqual(started, [0]);
+    const perTurn: number[] = [];
+    while (started.length <= 3000) {
+      const before = started.length;
+      await setImmediate();
+      perTurn.push(started.length - before);
+    }
+    assert.deepEqual([perTurn[0], perTurn.at(-1)], [4, 1]);
+    assert.deepEqual(
+      perTurn.toSorted((one, other) => other - one),
+      perTurn,
+    );
+    assert.deepEqual(
+      started.toSorted((one, other) => one - other),
+      started,
+    );
   });
 });
