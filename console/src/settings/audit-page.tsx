@@ -115,7 +115,7 @@ const columns: Column<Json<'auditEvent'>>[] = [
   {
     heading: 'Target',
     cell: (event) => (
-      <div className={tableClasses.breaksAnywhere}>
+      <div className={tableClasses.target}>
         <Target {...event} />
         <Text size="xs" c="dimmed">
           {describeDetail(event.detail, event.target)}

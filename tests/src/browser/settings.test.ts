@@ -20,6 +20,13 @@ async function paste(line: string): Promise<any> {
   return JSON.parse(stdout);
 }
 
+/** How many lines the text of an element takes. */
+function countLines(element: any): number {
+  const range = element.ownerDocument.createRange();
+  range.selectNodeContents(element);
+  return range.getClientRects().length;
+}
+
 describe('Settings in the console', () => {
   let world: SettingsWorld;
   let browser: Browser;
@@ -246,7 +253,8 @@ describe('Settings in the console', () => {
 
   it('show who did what, and find it by the trace id of a failure', async () => {
     const { page } = window;
-    assertDone(await world.ada.post('/keys', { name: 'Of the log', scope: 'org-wide' }), 201);
+    for (const name of ['Of the log', 'A-name-without-spaces-'.repeat(4)])
+      assertDone(await world.ada.post('/keys', { name, scope: 'org-wide' }), 201);
     const { thread } = await ask(world.ada, '#fail');
     const { traceId } = (await untilEnded(world.ada, thread.id)).messages.at(-1);
     await page.goto('/settings/audit');
@@ -255,6 +263,8 @@ describe('Settings in the console', () => {
         .filter({ hasText: 'Of the log' })
         .getByText(/Org-wide key$/),
     );
+    const action = row('Of the log').getByText('Created an API key', { exact: true });
+    assert.equal(await action.evaluate(countLines), 1, 'a long name leaves room for the other columns');
     assert.equal(await row('Created an API key').getByTitle('Find the API request').count(), 0);
     const all = await page.getByRole('row').count();
     await page.getByRole('searchbox', { name: 'Trace ID' }).fill(traceId);
