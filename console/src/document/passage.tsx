@@ -75,7 +75,11 @@ function BlockView({ block, spans }: { block: Block; spans: readonly Span[] }) {
   const marked = (piece: Piece) => <Marked piece={piece} spans={spans} />;
   switch (block.kind) {
     case 'paragraph':
-      return <p className={classes.paragraph}>{marked(block.piece)}</p>;
+      return (
+        <p dir="auto" className={classes.paragraph}>
+          {marked(block.piece)}
+        </p>
+      );
     case 'code':
       return (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it with the arrow keys.
@@ -85,7 +89,7 @@ function BlockView({ block, spans }: { block: Block; spans: readonly Span[] }) {
       );
     case 'list':
       return (
-        <ul>
+        <ul dir="auto">
           {block.items.map((item) => (
             <li key={item.start}>{marked(item)}</li>
           ))}
@@ -106,7 +110,7 @@ function Table({ header, rows, marked }: TableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it with the arrow keys.
     <figure className={classes.tableBox} aria-label="Table" tabIndex={0}>
-      <table>
+      <table dir="auto">
         {header.length > 0 && (
           <thead>
             <tr>

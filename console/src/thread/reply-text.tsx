@@ -97,14 +97,22 @@ function formatted({ text, sourceCount, headings, spans }: PartProps): ReactNode
 
 const plugins = [remarkGfm];
 
+/** Bullets, numbers and the line of a quote are on the side where the text starts. */
+const directed =
+  (Tag: 'ul' | 'ol' | 'blockquote') =>
+  ({ node: _, ...props }: ExtraProps) => <Tag dir="auto" {...props} />;
+
 const components: Components = {
+  ul: directed('ul'),
+  ol: directed('ol'),
+  blockquote: directed('blockquote'),
   a: ({ href, children }) =>
     href ? <OutsideLink href={href}>{children}</OutsideLink> : <span>{children}</span>,
   pre: ({ node }) => <CodeBlock node={node as HtmlNode} />,
   table: ({ children }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it with the arrow keys.
     <figure className={classes.tableBox} aria-label="Table" tabIndex={0}>
-      <table>{children}</table>
+      <table dir="auto">{children}</table>
     </figure>
   ),
   span: ({ children }) => <span className={classes.together}>{children}</span>,

@@ -242,10 +242,10 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
-  it('shows a title in the direction of its script, so that a long one is cut at its end', async () => {
+  it('shows titles and lists in the direction of their script, so that a long title is cut at its end', async () => {
     const { page } = window;
     const title = 'متى يكون المتجر مفتوحًا '.repeat(10).trim();
-    const { thread } = await ask(world.ada, 'What is felt?', { title });
+    const { thread } = await ask(world.ada, '#say - متى؟', { title });
     const direction = (place: Locator) =>
       place.evaluate((element) => (globalThis as any).getComputedStyle(element).direction);
     await page.goto('/');
@@ -253,6 +253,8 @@ describe('A thread in the console', () => {
     assert.equal(await direction(page.getByRole('region', { name: 'Recent' }).getByText(title)), 'rtl');
     await page.goto(`/threads/${thread.id}`);
     assert.equal(await direction(heading(page, title)), 'rtl');
+    const list = page.getByRole('article').getByRole('list').filter({ hasText: 'متى؟' });
+    assert.equal(await direction(list), 'rtl');
     window.assertFaultless();
   });
 
