@@ -13,8 +13,8 @@ interface FirstStepsProps {
 /** What the admin of a new organization can do next. */
 export function FirstSteps({ steps, onDismiss }: FirstStepsProps) {
   const list = [
-    { done: steps.asked, label: 'Ask a question', to: '/new' },
     { done: steps.hasDocument, label: 'Add a document', to: '/settings/documents' },
+    { done: steps.asked, label: 'Ask a question', to: '/new' },
     { done: steps.hasKey, label: 'Create an API key', to: '/settings/keys' },
     { done: steps.hasInvited, label: 'Invite a colleague', to: '/settings/members' },
   ] as const;

@@ -209,6 +209,8 @@ describe('The pages of the console', () => {
     await fresh.page.goto('/new');
     const steps = fresh.page.getByRole('region', { name: 'Get started' });
     await shown(steps.getByText('3 of 4 done'));
+    // A reply needs documents.
+    await shown(steps.getByRole('listitem').first().getByText('Add a document'));
     await lookAt(fresh.page, 'first-minutes', 'tablet');
     await steps.getByRole('button', { name: 'Dismiss the checklist' }).click();
     await gone(steps);
