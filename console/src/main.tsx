@@ -25,7 +25,7 @@ const styleNonce = document.querySelector<HTMLMetaElement>('meta[property="csp-n
 Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 
 if (location.pathname === '/new') startTypeAhead();
-// Also if another page is shown, such as the sign-in page.
+// Whichever page is shown, for example the sign-in page.
 router.subscribe('onRendered', () => void endTypeAhead());
 
 keepFocus();

@@ -75,8 +75,8 @@ describe('docs/operating.md', () => {
     );
     for (const [address, answer] of rows) {
       const response = await fetch(`${service.baseUrl}${address}`);
-      const said = `${response.status} \`${await response.text()}\``;
-      assert.ok(answer?.startsWith(said), `${address} answers ${said}`);
+      const actual = `${response.status} \`${await response.text()}\``;
+      assert.ok(answer?.startsWith(actual), `${address} returns ${actual}`);
     }
   });
 

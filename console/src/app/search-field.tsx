@@ -8,7 +8,7 @@ interface SearchFieldProps {
   readonly placeholder: string;
   readonly text: string;
   readonly onText: (text: string) => void;
-  /** Other keys than Esc. */
+  /** Called for keys other than Esc. */
   readonly onKeyDown?: (event: KeyboardEvent<HTMLInputElement>) => void;
 }
 

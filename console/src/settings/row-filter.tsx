@@ -6,7 +6,7 @@ import classes from './data-table.module.css';
 import { EmptyState } from './empty-state.tsx';
 
 interface RowFilter<Row> {
-  /** Those with all the words, in any order. */
+  /** The rows that contain all the words, in any order. */
   readonly rows: readonly Row[] | undefined;
   /** Null if there is nothing to filter. */
   readonly field: ReactNode;

@@ -49,7 +49,7 @@ function RequestLink() {
         title="If the address belongs to an account, we’ve sent a link."
       >
         The link works for 30 minutes. If no email arrives, check your spam folder. People who sign in with an
-        identity provider get no link.
+        identity provider don’t get a link.
       </Alert>
     );
   }

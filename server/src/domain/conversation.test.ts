@@ -17,8 +17,8 @@ function before(...texts: string[]): string[] {
     const shown = { steps: [], sources: null, model: null, completedAt: null };
     return { id, threadId, role: 'assistant', content, createdAt: at, status, ...shown };
   });
-  const said = conversationBefore(messages, `msg_${texts.length - 1}` as MessageId);
-  return said.map(({ role, content }) => (role === 'user' ? `?${content}` : content));
+  const turns = conversationBefore(messages, `msg_${texts.length - 1}` as MessageId);
+  return turns.map(({ role, content }) => (role === 'user' ? `?${content}` : content));
 }
 
 describe('The conversation before a reply', () => {

@@ -36,7 +36,7 @@ export interface Member {
   /** Whether they have accepted this organization's invitation and can sign in to it by password. */
   readonly opened: boolean;
   readonly invitedUntil: number | null;
-  /** Of their invitation; null if it is not sent by email. */
+  /** The state of their invitation's email; null if the invitation is not sent by email. */
   readonly mailState: 'waiting' | 'sent' | 'failed' | null;
 }
 

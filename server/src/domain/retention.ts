@@ -21,7 +21,7 @@ const keptDays = {
   sessions: ({ sessions }) => sessions,
   invitations: () => 0,
   thread_moves: () => limits.walkMsMax.default / dayMs,
-  // As long as the audit log, the usage or the request log may name them. Usage goes by whole days.
+  // Kept as long as the audit log, usage or the request log may name them. Usage is removed by whole days.
   revoked_keys: ({ audit, usage, requests }) =>
     audit === undefined || usage === undefined || requests === undefined
       ? undefined

@@ -20,7 +20,7 @@ const remedies: Readonly<Record<string, string>> = {
   SQLITE_CANTOPEN: noPermission,
   ENOENT: 'correct the path',
   EIO: failing,
-  // Also if there is no room for the index of the journal.
+  // SQLite also reports this if the disk has no room for the index of the journal.
   SQLITE_IOERR: "the disk is full or failing: see 'skein doctor'",
   SQLITE_CORRUPT: 'restore a backup',
   SQLITE_NOTADB: 'choose another file or, if it was a store, restore a backup',

@@ -51,7 +51,7 @@ function isJson(contentType = ''): boolean {
   }
 }
 
-/** As much of a key as an error message repeats. */
+/** The part of a key that an error message repeats. */
 export function shownKey(key: string): string {
   return key.slice(0, shownKeyLengthMax).toWellFormed();
 }
@@ -91,7 +91,7 @@ export function jsonFault(text: string): ServiceError | undefined {
         keyCount += 1;
         if (keyCount > keysMax) return invalid(`body: has more than ${counted(keysMax, 'key')}.`);
         const key = decodeKey(text.slice(index, end + 1));
-        // At the first one: an error for each of 1,000 keys would take 14 ms.
+        // Stops at the first invalid key: an error for each of 1,000 keys would take 14 ms.
         if (key === undefined) return undefined;
         if (!addKey(open, key)) {
           const logMessage = 'body: has a key that occurs twice.';

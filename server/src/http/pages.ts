@@ -34,7 +34,7 @@ export async function servePages(app: FastifyInstance, options: PageOptions): Pr
   });
 }
 
-/** Of every page and asset, in addition to the page's own policy. */
+/** Sent with every page and asset, in addition to the page's own policy. */
 const securityHeaders = {
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',

@@ -35,7 +35,7 @@ export function encoded(json: string): Buffer {
 export interface Answer<Body = unknown> {
   /** Undefined if the caller already has it: the response is 304. A large body is sent in pieces. */
   readonly body: Rendered<Body> | AsyncIterable<Piece> | undefined;
-  /** Of a conditional response. */
+  /** Sent with a response that can be revalidated. */
   readonly etag?: string;
   readonly headers?: Record<string, string>;
 }

@@ -60,9 +60,9 @@ export interface Documents {
     ],
     (PassageText & { readonly number: PassageNumber })[]
   >;
-  /** A document of any organization without example questions. It is chosen once: if the caller fails, it has none. */
+  /** A document of any organization without example questions. Each is returned once: if the caller fails, it stays without. */
   claimDocumentForQuestions(): Promise<(Document & { readonly organizationId: OrganizationId }) | undefined>;
-  /** With null, the document can be claimed again. Does nothing if it was removed or replaced since it was claimed. */
+  /** Null lets the document be claimed again. Does nothing if it was removed or replaced since it was claimed. */
   setDocumentQuestions: InOrganization<
     [document: Pick<Document, 'id' | 'addedAt'>, questions: readonly string[] | null],
     void

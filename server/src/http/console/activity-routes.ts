@@ -63,7 +63,7 @@ const usage = defineConsoleRoute('GET /usage', 'member', {
         traffic !== null && (byHour || isCut)
           ? traffic.counts.map((one) => ({ ...one, period: nameOf(one.period), credential: null }))
           : counts.map((one) => ({ ...one, period: utcDate(one.day) })),
-      // Those of traffic are complete.
+      // The counts of traffic are complete.
       isCut: isCut && traffic === null,
       traffic,
     };
@@ -101,7 +101,7 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   ];
 }
 
-/** With milliseconds instead of days in UTC: from the start of the first day to the end of the last. */
+/** Turns the days of a query (UTC) into milliseconds: from the start of the first day to the end of the last. */
 function withTimes<Query extends { readonly from?: string; readonly to?: string }>(query: Query) {
   const from = query.from === undefined ? undefined : startOf('from', query.from);
   const to = query.to === undefined ? undefined : startOf('to', query.to) + dayMs - 1;

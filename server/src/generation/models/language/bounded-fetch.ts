@@ -67,7 +67,7 @@ async function failureOf(
   const decoder = new TextDecoder();
   let text = '';
   try {
-    // As much as arrives: a refusal may repeat the whole request.
+    // Reads only the beginning, because a refusal may repeat the whole request.
     for await (const bytes of chunks ?? []) {
       text += decoder.decode(bytes, { stream: true });
       if (text.length >= refusalLengthMax) break;

@@ -82,7 +82,7 @@ function knownError(error: Record<string, unknown>): ModelError | undefined {
   const { name, code, statusCode, data } = error;
   const status = [statusCode, code].map(Number).find((each) => each >= 400 && each < 600);
   if (status !== undefined) return new ProviderRefusal(status);
-  // With data, a tool call is invalid. Without, the stream ended too soon.
+  // With data, the error is about an invalid tool call. Without data, the stream ended too soon.
   if (name === 'AI_InvalidResponseDataError' && data === undefined) return cutOff();
   const reason = String(code);
   if (malformed.test(`${name} ${reason}`)) {
