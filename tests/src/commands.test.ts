@@ -57,7 +57,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
       dailyQuota: 7,
       createdAt: listed.createdAt,
     });
-    assert.ok(Math.abs(Date.now() - listed.createdAt) < 60_000);
+    assert.ok(Math.abs(Date.now() - Date.parse(listed.createdAt)) < 60_000);
     assert.match(
       await text('org', 'create', 'For people'),
       /^Created the organization For people: org_\w+\n$/,
@@ -145,7 +145,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     const listed = await run('key', 'list', org, '--json');
     assert.ok(!listed.stdout.includes(wide.key));
     const { lastUsedAt, ...row } = JSON.parse(listed.stdout).find((key: any) => key.id === wide.id);
-    assert.ok(lastUsedAt === null || Math.abs(Date.now() - lastUsedAt) < 60_000);
+    assert.ok(lastUsedAt === null || Math.abs(Date.now() - Date.parse(lastUsedAt)) < 60_000);
     const hint = `${wide.key.slice(0, 8)}…${wide.key.slice(-4)}`;
     assert.deepEqual(row, {
       id: wide.id,
@@ -218,7 +218,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     const token = await exchange(service.baseUrl, made);
     assert.equal((await new Api(service.baseUrl, token).list()).status, 200);
     const [{ lastUsedAt, ...listed }, ...others] = await json('app', 'list', org);
-    assert.ok(lastUsedAt === null || Math.abs(Date.now() - lastUsedAt) < 60_000);
+    assert.ok(lastUsedAt === null || Math.abs(Date.now() - Date.parse(lastUsedAt)) < 60_000);
     assert.deepEqual(others, []);
     const { createdAt } = listed;
     assert.deepEqual(listed, {
@@ -228,7 +228,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
       rotatedAt: null,
       clientId: made.id,
     });
-    assert.ok(Math.abs(Date.now() - createdAt) < 60_000);
+    assert.ok(Math.abs(Date.now() - Date.parse(createdAt)) < 60_000);
     assert.match(await text('app', 'list', org), /^app_\w+ +Dashboards +first secret\n$/);
     const shown = await text('app', 'create', org, '--name', 'For people');
     assert.match(shown, /^client id +app_\w+\nclient secret +eas_\w+\n\n.*not shown again/);

@@ -111,7 +111,7 @@ export async function factsOf(store: Served, held: Held): Promise<unknown> {
 
 /** Without the time of last use, because collecting these facts uses the keys. */
 async function keysOf({ operate, made }: Served): Promise<unknown> {
-  const keys: { lastUsedAt: number | null }[] = await operate('key', 'list', made.acme);
+  const keys: { lastUsedAt: string | null }[] = await operate('key', 'list', made.acme);
   return keys.map(({ lastUsedAt, ...key }) => key);
 }
 

@@ -9,6 +9,14 @@ describe('A line of JSON', () => {
     assert.doesNotMatch(line.slice(0, -1), /\p{Cc}/u);
     assert.deepEqual(JSON.parse(line), { title: hostile });
   });
+
+  it('has times as in the API', () => {
+    const line = jsonLine([{ at: 0, createdAt: 1, invitedUntil: 2, revokedAt: null, dailyQuota: 3 }]);
+    const time = (ms: number) => new Date(ms).toISOString();
+    assert.deepEqual(JSON.parse(line), [
+      { at: time(0), createdAt: time(1), invitedUntil: time(2), revokedAt: null, dailyQuota: 3 },
+    ]);
+  });
 });
 
 describe('A table', () => {

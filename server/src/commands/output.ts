@@ -30,9 +30,14 @@ export function paint(style: Style, text: string, stream: WriteStream = process.
   return styleText(style, text, { stream });
 }
 
-/** One line of JSON. JSON itself escapes only some of the control characters that a terminal obeys. */
+/** Times have these names, and are milliseconds in the domain. */
+const timeName = /^at$|[a-z](?:At|Until)$/;
+
+/** One line of JSON, with times as in the API. JSON itself escapes only some of the control characters that a terminal obeys. */
 export function jsonLine(value: unknown): string {
-  const json = JSON.stringify(value).replace(/[\x7f-\x9f]/g, (character) => {
+  const withTimes = (name: string, field: unknown) =>
+    typeof field === 'number' && timeName.test(name) ? new Date(field).toISOString() : field;
+  const json = JSON.stringify(value, withTimes).replace(/[\x7f-\x9f]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
   return `${json}\n`;
