@@ -69,6 +69,12 @@ describe('a model error', () => {
     assertKind({ message: secret, type: 'authentication_error', code: 'EXPIRED' }, false);
   });
 
+  it('tells a certificate that is not trusted from a server without TLS', () => {
+    const messageOf = (code: string) => modelErrorOf(wrapped(withCode(code))).message;
+    assert.match(messageOf('DEPTH_ZERO_SELF_SIGNED_CERT'), /certificate/);
+    for (const code of ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER']) assert.match(messageOf(code), /^No TLS/);
+  });
+
   it('shows the name of an unknown error only if it is a plain word', () => {
     assert.equal(modelErrorOf(new RangeError(secret)).message, 'The model failed (RangeError).');
     const odd = Object.assign(new Error(), { name: `key ${secret}` });

@@ -70,7 +70,9 @@ function chainOf(error: unknown): Record<string, unknown>[] {
   return chain;
 }
 
-const untrusted = /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|HOSTNAME_MISMATCH/;
+const untrusted = /CERT|^ERR_TLS|UNABLE_TO_|HOSTNAME_MISMATCH/;
+/** The other side does not speak TLS, or no version of it that this machine accepts. */
+const withoutTls = /^ERR_SSL|^EPROTO$/;
 
 /** Errors of the system, such as ECONNREFUSED, of its resolver, and of the HTTP client. */
 const unreachable = /^(?:E[A-Z]+|EAI_[A-Z]+|UND_ERR_(?:SOCKET|[A-Z]+_TIMEOUT))$/;
@@ -90,6 +92,9 @@ function knownError(error: Record<string, unknown>): ModelError | undefined {
   }
   if (untrusted.test(reason)) {
     return new ModelError('The provider’s certificate is not trusted.', { transient: false });
+  }
+  if (withoutTls.test(reason)) {
+    return new ModelError('No TLS connection to the provider could be established.', { transient: false });
   }
   // An event of the stream may have any code.
   if (error instanceof Error && unreachable.test(reason)) {

@@ -43,6 +43,10 @@ const nextSteps: readonly (readonly [RegExp, string])[] = [
   [/^5\d\d$/, 'The provider has a problem: try again later, or look at its status page.'],
   [/^\d{3}$/, 'The provider does not accept the request: check the model’s name in SKEIN_MODEL.'],
   [/could not be reached/, 'Check that SKEIN_MODEL_BASE_URL is right and that this machine can reach it.'],
+  [
+    /TLS/,
+    'Check that SKEIN_MODEL_BASE_URL is right: it starts with http:// if the provider does not use TLS.',
+  ],
   [/certificate/, 'Check the certificate of SKEIN_MODEL_BASE_URL, or name its CA in NODE_EXTRA_CA_CERTS.'],
   [
     /redirects/,
