@@ -85,7 +85,7 @@ const tables = {
     expires_at bigint`,
   document: `organization_id, id | account_key, name, title, url, passages bigint, added_at bigint, state, kept_id,
     bytes bigint, questions`,
-  corpus: 'organization_id, account_key | number bigint, passages bigint',
+  corpus: 'organization_id, account_key | number bigint, passages bigint, stamp bigint',
   passage: 'organization_id, document_id, number bigint | heading, text',
 };
 

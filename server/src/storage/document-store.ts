@@ -81,9 +81,9 @@ export interface Documents {
     [accountId: string | null, terms: readonly string[], limit: number],
     { passageCount: number; holders: PassageNumber[][] }
   >;
-  /** In the given order, without those that are gone. */
+  /** Passages of the general documents and those of the account, in the given order, without those that are gone. */
   readPassages: InOrganization<
-    [passages: readonly PassageNumber[]],
+    [accountId: string | null, passages: readonly PassageNumber[]],
     (FoundPassage & { readonly number: PassageNumber })[]
   >;
 }

@@ -13,6 +13,8 @@ export async function textsWith(
 ): Promise<string[][]> {
   const { holders } = await store.findPassages(organization, accountId, terms, 100);
   assert.equal(holders.length, terms.length);
-  const found = await Promise.all(holders.map((numbers) => store.readPassages(organization, numbers)));
+  const found = await Promise.all(
+    holders.map((numbers) => store.readPassages(organization, accountId, numbers)),
+  );
   return found.map((passages) => passages.map(({ text }) => text).sort());
 }

@@ -121,7 +121,7 @@ export function describeDocuments(world: () => World): void {
       assert.deepEqual(holders[1], []);
       const groups = await store.findPassages(organization, 'acc', ['none|day', 'none|day none'], 10);
       assert.deepEqual(groups.holders, holders);
-      const read = await store.readPassages(organization, holders[0]!);
+      const read = await store.readPassages(organization, 'acc', holders[0]!);
       assert.deepEqual(
         read
           .map(({ documentId, title, url, heading, text }) => [documentId, title, url, heading, text])
@@ -175,7 +175,13 @@ export function describeDocuments(world: () => World): void {
       assert.deepEqual(await textsWith(world().store, organization, '', 'wool'), [
         ['general', 'of the account without a name'],
       ]);
-      assert.equal((await store.findPassages(organization, 'a', [], 10)).passageCount, 2);
+      const { passageCount, holders } = await store.findPassages(organization, 'a', ['wool'], 10);
+      assert.equal(passageCount, 2);
+      const readAs = async (accountId: string | null) =>
+        (await store.readPassages(organization, accountId, holders[0]!)).map(({ text }) => text).sort();
+      assert.deepEqual(await readAs('a'), ['general', 'of a']);
+      assert.deepEqual(await readAs('b'), ['general']);
+      assert.deepEqual(await readAs(null), ['general']);
     });
 
     it('are read page by page, in the order of their text and in their latest version', async () => {
@@ -292,7 +298,7 @@ export function describeDocuments(world: () => World): void {
       assert.equal(await store.removeDocument(organization, removed.id, note()), 'missing');
       assert.deepEqual(await textsWith(world().store, organization, null, 'wool'), [['kept']]);
       assert.deepEqual(
-        (await store.readPassages(organization, holders[0]!)).map(({ text }) => text),
+        (await store.readPassages(organization, null, holders[0]!)).map(({ text }) => text),
         ['kept'],
       );
       assert.equal((await store.findPassages(organization, null, [], 10)).passageCount, 1);
@@ -305,7 +311,7 @@ export function describeDocuments(world: () => World): void {
       await putDocument(store, organization, newDocument({ passages }));
       const [first, second, third] = (await store.findPassages(organization, null, ['wool'], 10)).holders[0]!;
       const texts = async (...numbers: number[]) =>
-        (await store.readPassages(organization, numbers)).map(({ text }) => text);
+        (await store.readPassages(organization, null, numbers)).map(({ text }) => text);
       const inOrder = await texts(first!, second!, third!);
       assert.deepEqual(await texts(third!, first!, second!), [inOrder[2], inOrder[0], inOrder[1]]);
       assert.deepEqual(await texts(third!, 999_999, first!), [inOrder[2], inOrder[0]]);
@@ -352,10 +358,19 @@ export function describeDocuments(world: () => World): void {
     it('are visible on all nodes at once', async () => {
       const organization = await world().organization();
       const other = await world().node();
-      const document = newDocument();
+      const written = (text: string) => newDocument({ name: 'a.md', passages: [passage(text, 'day')] });
+      const document = written('first');
+      const assertFound = async (...texts: string[]) => {
+        for (const node of [world().store, other])
+          assert.deepEqual(await textsWith(node, organization, null, 'day'), [texts]);
+      };
+      await assertFound();
       await putDocument(world().store, organization, document);
-      assert.equal((await other.findPassages(organization, null, ['day'], 10)).holders[0]?.length, 1);
+      await assertFound('first');
+      await putDocument(other, organization, written('second'));
+      await assertFound('second');
       await other.removeDocument(organization, document.id, note());
+      await assertFound();
       assert.deepEqual(await world().store.listDocuments(organization), []);
       assert.equal(await world().store.findDocument(organization, document.id), undefined);
     });

@@ -127,7 +127,7 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.deepEqual(await store.claimReplies([{ organizationId: foreign, limit: 10 }], 1000), []);
       assert.deepEqual(await store.organizationsWaiting(undefined, 10), []);
       assert.equal(await store.removeDocument(foreign, document.id, note()), 'missing');
-      assert.deepEqual(await store.readPassages(foreign, holders[0] ?? []), []);
+      assert.deepEqual(await store.readPassages(foreign, 'a', holders[0] ?? []), []);
       const found = await store.findPassages(foreign, 'a', ['day'], 10);
       assert.equal(found.passageCount, 1);
       assert.ok(!found.holders[0]?.includes(holders[0]![0]!));
@@ -146,7 +146,7 @@ export function describeForeignOrganizations(world: () => World): void {
           applications: await store.listApplications(home),
           applicationGrant: await store.findApplicationGrant(application.id),
           documents: await store.listDocuments(home),
-          passages: await store.readPassages(home, holders[0] ?? []),
+          passages: await store.readPassages(home, 'a', holders[0] ?? []),
           audit: (await store.listAudit(home, { limit: 100 })).events,
           usage: await store.listUsage(home, 0, 1, 100),
         };

@@ -44,7 +44,7 @@ export async function searchPassages(
   const concepts = await weighed(asked, index);
   await index.lookUpTogether(asked.map(({ term }) => term));
   const candidates = nominate(concepts, index);
-  const read = await store.readPassages(organizationId, candidates);
+  const read = await store.readPassages(organizationId, accountId, candidates);
   // 'Tell me more' does not repeat what the previous question asked for, such as a price.
   const asksForSame = asked.some(({ isContext }) => !isContext);
   const countExpected = expectedBy(question) ?? (asksForSame ? expectedBy(context) : undefined);

@@ -491,7 +491,9 @@ CREATE TABLE corpus (
 -- both:
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
   account_key text COLLATE "C" NOT NULL,
-  passages bigint NOT NULL
+  passages bigint NOT NULL,
+  -- A random number, drawn whenever a document appears in the corpus or disappears: caches of searches compare it.
+  stamp bigint NOT NULL
 ); -- rowid
 -- sqlite:
 CREATE UNIQUE INDEX corpus_account ON corpus (organization_id, account_key);

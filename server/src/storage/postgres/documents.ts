@@ -1,3 +1,4 @@
+import { KeptSearches } from '../kept-searches.ts';
 import { documents, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { callColumns, statement } from '../sql/sql.ts';
@@ -30,6 +31,7 @@ const deletePassages = statement('delete-passages')`DELETE FROM passage
 
 export function postgresDocuments(database: Database): Documents {
   const { run, read } = database;
+  const searches = new KeptSearches();
   return {
     ...documents(database, {
       lockDocuments,
@@ -48,13 +50,21 @@ export function postgresDocuments(database: Database): Documents {
     async findPassages(organizationId, accountId, terms, limit) {
       const corpora = await read(() => corporaOf(organizationId, accountId));
       const passageCount = passageCountOf(corpora);
-      const holders: PassageNumber[][] = terms.map(() => []);
-      if (passageCount === 0 || terms.length === 0) return { passageCount, holders };
-      const queries = terms.map((term) => passageQuery(corpora, term, queryDialect));
-      type Holder = { ordinal: number; number: PassageNumber };
-      const found = await run<Holder>(findHolders, { organizationId, queries, limit });
-      for (const { ordinal, number } of found) holders[ordinal - 1]!.push(number);
-      return { passageCount, holders };
+      if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
+      const kept = searches.of(corpora);
+      const known = new Map(terms.map((term) => [term, kept.find<PassageNumber[]>(`${limit} ${term}`)]));
+      const unknown = terms.filter((term) => known.get(term) === undefined);
+      if (unknown.length > 0) {
+        const queries = unknown.map((term) => passageQuery(corpora, term, queryDialect));
+        type Holder = { ordinal: number; number: PassageNumber };
+        const found = await run<Holder>(findHolders, { organizationId, queries, limit });
+        const holders = Map.groupBy(found, ({ ordinal }) => ordinal);
+        for (const [at, term] of unknown.entries()) {
+          const numbers = (holders.get(at + 1) ?? []).map(({ number }) => number);
+          known.set(term, kept.keep(`${limit} ${term}`, numbers));
+        }
+      }
+      return { passageCount, holders: terms.map((term) => known.get(term)!) };
     },
 
     readPassages: method(read, readPassages),

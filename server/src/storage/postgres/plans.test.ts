@@ -267,7 +267,7 @@ describe('The statements of the PostgreSQL store', () => {
       numbers = passages.map(({ number }) => number);
     });
     await rowsReadBy(async (store) =>
-      assert.equal((await store.readPassages(organization, numbers)).length, 3),
+      assert.equal((await store.readPassages(organization, null, numbers)).length, 3),
     );
     const { rows } = await client.query(`SELECT
       (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'passage')::int AS scanned,

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { type Document, type IndexedPassage, storableTitle, storableUrl } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
@@ -60,8 +61,10 @@ const show = statement('show-document')`
 const hide = statement('hide-document')`UPDATE document SET state = 'removed'
   WHERE organization_id = :organizationId AND id = :id AND state = :state RETURNING id`;
 const growCorpus = statement('grow-corpus')`
-  INSERT INTO corpus (organization_id, account_key, passages) VALUES (:organizationId, :accountKey, :passages)
-  ON CONFLICT (organization_id, account_key) DO UPDATE SET passages = corpus.passages + excluded.passages
+  INSERT INTO corpus (organization_id, account_key, passages, stamp)
+  VALUES (:organizationId, :accountKey, :passages, :stamp)
+  ON CONFLICT (organization_id, account_key)
+    DO UPDATE SET passages = corpus.passages + excluded.passages, stamp = excluded.stamp
   RETURNING number`;
 const remove = statement('delete-document')`
   DELETE FROM document WHERE organization_id = :organizationId AND id = :id`;
@@ -89,9 +92,13 @@ const questionsOf = statement('list-document-questions')`SELECT questions FROM d
     AND questions <> '[]'
   ORDER BY account_key DESC, name LIMIT :limit`;
 
+/** The largest range of `randomInt`. */
+const stampMax = 2 ** 48 - 1;
+
 /** Adds to the passages of a corpus, creates it if needed, and returns its number. */
 function* grow(organizationId: OrganizationId, accountKey: string, passages: number): Work<number> {
-  return (yield* row<{ number: number }>(growCorpus, { organizationId, accountKey, passages }))!.number;
+  const values = { organizationId, accountKey, passages, stamp: randomInt(stampMax) };
+  return (yield* row<{ number: number }>(growCorpus, values))!.number;
 }
 
 function* hideReady(organizationId: OrganizationId, document: DocumentRow): Work<void> {

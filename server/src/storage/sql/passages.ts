@@ -7,23 +7,24 @@ import { jsonRows, opaque, sql, statement } from './sql.ts';
 import type { QueryDialect } from './thread-search.ts';
 import { rows, type Work } from './work.ts';
 
-interface Corpus {
+export interface Corpus {
   readonly number: number;
   readonly passages: number;
+  readonly stamp: number;
 }
 
 type ReadPassage = FoundPassage & { readonly number: PassageNumber };
 
 const isCovered = sql`organization_id = :organizationId AND account_key IN ('', :accountKey)`;
 
-const findCorpora = statement('find-corpora')`SELECT number, passages FROM corpus WHERE ${isCovered}`;
+const findCorpora = statement('find-corpora')`SELECT number, passages, stamp FROM corpus WHERE ${isCovered}`;
 // A left join, so that PostgreSQL does not read the passages of all documents first.
 const readFound = statement('read-passages')`
   SELECT coalesce(kept_id, document.id) AS "documentId", name, title, url, number, heading, text
   FROM json_each(:passages) AS entry CROSS JOIN passage
   LEFT JOIN document ON document.organization_id = passage.organization_id AND document.id = document_id
   WHERE passage.organization_id = :organizationId AND number = CAST(entry.value ->> 'number' AS bigint)
-    AND ${opaque(sql`state = 'ready'`)}`;
+    AND ${opaque(sql`state = 'ready' AND account_key IN ('', :accountKey)`)}`;
 const outline = statement('outline-documents')`
   SELECT title, coalesce(questions, '[]') AS questions, coalesce((SELECT text FROM passage
       WHERE organization_id = :organizationId AND document_id = document.id ORDER BY number LIMIT 1), '') AS opening
@@ -54,11 +55,13 @@ export function passageQuery(
 
 export function* readPassages(
   organizationId: OrganizationId,
+  accountId: string | null,
   numbers: readonly PassageNumber[],
 ): Work<ReadPassage[]> {
   if (numbers.length === 0) return [];
   const passages = jsonRows(numbers.map((number) => ({ number })));
-  const found = yield* rows<ReadPassage>(readFound, { organizationId, passages });
+  const values = { organizationId, accountKey: accountKey(accountId), passages };
+  const found = yield* rows<ReadPassage>(readFound, values);
   const known = new Map(found.map((passage) => [passage.number, passage]));
   return numbers.flatMap((number) => known.get(number) ?? []);
 }

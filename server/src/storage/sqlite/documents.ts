@@ -1,8 +1,16 @@
 import Sqlite from 'better-sqlite3';
-import { KeptObjects } from '../kept-objects.ts';
+import type { OrganizationId } from '../../domain/id.ts';
+import { KeptSearches } from '../kept-searches.ts';
 import { accountKey } from '../listings.ts';
 import { documents, type PassageIndex, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
-import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
+import {
+  type Corpus,
+  corporaOf,
+  outlineDocuments,
+  passageCountOf,
+  passageQuery,
+  readPassages,
+} from '../sql/passages.ts';
 import { statement } from '../sql/sql.ts';
 import type { Transactions } from '../sql/work.ts';
 import type { Documents, PassageNumber } from '../store.ts';
@@ -21,8 +29,14 @@ export const sqliteDocuments = (
 ): Documents => ({
   ...documents(transactions, sqlitePassageIndex(database, commits)),
   // Without a cache: this connection searches only for commands, or if the connection of a thread has failed.
-  ...sqlitePassages(database, (_, search) => database.transaction(() => search((_name, read) => read()))()),
+  ...sqlitePassages(database, uncachedSearches(database)),
 });
+
+function uncachedSearches(database: Database): RunSearch {
+  const runWork = workRunner(database, { now: Date.now });
+  return (organizationId, accountId, search) =>
+    database.transaction(() => search(runWork(corporaOf(organizationId, accountId)), (_, read) => read()))();
+}
 
 /** For a thread that searches outside of the event loop. All reads of one turn see the documents as of its start. */
 export function openPassages(file: string): Passages {
@@ -30,9 +44,14 @@ export function openPassages(file: string): Passages {
   return sqlitePassages(database, cachedSearches(database));
 }
 
+/** Returns the cached value of that name, or else reads it. */
 type Once = <Value extends object>(name: string, read: () => Value) => Value;
-/** Runs a search in a transaction. The search calls `once` to read what is not cached under the name. */
-type RunSearch = <T>(organizationId: string, search: (once: Once) => T) => T;
+/** Runs a search in a transaction. */
+type RunSearch = <T>(
+  organizationId: OrganizationId,
+  accountId: string | null,
+  search: (corpora: readonly Corpus[], once: Once) => T,
+) => T;
 
 /** A call is one transaction, or part of its turn's; either way SQLite locks the file once, not per term. */
 function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
@@ -51,13 +70,11 @@ function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
 
   return {
     // Not cached: example questions are added to a document that is ready.
-    outlineDocuments: async (organizationId, ...asked) =>
-      runSearch(organizationId, () => runWork(outlineDocuments(organizationId, ...asked))),
+    outlineDocuments: async (organizationId, accountId, limit) =>
+      runSearch(organizationId, accountId, () => runWork(outlineDocuments(organizationId, accountId, limit))),
 
     findPassages: async (organizationId, accountId, terms, limit) =>
-      runSearch(organizationId, (once) => {
-        const account = accountKey(accountId);
-        const corpora = once(`corpora ${account}`, () => runWork(corporaOf(organizationId, accountId)));
+      runSearch(organizationId, accountId, (corpora, once) => {
         const passageCount = passageCountOf(corpora);
         if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
         let hidden: ReadonlySet<PassageNumber> | undefined;
@@ -68,16 +85,13 @@ function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
           const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });
           return found.filter((number) => !hidden!.has(number)).slice(0, limit);
         };
-        return {
-          passageCount,
-          holders: terms.map((term) => once(`${limit} ${term} ${account}`, () => find(term))),
-        };
+        return { passageCount, holders: terms.map((term) => once(`${limit} ${term}`, () => find(term))) };
       }),
 
-    readPassages: async (organizationId, passages) =>
-      runSearch(organizationId, (once) =>
+    readPassages: async (organizationId, accountId, passages) =>
+      runSearch(organizationId, accountId, (_, once) =>
         passages.flatMap((number) =>
-          once(`passage ${number}`, () => runWork(readPassages(organizationId, [number]))),
+          once(`passage ${number}`, () => runWork(readPassages(organizationId, accountId, [number]))),
         ),
       ),
   };
@@ -133,48 +147,19 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
   };
 }
 
-/** An organization with more documents has no cache: comparing them would take longer than it saves. */
-const documentsMax = 200;
-/** Of all organizations together, approximately. */
-const bytesMax = 16_000_000;
-/** What a value takes besides its texts. */
-const valueMemory = 200;
-
-/**
- * Caches what searches read, per organization, as long as it has the same documents: a document that is ready never
- * changes. The searches of one turn share a transaction with the comparison of the documents.
- */
+/** The searches of one turn share a transaction, in which they read the stamps of the corpora once. */
 function cachedSearches(database: Database): RunSearch {
-  const list = database.prepare<[object], { ids: string | null; count: number }>(
-    `SELECT group_concat(id) AS ids, count(*) AS count FROM (
-       SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
-       LIMIT ${documentsMax + 1})`,
-  );
+  const runWork = workRunner(database, { now: Date.now });
   const begin = database.prepare('BEGIN');
   const commit = database.prepare('COMMIT');
-  const cache = new KeptObjects(bytesMax);
-  /** The numbers of the documents that were compared in this transaction; undefined without a cache. */
-  const compared = new Map<string, number | undefined>();
-  let lastNumber = 0;
-
-  function keep<Value extends object>(name: string, value: Value): Value {
-    return cache.keep(name, value, valueMemory + name.length + JSON.stringify(value).length);
-  }
-
-  /** The number under which everything is kept that was read from the organization's current documents. */
-  function numberOf(organizationId: string): number | undefined {
-    const { ids, count } = list.get({ organizationId })!;
-    if (count > documentsMax) return undefined;
-    const known = cache.peek<{ ids: string | null; number: number }>(organizationId);
-    if (known?.ids === ids) return known.number;
-    lastNumber += 1;
-    return keep(organizationId, { ids, number: lastNumber }).number;
-  }
+  const searches = new KeptSearches();
+  /** Read in this transaction. */
+  const known = new Map<string, readonly Corpus[]>();
 
   function start(): void {
     if (database.inTransaction) return;
     begin.run();
-    compared.clear();
+    known.clear();
     atEndOfTurn(end);
   }
 
@@ -183,14 +168,15 @@ function cachedSearches(database: Database): RunSearch {
     if (database.inTransaction) commit.run();
   }
 
-  return (organizationId, search) => {
+  return (organizationId, accountId, search) => {
     start();
-    if (!compared.has(organizationId)) compared.set(organizationId, numberOf(organizationId));
-    const number = compared.get(organizationId);
-    return search((name, read) => {
-      if (number === undefined) return read();
-      const numbered = `${number} ${name}`;
-      return cache.peek<ReturnType<typeof read>>(numbered) ?? keep(numbered, read());
-    });
+    const name = `${organizationId} ${accountKey(accountId)}`;
+    const corpora = known.get(name) ?? runWork(corporaOf(organizationId, accountId));
+    known.set(name, corpora);
+    const kept = searches.of(corpora);
+    return search(
+      corpora,
+      (name, read) => kept.find<ReturnType<typeof read>>(name) ?? kept.keep(name, read()),
+    );
   };
 }
