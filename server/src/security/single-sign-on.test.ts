@@ -133,6 +133,30 @@ describe('A provider of single sign-on', () => {
     }
   });
 
+  it('is reported as unavailable if a response stalls or breaks off in its body', async () => {
+    const begun = (response: ServerResponse) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"keys":');
+    const stall: RequestListener = (_request, response) => void begun(response);
+    const breakOff: RequestListener = (_request, response) => {
+      begun(response);
+      setImmediate(() => response.destroy());
+    };
+    const choice = { issuer, clientId: 'skein', clientSecret, name: 'Acme' };
+    for (const path of ['/.well-known/openid-configuration', '/token', '/jwks']) {
+      provider = createIdentityProvider(choice, 0.3);
+      answers = { [path]: stall };
+      await failsWith('provider-unavailable', / TimeoutError$/);
+      provider = createIdentityProvider(choice);
+      answers = { [path]: breakOff };
+      await failsWith('provider-unavailable', /OAUTH_PARSE_ERROR/);
+      answers = {
+        [path]: (_request, response) => response.setHeader('content-type', 'application/json').end('{'),
+      };
+      const fault = path === '/.well-known/openid-configuration' ? 'provider-unavailable' : 'failed';
+      await failsWith(fault, /SyntaxError/);
+    }
+  });
+
   it('cannot redirect us to another address', async () => {
     const places = ['/.well-known/openid-configuration', '/jwks', '/token'];
     for (const path of places) {

@@ -4,7 +4,7 @@ import { type IdentityProvider, SignInError, type SignInProblem } from '../domai
 
 type OpenId = typeof import('openid-client');
 
-const timeoutSeconds = 10;
+const timeoutSecondsDefault = 10;
 const scope = 'openid email';
 /** Providers send a few kilobytes. One that never stops would otherwise fill the memory until the timeout. */
 const answerBytesMax = 1_000_000;
@@ -15,10 +15,13 @@ const clockHint = "this machine's clock differs from the provider's by more than
  * discovered on first use, and again after every sign-in and after every failure that it does not report itself: a provider
  * that is down affects nothing else, and its endpoints and keys may change.
  */
-export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
+export function createIdentityProvider(
+  choice: SsoChoice,
+  timeoutSeconds = timeoutSecondsDefault,
+): IdentityProvider {
   let discovered: Promise<{ openId: OpenId; configuration: Configuration }> | undefined;
   const provider = () => {
-    discovered ??= discover(choice).catch((error) => {
+    discovered ??= discover(choice, timeoutSeconds).catch((error) => {
       discovered = undefined;
       throw new SignInError('provider-unavailable', reasonOf(error));
     });
@@ -77,7 +80,7 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
   };
 }
 
-async function discover({ issuer, clientId, clientSecret }: SsoChoice) {
+async function discover({ issuer, clientId, clientSecret }: SsoChoice, timeout: number) {
   // Loaded on use: most services have no provider.
   const openId = await import('openid-client');
   const configuration = await openId.discovery(
@@ -86,7 +89,7 @@ async function discover({ issuer, clientId, clientSecret }: SsoChoice) {
     clientSecret,
     openId.ClientSecretBasic(clientSecret),
     {
-      timeout: timeoutSeconds,
+      timeout,
       [openId.customFetch]: boundedFetch,
       execute: [
         // Without it, the library trusts the connection and does not verify the signature of the ID token.
@@ -121,11 +124,20 @@ function isReported(error: unknown): boolean {
 }
 
 function faultOf(error: unknown): SignInProblem {
-  const { error: errorCode, cause, code, name } = error as Record<string, unknown>;
+  const { error: errorCode, code } = error as Record<string, unknown>;
   if (errorCode === 'access_denied') return 'cancelled';
-  const unreachable =
-    (name === 'TypeError' && code === undefined && cause !== undefined) || code === 'OAUTH_TIMEOUT';
-  return unreachable ? 'provider-unavailable' : 'failed';
+  // If the body of a response stalls or breaks off, this is only the cause: the library reports a response that is not JSON.
+  const isUnreachable = causesOf(error).some(
+    (one) =>
+      one.name === 'TimeoutError' ||
+      (one.name === 'TypeError' && one.code === undefined && one.cause !== undefined),
+  );
+  return isUnreachable || code === 'OAUTH_TIMEOUT' ? 'provider-unavailable' : 'failed';
+}
+
+/** The error, its cause, the cause of that, and so on. */
+function causesOf(error: unknown): Record<string, unknown>[] {
+  return error instanceof Error ? [error as never, ...causesOf(error.cause)] : [];
 }
 
 /**
@@ -133,10 +145,10 @@ function faultOf(error: unknown): SignInProblem {
  * so it is left out unless it has the form of a code (RFC 6749 §4.1.2.1).
  */
 function reasonOf(error: unknown): string {
-  const { name, code, error: given, cause } = error as Record<string, unknown>;
-  const errorCode = /^[a-z_]{1,40}$/.test(String(given)) ? given : undefined;
-  const inner = (cause as Record<string, unknown> | undefined)?.code;
-  const words = new Set([name, code, errorCode, inner].filter((word) => typeof word === 'string'));
+  const { error: given } = error as Record<string, unknown>;
+  const named = causesOf(error).flatMap(({ name, code }) => [name, code]);
+  if (typeof given === 'string' && /^[a-z_]{1,40}$/.test(given)) named.push(given);
+  const words = new Set(named.filter((word) => typeof word === 'string'));
   const hint = words.has('OAUTH_JWT_TIMESTAMP_CHECK_FAILED') ? `: ${clockHint}` : '';
   return [...words].join(' ') + hint;
 }
