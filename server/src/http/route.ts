@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import { type ErrorCode, forbidden } from '../domain/errors.ts';
@@ -158,8 +159,10 @@ function send(
   if (etag !== undefined) {
     reply.header('etag', etag).header('cache-control', 'private, no-cache');
     const known = request.headers['if-none-match'];
-    if (body === undefined || (known !== undefined && matchesEntityTag(known, etag)))
-      return reply.code(304).send();
+    if (body === undefined || (known !== undefined && matchesEntityTag(known, etag))) {
+      // Without a payload, Fastify adds Content-Length: 0 to HEAD, which would be wrong for a 304 (RFC 9110 §8.6).
+      return reply.code(304).send(request.method === 'HEAD' ? Readable.from([]) : undefined);
+    }
   }
   if (typeof body !== 'object' || Buffer.isBuffer(body)) return reply.send(body);
   // Fastify reads what it does not send to a HEAD request.

@@ -375,6 +375,19 @@ describe('Extensions by request header', () => {
       }
     });
 
+    it('returns 304 as GET does, without a Content-Length', async () => {
+      const { thread } = await createThread(world.ada);
+      await world.ada.untilDone(thread.id);
+      for (const path of [`/threads/${thread.id}`, '/threads?limit=1']) {
+        for (const method of ['GET', 'HEAD']) {
+          const { status, headers } = await world.ada.call(method, path, {
+            headers: { 'if-none-match': '*' },
+          });
+          assert.deepEqual([status, headers.get('content-length')], [304, null], `${method} ${path}`);
+        }
+      }
+    });
+
     it('requires what GET requires', async () => {
       const { thread } = await createThread(world.ada);
       assert.equal((await world.nobody.call('HEAD', `/threads/${thread.id}`)).status, 401);
