@@ -102,6 +102,18 @@ describe('The documentation in a browser', () => {
     );
     assert.ok((await cells.count()) > 20, 'there are tables');
     assert.deepEqual(broken, []);
+
+    await reader.page.setViewportSize({ width: 320, height: 740 });
+    await reader.page.goto('/docs/errors/');
+    const status = reader.page.getByRole('columnheader', { name: 'status' }).first();
+    const lines = await status.evaluate((cell: any) => {
+      const range = cell.ownerDocument.createRange();
+      range.selectNodeContents(cell);
+      return range.getClientRects().length;
+    });
+    assert.equal(lines, 1, 'the heading of a narrow column');
+    assert.equal(await reader.page.evaluate('document.documentElement.scrollWidth'), 320);
+    await reader.page.setViewportSize({ width: 1280, height: 740 });
     reader.assertFaultless();
   });
 
