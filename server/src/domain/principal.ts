@@ -29,8 +29,9 @@ export function canBeReadBy(thread: Thread, userId: UserId | null): boolean {
 }
 
 /**
- * §7: an unreadable thread is not found, a readable one forbidden. `action`: what only the creator of a thread can do. The
- * creator's own thread was deleted when the change was tried, and has been restored since.
+ * The error for a change that the store refused (§7): *not found* if the caller cannot read the thread, otherwise
+ * *forbidden*. For the creator it is always *not found*: the thread was deleted when the change was tried, even if it has
+ * been restored since. `action` completes "Only the creator of a thread can".
  */
 export function changeRefused(
   principal: Principal,
