@@ -238,6 +238,18 @@ describe('The remote commands', { concurrency: 3 }, () => {
     );
   });
 
+  it('threads export fails if a listing cannot return all threads', async () => {
+    const cut = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ threads: [], nextCursor: null, truncated: true }));
+    }).listen(0, '127.0.0.1');
+    await once(cut, 'listening');
+    const { port } = cut.address() as AddressInfo;
+    const outcome = await run(['threads', 'export'], { SKEIN_BASE_URL: `http://127.0.0.1:${port}` });
+    cut.close();
+    assertRefused(outcome, /^skein: The export is incomplete\. .*--account ID\./);
+  });
+
   it('exit quietly when the reader closes the pipe', async () => {
     const child = startSkein(folder, ['threads', 'list'], environment);
     child.stdout?.destroy();

@@ -12,6 +12,7 @@ import { replyNotes, replyText, threadText, viewReply } from './terminal.ts';
 const defaultLimit = 25;
 const pageMax = 100;
 const accountOption = new Option('--account <ID>', 'Only threads of this account');
+const moreThanListed = 'There are more threads than a listing can return: use --account ID.';
 
 type ListOptions = { account?: string; limit?: number; all?: boolean };
 
@@ -85,17 +86,23 @@ const threadsCommands: readonly RemoteCommand[] = [
     summary: 'Print every thread with its messages, one JSON object per line',
     examples: ['threads export > threads.jsonl'],
     async runRemotely({ options }: Arguments<{ account?: string }>, { client, signal }) {
-      for await (const { id } of client.threads.list({ accountId: options.account, signal })) {
-        const found = await client.threads.get(id, { signal }).catch((error) => {
-          // The thread was deleted after it was listed.
-          if (error?.code === 'NOT_FOUND') return undefined;
-          throw error;
-        });
-        if (found === undefined) continue;
-        const { thread, messages, status } = found;
-        const taken = process.stdout.write(jsonLine({ thread, messages, status }));
-        if (!taken) await once(process.stdout, 'drain', { signal });
+      const list = client.threads.list({ accountId: options.account, signal });
+      let isCut = false;
+      for await (const { threads, truncated } of list.pages()) {
+        isCut = truncated;
+        for (const { id } of threads) {
+          const found = await client.threads.get(id, { signal }).catch((error) => {
+            // The thread was deleted after it was listed.
+            if (error?.code === 'NOT_FOUND') return undefined;
+            throw error;
+          });
+          if (found === undefined) continue;
+          const { thread, messages, status } = found;
+          const taken = process.stdout.write(jsonLine({ thread, messages, status }));
+          if (!taken) await once(process.stdout, 'drain', { signal });
+        }
       }
+      if (isCut) throw new UsageError(`The export is incomplete. ${moreThanListed}`);
       return undefined;
     },
   },
@@ -111,7 +118,7 @@ async function firstOf(list: ThreadList, wanted: number): Promise<{ threads: Thr
       return { threads, hint: 'There are more threads: use --limit N or --all.' };
     }
     if (nextCursor === null && truncated) {
-      return { threads, hint: 'There are more threads than a listing can return: use --account ID.' };
+      return { threads, hint: moreThanListed };
     }
   }
   return { threads, hint: '' };
