@@ -20,7 +20,9 @@ export default function KeyboardHelp({ opened }: { opened: boolean }) {
                 <Table.Td>
                   <Group gap={4} wrap="nowrap">
                     {keys.map((key) => (
-                      <Kbd key={key}>{key}</Kbd>
+                      <Kbd key={key} style={{ whiteSpace: 'nowrap' }}>
+                        {key}
+                      </Kbd>
                     ))}
                   </Group>
                 </Table.Td>

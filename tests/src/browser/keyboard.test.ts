@@ -185,6 +185,19 @@ describe('A dialog or button that is used with the keyboard', () => {
     await zoomed.close();
   });
 
+  it('lists the shortcuts, each key in one line', async () => {
+    const { page } = window();
+    await page.goto('/settings/keys');
+    await shown(button('Create key'));
+    await page.keyboard.press('?');
+    const key = (name: string) => dialog().getByText(name, { exact: true });
+    await shown(key('Ctrl'));
+    const heightOf = (name: string) => key(name).evaluate((element: any) => element.offsetHeight);
+    assert.equal(await heightOf('Ctrl'), await heightOf('K'));
+    await page.keyboard.press('Escape');
+    await gone(dialog());
+  });
+
   it('leaves the focus in its place when it disappears', async () => {
     const { page } = window();
     for (const name of ['One', 'Two']) assertDone(await world().ben.post('/key-requests', { name }), 201);
