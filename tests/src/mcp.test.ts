@@ -7,10 +7,18 @@ import { after, before, describe, it } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Api } from './api.ts';
+import { eventually } from './eventually.ts';
 import { blocksOf, tableRows } from './markdown.ts';
 import { cleanEnvironment, launcher, root, type Service, temporaryFolder } from './service.ts';
 import { sharedService } from './shared-service.ts';
 import { hire } from './tenants.ts';
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
 
 describe('skein mcp', () => {
   let service: Service;
@@ -158,12 +166,6 @@ describe('skein mcp', () => {
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       stdout += chunk;
     });
-    const initialize = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
-    };
     child.stdin.write(`${JSON.stringify(initialize)}\nnot JSON\n`);
     const request = { name: 'ask', arguments: { prompt: '#hang' } };
     await once(child.stdout, 'data');
@@ -185,5 +187,23 @@ describe('skein mcp', () => {
     const [exitCode] = await once(child, 'close');
     assert.equal(exitCode, 1);
     assert.match(stderr, /^skein mcp: .*maximum size of 10485760 bytes\n$/);
+  });
+
+  it('reports lines that are not JSON-RPC messages in a sentence each, and goes on', async () => {
+    const child = spawn(launcher, ['mcp'], { env: cleanEnvironment(environment), cwd: temporaryFolder() });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      stdout += chunk;
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      stderr += chunk;
+    });
+    child.stdin.write('[]\n{"jsonrpc":"1.0","id":2,"method":"ping"}\n');
+    child.stdin.write(`${JSON.stringify(initialize)}\n`);
+    await eventually(() => stdout.includes('"id":1'));
+    child.stdin.end();
+    await once(child, 'close');
+    const sentence = 'skein mcp: the agent sent a line that is not a JSON-RPC message\n';
+    assert.equal(stderr, sentence.repeat(2));
   });
 });

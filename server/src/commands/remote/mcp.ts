@@ -26,7 +26,12 @@ const mcp: ProcessCommand = {
       return server;
     };
     // Agents keep what is written to standard error in their logs.
-    serveStdio(serve, { onerror: ({ message }) => process.stderr.write(`skein mcp: ${message}\n`) });
+    const onerror = ({ name, message }: Error) => {
+      // The message of such an error is a page of JSON.
+      const reason = name === 'ZodError' ? 'the agent sent a line that is not a JSON-RPC message' : message;
+      process.stderr.write(`skein mcp: ${reason}\n`);
+    };
+    serveStdio(serve, { onerror });
     // The agent has gone, so nobody reads the result of a call in progress.
     process.stdin.once('end', () => process.exit(0));
     // It ends by itself only after an error: the agent has sent a line that is too long.
