@@ -55,6 +55,17 @@ describe('A request of the console', () => {
     assert.equal(received, 6, 'and so are others, and reads');
   });
 
+  it('sends a change that takes back another, even if it was sent before', async (test) => {
+    let received = 0;
+    await answerWith(test, (_, response) => {
+      received += 1;
+      response.end('{}');
+    });
+    const rate = (value: string | null) => request('PUT', '/rating', { body: { value } });
+    await Promise.all([rate('up'), rate(null), rate('up')]);
+    assert.equal(received, 3);
+  });
+
   it('ends with the reason if its caller gives it up', async (test) => {
     const server = await answerWith(test, () => undefined);
     const caller = new AbortController();

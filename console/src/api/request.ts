@@ -45,19 +45,22 @@ interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The changes that are being sent. */
-const changes = new Map<string, Promise<unknown>>();
+/** The last change, while it is being sent. */
+let last: { readonly change: string; readonly sent: Promise<unknown> } | undefined;
 
 /**
- * `path` is under `/console`. Rejects with an `ApiError`. A change that is being sent is not sent again: the second click of
- * two can come before the button is disabled, and gets the response to the first.
+ * `path` is under `/console`. Rejects with an `ApiError`. While the last change is being sent, it is not sent again: the
+ * second click of two can come before the button is disabled, and gets the response to the first.
  */
 export function request<Answer>(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
   if (method === 'GET' || options.signal) return answerTo(method, path, options);
   const change = `${method} ${path} ${JSON.stringify(options.body)}`;
-  const sent = changes.get(change) ?? answerTo(method, path, options).finally(() => changes.delete(change));
-  changes.set(change, sent);
-  return sent as Promise<Answer>;
+  if (last?.change === change) return last.sent as Promise<Answer>;
+  const sent = answerTo<Answer>(method, path, options).finally(() => {
+    if (last?.sent === sent) last = undefined;
+  });
+  last = { change, sent };
+  return sent;
 }
 
 async function answerTo<Answer>(
