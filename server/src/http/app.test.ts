@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { composeApp, openContext, openLog } from '../compose.ts';
@@ -53,6 +54,13 @@ describe('A caller who sends many requests at once', () => {
     'with an invalid key': () => ({
       url: '/api/v1/threads',
       headers: { authorization: 'Bearer eak_' },
+      remoteAddress,
+    }),
+    'with an invalid key and a body that is still arriving': () => ({
+      method: 'POST',
+      url: '/api/v1/threads',
+      headers: { authorization: 'Bearer eak_', 'content-length': '100000' },
+      payload: new Readable({ read() {} }),
       remoteAddress,
     }),
   };

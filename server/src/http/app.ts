@@ -11,7 +11,7 @@ import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
 import { takeTurn } from '../usecases/turns.ts';
 import { apiV1 } from './api-v1/index.ts';
 import { apiPrefix, publishReference } from './api-v1/openapi.ts';
-import { bytesLeft, createTraceId, keepAnswer, keptBodyBytesMax } from './connection.ts';
+import { bytesLeft, createTraceId, keptBodyBytesMax } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { routeNotFound, sendError } from './error-response.ts';
@@ -165,10 +165,8 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     // No quota limits rejected requests, so errors wait for a turn. A file is sent at once, because an error of its stream
     // would end the process before Fastify listens for it.
     const waits = reply.statusCode >= 400 && typeof payload === 'string';
-    if (waits) {
-      keepAnswer(reply.raw);
-      takeTurn(callerOf(request), () => done(null, payload));
-    } else done(null, payload);
+    if (waits) takeTurn(callerOf(request), () => done(null, payload));
+    else done(null, payload);
   });
 }
 

@@ -33,13 +33,6 @@ export const keptBodyBytesMax = 65_536;
 /** More than the largest accepted body, so that a client that writes its whole body first can still read the response. */
 const lingerBytesMax = 64 * 1024 * 1024;
 
-const answered = new WeakSet<ServerResponse>();
-
-/** Call it when a response is decided but sent later: a malformed rest of the body no longer changes it. */
-export function keepAnswer(response: ServerResponse): void {
-  answered.add(response);
-}
-
 /**
  * A connection whose requests are handled one at a time, in order: the next one starts when the kernel has accepted the
  * previous response. A peer that sends many requests without reading costs the memory of one response.
@@ -133,9 +126,10 @@ export class Connection {
     this.#refusal = reason;
     if (this.#waiting.at(-1)?.req.complete === false) this.#waiting.pop();
     const isHandled = this.#waiting.length === 0 && this.#current?.req.complete === false;
-    // A request that was answered before its whole body arrived gets no second response.
+    // A request that was answered before its whole body arrived gets no second response, and an error that waits to be
+    // sent is not replaced.
     if (isHandled && this.#current!.headersSent) this.#close();
-    else if (isHandled && answered.has(this.#current!)) this.closeWhenIdle();
+    else if (isHandled && this.#current!.statusCode >= 400) this.closeWhenIdle();
     else if (isHandled || this.isIdle) this.#answerRefusal(reason);
     else if (this.#waiting.length === 0) this.#continueAfterCurrent();
   }
