@@ -29,7 +29,6 @@ export const commands: readonly StoreCommand[] = [
     async run(call: OrganizationCall<{ days?: number }>) {
       const { days = 30 } = call.options;
       const { quota, counts, isCut } = await readUsage(call, 'all', days);
-      const resetsAt = iso(quota.resetsAt);
       const requests = counts.map(({ day, credentialId: _, ...count }) => ({ day: utcDate(day), ...count }));
       const rows = requests.map(({ day, credential, operation, outcome, requests: number }) => ({
         DAY: day,
@@ -39,9 +38,9 @@ export const commands: readonly StoreCommand[] = [
         OUTCOME: outcome,
         REQUESTS: String(number),
       }));
-      const taken = `${withCommas(quota.used)} of ${counted(quota.limit, 'request')} used today, resets at ${resetsAt}`;
+      const taken = `${withCommas(quota.used)} of ${counted(quota.limit, 'request')} used today, resets at ${iso(quota.resetsAt)}`;
       return {
-        json: { quota: { ...quota, resetsAt }, requests, isCut },
+        json: { quota, requests, isCut },
         text: [
           `${taken}\n`,
           { rows, whenEmpty: `No requests in ${counted(days, 'day')}.` },
