@@ -6,9 +6,9 @@ function ago(amount: number, unit: Intl.RelativeTimeFormatUnit): string {
   return relative.format(amount, unit).replace('.', '');
 }
 /** The words are English. The clock is the one of the browser's language: `5:00 PM` or `17:00`. */
-const { hour12 } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
+const { hourCycle = 'h12' } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
 function formatOf(options: Intl.DateTimeFormatOptions): (date: Date) => string {
-  return new Intl.DateTimeFormat('en', { ...options, ...(hour12 !== undefined && { hour12 }) }).format;
+  return new Intl.DateTimeFormat('en', { ...options, hourCycle }).format;
 }
 
 const shortDay = { day: 'numeric', month: 'short' } as const;
