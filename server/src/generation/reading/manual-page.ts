@@ -90,7 +90,7 @@ class ManualPage {
     else if (name === 'El') this.html.push(`</${this.#lists.pop()}>`);
     else if (/^[BIR]{2}$/.test(name)) this.#addText(words.join(''));
     else if (/^(?:S[BMY]|UR|MT)$/.test(name)) this.#addText(words.join(' '));
-    else if (/^(?:UE|ME|YS)$/.test(name)) this.html.push(`${this.html.pop()}${first}`);
+    else if (/^(?:UE|ME|YS)$/.test(name)) this.#addText(first, true);
     else if (name === 'OP') this.#addText(`[${words.join(' ')}]`);
     else if (name === 'MR') this.#addText(`${first}(${second})${words.slice(2).join('')}`);
     else if (name === 'Nm' && (first === '' || delimiter.test(first)))
@@ -127,11 +127,11 @@ class ManualPage {
     if (text !== '') this.#addText(text);
   }
 
-  #addText(text: string): void {
+  #addText(text: string, isTight = this.#isTight): void {
     if (text === '') return;
     const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
     const tag = this.#tag;
-    if (this.#isTight) this.html.push(`${this.html.pop()}${html.replaceAll(' ', '')}`);
+    if (isTight) this.html.push(`${this.html.pop() ?? ''}${html.replaceAll(' ', '')}`);
     else this.html.push(tag === undefined ? html : `<${tag}>${html}</${tag}>`);
     this.#tag = undefined;
   }

@@ -185,12 +185,12 @@ describe('reading a manual page', () => {
     'keeps the names of macros out of the text',
     [
       'tool.1',
-      '.TH TOOL 1\n.SH SYNOPSIS\n.SY tool\n.OP \\-a file\n.OP \\-v\n.YS\n.SH NOTES\nSee\n.SM\n.B HISTORY\nbelow,\n' +
-        '.SB PATH\nand\n.UR https://tool.example\nthe manual\n.UE .\nAsk\n.MT ada@tool.example\n.ME ,\nor read\n.MR ls 1 .\n',
+      '.TH TOOL 1\n.UE\n.SH SYNOPSIS\n.SY tool\n.OP \\-a file\n.OP \\-v\n.YS\n.SH NOTES\nSee\n.SM\n.B HISTORY\nbelow,\n' +
+        '.SB PATH\nand\n.UR https://tool.example\nthe manual\n.UE <br>.\nAsk\n.MT ada@tool.example\n.ME ,\nor read\n.MR ls 1 .\n',
     ],
     [
       'SYNOPSIS: tool [-a file] [-v]',
-      'NOTES: See HISTORY below, PATH and https://tool.example the manual. Ask ada@tool.example, or read ls(1).',
+      'NOTES: See HISTORY below, PATH and https://tool.example the manual<br>. Ask ada@tool.example, or read ls(1).',
     ],
   );
   reads(
