@@ -4,7 +4,6 @@ import { type IdentityProvider, SignInError, type SignInProblem } from '../domai
 
 type OpenId = typeof import('openid-client');
 
-const timeoutSecondsDefault = 10;
 const scope = 'openid email';
 /** Providers send a few kilobytes. One that never stops would otherwise fill the memory until the timeout. */
 const answerBytesMax = 1_000_000;
@@ -15,10 +14,7 @@ const clockHint = "this machine's clock differs from the provider's by more than
  * discovered on first use, and again after every sign-in and after every failure that it does not report itself: a provider
  * that is down affects nothing else, and its endpoints and keys may change.
  */
-export function createIdentityProvider(
-  choice: SsoChoice,
-  timeoutSeconds = timeoutSecondsDefault,
-): IdentityProvider {
+export function createIdentityProvider(choice: SsoChoice, timeoutSeconds = 10): IdentityProvider {
   let discovered: Promise<{ openId: OpenId; configuration: Configuration }> | undefined;
   const provider = () => {
     discovered ??= discover(choice, timeoutSeconds).catch((error) => {
@@ -124,15 +120,13 @@ function isReported(error: unknown): boolean {
 }
 
 function faultOf(error: unknown): SignInProblem {
-  const { error: errorCode, code } = error as Record<string, unknown>;
-  if (errorCode === 'access_denied') return 'cancelled';
-  // If the body of a response stalls or breaks off, this is only the cause: the library reports a response that is not JSON.
+  if ((error as Record<string, unknown>).error === 'access_denied') return 'cancelled';
+  // It is only a cause: if the body of a response stalls or breaks off, the library reports a response that is not JSON.
   const isUnreachable = causesOf(error).some(
-    (one) =>
-      one.name === 'TimeoutError' ||
-      (one.name === 'TypeError' && one.code === undefined && one.cause !== undefined),
+    ({ name, code, cause }) =>
+      name === 'TimeoutError' || (name === 'TypeError' && code === undefined && cause !== undefined),
   );
-  return isUnreachable || code === 'OAUTH_TIMEOUT' ? 'provider-unavailable' : 'failed';
+  return isUnreachable ? 'provider-unavailable' : 'failed';
 }
 
 /** The error, its cause, the cause of that, and so on. */
