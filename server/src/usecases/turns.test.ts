@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Turns } from './turns.ts';
+import { createTurns } from './turns.ts';
 
 describe('Turns of the event loop', () => {
   it('run one task each, and alternate between organizations', async () => {
-    const turns = new Turns();
+    const takeTurn = createTurns();
     const started: string[] = [];
     const asked = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'];
-    for (const name of asked) turns.take(name[0]!, () => started.push(name));
+    for (const name of asked) takeTurn(name[0]!, () => started.push(name));
     const expected = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'];
     for (let turn = 1; turn <= expected.length; turn += 1) {
       assert.deepEqual(started, expected.slice(0, turn));
@@ -17,9 +17,9 @@ describe('Turns of the event loop', () => {
   });
 
   it('run more tasks each the more wait, and never one that has just come', async () => {
-    const turns = new Turns();
+    const takeTurn = createTurns();
     const started: number[] = [];
-    for (let task = 0; task <= 3000; task += 1) turns.take('a', () => started.push(task));
+    for (let task = 0; task <= 3000; task += 1) takeTurn('a', () => started.push(task));
     assert.deepEqual(started, [0]);
     const perTurn: number[] = [];
     while (started.length <= 3000) {

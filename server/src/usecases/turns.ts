@@ -8,48 +8,38 @@ import { FairQueue } from '../domain/fair-queue.ts';
 const waitingToDouble = 1000;
 
 /** Costly work is split into pieces, so that others can run in between: usually one piece runs in each turn of the event loop. */
-export class Turns {
-  readonly #queue = new FairQueue<string>(1);
-  #waiting = 0;
-  /** In this turn. */
-  #started = 0;
+export function createTurns() {
+  const queue = new FairQueue<string>(1);
+  let waiting = 0;
+  let startedInTurn = 0;
 
-  /**
-   * Runs a piece of costly work: at once if no other piece has run in this turn of the event loop, otherwise when it is the
-   * caller's turn. A caller is an organization, or the address of somebody unknown. However much work one caller causes, a
-   * request of another waits for one piece at most, and a piece of another for one piece of each caller.
-   */
-  take(caller: string, work: () => void): void {
-    if (this.#queue.take(caller)) {
-      this.#run(caller, work);
-      return;
-    }
-    this.#waiting += 1;
-    void this.#queue.acquire(caller).then(() => {
-      this.#waiting -= 1;
-      this.#run(caller, work);
-    });
-  }
-
-  #run(caller: string, work: () => void): void {
-    this.#started += 1;
-    if (this.#started < 2 ** Math.floor(this.#waiting / waitingToDouble)) this.#queue.release(caller);
-    else setImmediate(() => this.#end(caller));
+  function run(caller: string, work: () => void): void {
+    startedInTurn += 1;
+    if (startedInTurn < 2 ** Math.floor(waiting / waitingToDouble)) queue.release(caller);
+    else
+      setImmediate(() => {
+        startedInTurn = 0;
+        queue.release(caller);
+      });
     work();
   }
 
-  #end(caller: string): void {
-    this.#started = 0;
-    this.#queue.release(caller);
-  }
+  return (caller: string, work: () => void) => {
+    if (queue.take(caller)) return run(caller, work);
+    waiting += 1;
+    void queue.acquire(caller).then(() => {
+      waiting -= 1;
+      run(caller, work);
+    });
+  };
 }
 
-const turnsOfProcess = new Turns();
-
-/** See `Turns.take`. */
-export function takeTurn(caller: string, work: () => void): void {
-  turnsOfProcess.take(caller, work);
-}
+/**
+ * Runs a piece of costly work: at once if no other piece has run in this turn of the event loop, otherwise when it is the
+ * caller's turn. A caller is an organization, or the address of somebody unknown. However much work one caller causes, a
+ * request of another waits for the pieces of one turn at most, and a piece of another for one piece of each caller.
+ */
+export const takeTurn = createTurns();
 
 /** Resolves in a turn of its own. */
 export function nextTurn(organizationId: string): Promise<void> {
