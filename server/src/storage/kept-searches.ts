@@ -1,22 +1,27 @@
 import { KeptObjects } from './kept-objects.ts';
 
-/** Of all organizations together, approximately. */
-const bytesMax = 16_000_000;
 /** What a value takes besides its texts. */
 const valueMemory = 200;
 
 /** What searches have read. It is found as long as the corpora have the same documents: one that is ready never changes. */
 export class KeptSearches {
-  readonly #values = new KeptObjects(bytesMax);
+  readonly #values: KeptObjects;
+
+  /** `bytesMax`: of all organizations together, approximately. */
+  constructor(bytesMax = 16_000_000) {
+    this.#values = new KeptObjects(bytesMax);
+  }
 
   of(corpora: readonly { number: number; stamp: number }[]) {
     const scope = corpora.map(({ number, stamp }) => `${number}:${stamp}`).join();
-    return {
-      find: <Value extends object>(name: string): Value | undefined => this.#values.peek(`${scope} ${name}`),
-      keep: <Value extends object>(name: string, value: Value): Value => {
-        const bytes = valueMemory + scope.length + name.length + JSON.stringify(value).length;
-        return this.#values.keep(`${scope} ${name}`, value, bytes);
-      },
+    const find = <Value extends object>(name: string): Value | undefined =>
+      this.#values.peek(`${scope} ${name}`);
+    const keep = <Value extends object>(name: string, value: Value): Value => {
+      const bytes = valueMemory + scope.length + name.length + JSON.stringify(value).length;
+      return this.#values.keep(`${scope} ${name}`, value, bytes);
     };
+    const once = <Value extends object>(name: string, read: () => Value): Value =>
+      find<Value>(name) ?? keep(name, read());
+    return { find, keep, once };
   }
 }

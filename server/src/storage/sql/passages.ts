@@ -7,7 +7,7 @@ import { jsonRows, opaque, sql, statement } from './sql.ts';
 import type { QueryDialect } from './thread-search.ts';
 import { rows, type Work } from './work.ts';
 
-export interface Corpus {
+interface Corpus {
   readonly number: number;
   readonly passages: number;
   readonly stamp: number;

@@ -1,16 +1,7 @@
 import Sqlite from 'better-sqlite3';
-import type { OrganizationId } from '../../domain/id.ts';
 import { KeptSearches } from '../kept-searches.ts';
-import { accountKey } from '../listings.ts';
 import { documents, type PassageIndex, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
-import {
-  type Corpus,
-  corporaOf,
-  outlineDocuments,
-  passageCountOf,
-  passageQuery,
-  readPassages,
-} from '../sql/passages.ts';
+import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { statement } from '../sql/sql.ts';
 import type { Transactions } from '../sql/work.ts';
 import type { Documents, PassageNumber } from '../store.ts';
@@ -29,32 +20,19 @@ export const sqliteDocuments = (
 ): Documents => ({
   ...documents(transactions, sqlitePassageIndex(database, commits)),
   // Without a cache: this connection searches only for commands, or if the connection of a thread has failed.
-  ...sqlitePassages(database, uncachedSearches(database)),
+  ...sqlitePassages(database, (search) => database.transaction(search)(), new KeptSearches(0)),
 });
-
-function uncachedSearches(database: Database): RunSearch {
-  const runWork = workRunner(database, { now: Date.now });
-  return (organizationId, accountId, search) =>
-    database.transaction(() => search(runWork(corporaOf(organizationId, accountId)), (_, read) => read()))();
-}
 
 /** For a thread that searches outside of the event loop. All reads of one turn see the documents as of its start. */
 export function openPassages(file: string): Passages {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true });
-  return sqlitePassages(database, cachedSearches(database));
+  return sqlitePassages(database, transactionOfTurn(database), new KeptSearches());
 }
 
-/** Returns the cached value of that name, or else reads it. */
-type Once = <Value extends object>(name: string, read: () => Value) => Value;
-/** Runs a search in a transaction. */
-type RunSearch = <T>(
-  organizationId: OrganizationId,
-  accountId: string | null,
-  search: (corpora: readonly Corpus[], once: Once) => T,
-) => T;
+type InTransaction = <T>(search: () => T) => T;
 
 /** A call is one transaction, or part of its turn's; either way SQLite locks the file once, not per term. */
-function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
+function sqlitePassages(database: Database, inTransaction: InTransaction, cache: KeptSearches): Passages {
   const runWork = workRunner(database, { now: Date.now });
   const holdersOf = database
     .prepare<[object], PassageNumber>(
@@ -70,11 +48,11 @@ function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
 
   return {
     // Not cached: example questions are added to a document that is ready.
-    outlineDocuments: async (organizationId, accountId, limit) =>
-      runSearch(organizationId, accountId, () => runWork(outlineDocuments(organizationId, accountId, limit))),
+    outlineDocuments: async (...asked) => inTransaction(() => runWork(outlineDocuments(...asked))),
 
     findPassages: async (organizationId, accountId, terms, limit) =>
-      runSearch(organizationId, accountId, (corpora, once) => {
+      inTransaction(() => {
+        const corpora = runWork(corporaOf(organizationId, accountId));
         const passageCount = passageCountOf(corpora);
         if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
         let hidden: ReadonlySet<PassageNumber> | undefined;
@@ -85,15 +63,17 @@ function sqlitePassages(database: Database, runSearch: RunSearch): Passages {
           const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });
           return found.filter((number) => !hidden!.has(number)).slice(0, limit);
         };
+        const { once } = cache.of(corpora);
         return { passageCount, holders: terms.map((term) => once(`${limit} ${term}`, () => find(term))) };
       }),
 
     readPassages: async (organizationId, accountId, passages) =>
-      runSearch(organizationId, accountId, (_, once) =>
-        passages.flatMap((number) =>
+      inTransaction(() => {
+        const { once } = cache.of(runWork(corporaOf(organizationId, accountId)));
+        return passages.flatMap((number) =>
           once(`passage ${number}`, () => runWork(readPassages(organizationId, accountId, [number]))),
-        ),
-      ),
+        );
+      }),
   };
 }
 
@@ -147,36 +127,20 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
   };
 }
 
-/** The searches of one turn share a transaction, in which they read the stamps of the corpora once. */
-function cachedSearches(database: Database): RunSearch {
-  const runWork = workRunner(database, { now: Date.now });
+function transactionOfTurn(database: Database): InTransaction {
   const begin = database.prepare('BEGIN');
   const commit = database.prepare('COMMIT');
-  const searches = new KeptSearches();
-  /** Read in this transaction. */
-  const known = new Map<string, readonly Corpus[]>();
-
-  function start(): void {
-    if (database.inTransaction) return;
-    begin.run();
-    known.clear();
-    atEndOfTurn(end);
-  }
 
   function end(): void {
     // After an I/O error, SQLite has ended it already.
     if (database.inTransaction) commit.run();
   }
 
-  return (organizationId, accountId, search) => {
-    start();
-    const name = `${organizationId} ${accountKey(accountId)}`;
-    const corpora = known.get(name) ?? runWork(corporaOf(organizationId, accountId));
-    known.set(name, corpora);
-    const kept = searches.of(corpora);
-    return search(
-      corpora,
-      (name, read) => kept.find<ReturnType<typeof read>>(name) ?? kept.keep(name, read()),
-    );
+  return (search) => {
+    if (!database.inTransaction) {
+      begin.run();
+      atEndOfTurn(end);
+    }
+    return search();
   };
 }
