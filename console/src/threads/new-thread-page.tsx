@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconArrowUpRight } from '@tabler/icons-react';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { examplesOptions, firstStepsOptions, keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
@@ -143,15 +143,14 @@ function ExampleQuestions({ questions, disabled, onAsk }: ExampleQuestionsProps)
 function useCreateThread(organizationId: string) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [attempt, setAttempt] = useState({ body: '', key: '' });
+  const attempt = useRef({ body: '', key: '' });
   return useMutation({
     mutationFn: (body: Json<'newThreadBody'>) => {
       const text = JSON.stringify(body);
-      const key = attempt.body === text ? attempt.key : randomKey();
-      setAttempt({ body: text, key });
+      if (attempt.current.body !== text) attempt.current = { body: text, key: randomKey() };
       return request<Json<'threadView'>>('POST', inOrganization(organizationId, '/threads'), {
         body,
-        headers: { 'idempotency-key': key },
+        headers: { 'idempotency-key': attempt.current.key },
       });
     },
     onSuccess: (view) => {
