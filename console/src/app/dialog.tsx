@@ -1,5 +1,5 @@
 import { Modal, type ModalProps } from '@mantine/core';
-import { useIsMutating } from '@tanstack/react-query';
+import { type Mutation, useIsMutating, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
 
@@ -15,12 +15,16 @@ export function Dialog({ opened, onClose, title, secret = false, ...props }: Dia
   if (opened) lastTitle.current = title;
   // An upload that started before does not keep it open.
   const openedAt = useMemo(() => (opened ? Date.now() : 0), [opened]);
-  const isSending = useIsMutating({ predicate: ({ state }) => state.submittedAt >= openedAt }) > 0;
+  const sent = { predicate: ({ state }: Mutation) => state.submittedAt >= openedAt };
+  const isSending = useIsMutating(sent) > 0;
+  const queryClient = useQueryClient();
+  // Esc may be pressed before the dialog is rendered again.
+  const close = () => queryClient.isMutating(sent) > 0 || onClose();
   useBlocker({ shouldBlockFn: () => true, disabled: !(secret && opened && isSending) });
   return (
     <Modal
       opened={opened}
-      onClose={() => isSending || onClose()}
+      onClose={close}
       title={lastTitle.current}
       // A click outside must not lose a secret.
       {...(secret && { size: 'lg', closeOnClickOutside: false })}

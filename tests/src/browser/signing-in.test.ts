@@ -126,8 +126,11 @@ describe('Signing in', () => {
     await shown(heading(window.page, 'Shared by link'));
     assert.equal(window.page.url(), threadUrl);
 
+    // The last request of the page. Afterwards only the change notices that the session has ended.
+    const loaded = window.page.waitForResponse('**/ratings');
     await window.page.reload();
     await shown(heading(window.page, 'Shared by link'));
+    await loaded;
     await window.page.context().clearCookies();
     const title = window.page.getByLabel('Thread title');
     await window.page.keyboard.press('F2');
