@@ -53,7 +53,7 @@ async function generateTypes({ paths, components }: Schema): Promise<string> {
       .replace(/export interface Root \{\s*\}\n/, '')
       .replaceAll(/\/\*\*\n \* This interface was referenced by [^/]*\*\/\n/g, '\n')
       .replaceAll(/\/\*\*\n\s*\* ([^\n]*)\n\s*\*\//g, '/** $1 */')
-      // JSON leaves out what is undefined, so a caller need not.
+      // JSON omits undefined fields, so callers may pass them.
       .replaceAll(/(\w+\?: [^;\n]+);?$/gm, '$1 | undefined'),
   );
 }

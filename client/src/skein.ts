@@ -15,8 +15,8 @@ interface CommonOptions {
   /** The longest pause before a retry. Defaults to 30 s. If the service asks for a longer one, the call fails. */
   readonly maxRetryDelayMs?: number | undefined;
   /**
-   * The longest that a call may take, including retries. Defaults to 60 s. Not for `ask` and `wait`, which take up to 15
-   * minutes unless their own `timeoutMs` says otherwise.
+   * The longest that a call may take, including retries. Defaults to 60 s. Does not apply to `ask` and `wait`, which have a
+   * `timeoutMs` of their own that defaults to 15 minutes.
    */
   readonly timeoutMs?: number | undefined;
   /** The User-Agent header. Ignored in browsers, which send their own. */

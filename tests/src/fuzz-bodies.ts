@@ -48,7 +48,7 @@ const notUtf8 = [
   ),
 );
 
-/** A prototype in the body has no fields that count. */
+/** The fields of a prototype in the body do not count. */
 const prototypeKeys = [
   '{"__proto__":{"prompt":"x","title":"x"}}',
   '{"constructor":{"prototype":{"prompt":"x","title":"x"}}}',

@@ -5,7 +5,7 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'sh
 function ago(amount: number, unit: Intl.RelativeTimeFormatUnit): string {
   return relative.format(amount, unit).replace('.', '');
 }
-/** The words are English. The clock is the one of the browser's language: `5:00 PM` or `17:00`. */
+/** Words are in English. The browser's language decides between a 12-hour and a 24-hour clock: `5:00 PM` or `17:00`. */
 const { hourCycle = 'h12' } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
 function formatOf(options: Intl.DateTimeFormatOptions): (date: Date) => string {
   return new Intl.DateTimeFormat('en', { ...options, hourCycle }).format;

@@ -30,7 +30,7 @@ export function paint(style: Style, text: string, stream: WriteStream = process.
   return styleText(style, text, { stream });
 }
 
-/** Times have these names, and are milliseconds in the domain. */
+/** The names of fields that contain a time, which is in milliseconds in the domain. */
 const timeName = /^at$|[a-z](?:At|Until)$/;
 
 /** One line of JSON, with times as in the API. JSON itself escapes only some of the control characters that a terminal obeys. */

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { placeOf } from '../domain/address.ts';
 import { invalid } from '../domain/errors.ts';
 
-/** Who takes a turn for a request. A cookie would not do for somebody unknown: they can invent one for each request. */
+/** The caller whose turn a request takes. Unknown callers are told apart by address: they could invent a cookie per request. */
 export function callerOf({ principal, ip }: FastifyRequest): string {
   // A peer that has disconnected has no address.
   return principal?.organizationId ?? placeOf(ip ?? '');

@@ -121,7 +121,7 @@ function isReported(error: unknown): boolean {
 
 function faultOf(error: unknown): SignInProblem {
   if ((error as Record<string, unknown>).error === 'access_denied') return 'cancelled';
-  // It is only a cause: if the body of a response stalls or breaks off, the library reports a response that is not JSON.
+  // It may be the cause of another error: if a body stalls or breaks off, the library reports a response that is not JSON.
   const isUnreachable = causesOf(error).some(
     ({ name, code, cause }) =>
       name === 'TimeoutError' || (name === 'TypeError' && code === undefined && cause !== undefined),

@@ -60,7 +60,7 @@ export interface Documents {
     ],
     (PassageText & { readonly number: PassageNumber })[]
   >;
-  /** A document of any organization without example questions. Each is returned once: if the caller fails, it stays without. */
+  /** A document of any organization without example questions. Each is returned once, so it stays without if the caller fails. */
   claimDocumentForQuestions(): Promise<(Document & { readonly organizationId: OrganizationId }) | undefined>;
   /** Null lets the document be claimed again. Does nothing if it was removed or replaced since it was claimed. */
   setDocumentQuestions: InOrganization<

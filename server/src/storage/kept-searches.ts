@@ -1,13 +1,13 @@
 import { KeptObjects } from './kept-objects.ts';
 
-/** What a value takes besides its texts. */
+/** Bytes that a value takes besides its texts. */
 const valueMemory = 200;
 
-/** What searches have read. It is found as long as the corpora have the same documents: one that is ready never changes. */
+/** Caches what searches read. A value stays valid while its corpora have the same documents: one that is ready never changes. */
 export class KeptSearches {
   readonly #values: KeptObjects;
 
-  /** `bytesMax`: of all organizations together, approximately. */
+  /** `bytesMax` limits the cache of all organizations together, approximately. */
   constructor(bytesMax = 16_000_000) {
     this.#values = new KeptObjects(bytesMax);
   }

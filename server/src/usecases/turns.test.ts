@@ -16,7 +16,7 @@ describe('Turns of the event loop', () => {
     }
   });
 
-  it('run more tasks each the more wait, and never one that has just come', async () => {
+  it('run more tasks per turn the more tasks wait, in the order of their arrival', async () => {
     const takeTurn = createTurns();
     const started: number[] = [];
     for (let task = 0; task <= 3000; task += 1) takeTurn('a', () => started.push(task));

@@ -1,9 +1,9 @@
 import { FairQueue } from '../domain/fair-queue.ts';
 
 /**
- * The number of pieces in a turn doubles for each 1,000 that wait: 4 of 2,000, 32 of 5,000. This limits the memory for
- * requests whose clients have already disconnected. If work ran at once above some limit instead, one turn could handle
- * thousands of requests, and everybody else would wait for all of them.
+ * The number of pieces in a turn doubles for each 1,000 that wait: it is 4 if 2,000 wait, and 32 if 5,000 do. This limits the
+ * memory for requests whose clients have already disconnected. If work ran at once above some limit instead, one turn could
+ * handle thousands of requests, and everybody else would wait for all of them.
  */
 const waitingToDouble = 1000;
 
