@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ModelError } from '../../model.ts';
-import { cutOff, modelErrorOf, ProviderRefusal, retryAfterMsOf } from './errors.ts';
+import { cutOff, modelErrorOf } from './errors.ts';
 
 export interface FetchBounds {
   /** How long the provider may send nothing, before its answer or within it. */
@@ -13,8 +13,6 @@ export interface FetchBounds {
 }
 
 const mebibyte = 1024 * 1024;
-const refusalLengthMax = 65_536;
-const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
 /** The last event of an OpenAI-compatible stream. Within JSON no line starts like this. */
 const lastEvent = /\ndata: ?\[DONE\]\r?\n/;
 const lastEventBytesMax = 32;
@@ -22,8 +20,9 @@ const lastEventBytesMax = 32;
 const endMs = 500;
 
 /**
- * `fetch` for a provider's streams. It returns a stream of events, or throws a `ModelError` or an error of the network. Its
- * time and size are limited, and it follows no redirects, so that the key is sent only to the configured address.
+ * `fetch` for a provider's streams. It returns a stream of events or an error response, or throws a `ModelError` or an error
+ * of the network. Its time and size are limited, and it follows no redirects, so that the key is sent only to the configured
+ * address.
  */
 export function boundedFetch(bounds: FetchBounds): typeof fetch {
   return async (input, init) => {
@@ -38,10 +37,15 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
     const headers = new Headers(init?.headers);
     for (const [name, value] of Object.entries(bounds.traceHeaders?.() ?? {})) headers.set(name, value);
     const response = await during(fetch(input, { ...init, headers, signal, redirect: 'manual' }));
-    const { body } = response;
-    const chunks = body && boundedChunks(body, bounds, during);
-    if (!isEventStream(response)) throw await failureOf(response, chunks);
-    return new Response(chunks && ReadableStream.from(chunks), response);
+    const { body, ok, status } = response;
+    if (status < 400 && !isEventStream(response)) {
+      await body?.cancel();
+      const sentence = ok
+        ? 'The provider did not answer with a stream of events.'
+        : 'The provider redirects to another address.';
+      throw new ModelError(sentence, { transient: false });
+    }
+    return new Response(body && ReadableStream.from(boundedChunks(body, bounds, during)), response);
   };
 }
 
@@ -51,30 +55,6 @@ type During = <T>(awaited: Promise<T>) => Promise<T>;
 function isEventStream({ ok, headers }: Response): boolean {
   const type = headers.get('content-type') ?? '';
   return ok && /^\s*($|text\/event-stream|text\/plain|application\/octet-stream)/i.test(type);
-}
-
-async function failureOf(
-  { ok, status, headers, body }: Response,
-  chunks: AsyncIterable<Uint8Array> | null,
-): Promise<ModelError> {
-  if (status < 400) {
-    await body?.cancel();
-    const sentence = ok
-      ? 'The provider did not answer with a stream of events.'
-      : 'The provider redirects to another address.';
-    return new ModelError(sentence, { transient: false });
-  }
-  const decoder = new TextDecoder();
-  let text = '';
-  try {
-    // Reads only the beginning, because a refusal may repeat the whole request.
-    for await (const bytes of chunks ?? []) {
-      text += decoder.decode(bytes, { stream: true });
-      if (text.length >= refusalLengthMax) break;
-    }
-  } catch {}
-  const refusesTools = statusesOfRefusedTools.has(status) && /\btools?(?:\b|_)|\bfunctions?\b/i.test(text);
-  return new ProviderRefusal(status, retryAfterMsOf(headers, Date.now()), refusesTools);
 }
 
 async function* boundedChunks(

@@ -28,8 +28,7 @@ const permanentErrors = /invalid_request|authentication|permission|not_found|too
  */
 export function modelErrorOf(error: unknown): ModelError {
   const chain = chainOf(error);
-  const ours = chain.find((each) => each instanceof ModelError);
-  const known = ours ?? chain.map(knownError).find((each) => each !== undefined);
+  const known = chain.map(knownError).find((each) => each !== undefined);
   if (known !== undefined) return known;
   if (isObject(error) && !(error instanceof Error)) {
     // An event of the stream. The request was accepted, so the error is transient unless its type says otherwise.
@@ -70,6 +69,9 @@ function chainOf(error: unknown): Record<string, unknown>[] {
   return chain;
 }
 
+const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
+const aboutTools = /\btools?(?:\b|_)|\bfunctions?\b/i;
+
 const untrusted = /CERT|^ERR_TLS|UNABLE_TO_|HOSTNAME_MISMATCH/;
 /** The other side does not speak TLS, or no version of it that this machine accepts. */
 const withoutTls = /^ERR_SSL|^EPROTO$/;
@@ -81,9 +83,17 @@ const malformed = /^AI_(?:InvalidResponseData|JSONParse|TypeValidation|EmptyResp
 
 /** Errors of the SDK have a name, those of the network and the HTTP parser a code, events of a stream may have a status. */
 function knownError(error: Record<string, unknown>): ModelError | undefined {
-  const { name, code, statusCode, data } = error;
+  if (error instanceof ModelError) return error;
+  const { name, code, statusCode, data, responseHeaders, responseBody } = error;
   const status = [statusCode, code].map(Number).find((each) => each >= 400 && each < 600);
-  if (status !== undefined) return new ProviderRefusal(status);
+  if (status !== undefined) {
+    const wait = retryAfterMsOf(
+      new Headers(responseHeaders as Record<string, string> | undefined),
+      Date.now(),
+    );
+    const refusesTools = statusesOfRefusedTools.has(status) && aboutTools.test(String(responseBody));
+    return new ProviderRefusal(status, wait, refusesTools);
+  }
   // With data, the error is about an invalid tool call. Without data, the stream ended too soon.
   if (name === 'AI_InvalidResponseDataError' && data === undefined) return cutOff();
   const reason = String(code);

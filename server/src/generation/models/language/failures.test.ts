@@ -32,6 +32,11 @@ describeDrafts('failing drafts', (trial) => {
       });
     }
 
+    it('are reported by their status, even if the response never ends', async () => {
+      const { error } = await draft('!status-endless', { silenceMs: 1_000 });
+      assertModelError(error, true, 'The provider answered 500.');
+    });
+
     it('report how long the provider asks to wait', async () => {
       const wait = async (words: string) => {
         const { error } = await draft(`!status 429 ${words}`);
