@@ -23,9 +23,6 @@ import {
 
 /** Requests per draft. Each search leads to another request, and the last one must be an answer. */
 const requestsMax = 5;
-/** Tool calls per answer, and their characters together: all of them are sent back with the next request. */
-const callsMax = 32;
-const callsLengthMax = 20_000;
 /** Every progress update stores all steps, so their number is limited. */
 const reasoningStepsMax = 50;
 /** How long a burst of small pieces may block the event loop. */
@@ -101,8 +98,6 @@ function parsed(json: string): { query?: unknown } | null {
 class Answer {
   readonly calls: LanguageModelV4ToolCall[] = [];
   finishReason = '';
-  #callsStarted = 0;
-  #callsLength = 0;
   readonly #tagged = new TaggedReasoning();
   readonly #blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
 
@@ -156,11 +151,6 @@ class Answer {
         return yield { type: 'reasoning', text: part.delta };
       case 'reasoning-end':
         return yield endOfReasoning;
-      // The calls themselves may follow only at the end of the answer, after the SDK has kept all of them.
-      case 'tool-input-start':
-        return this.#countCalls(1, 0);
-      case 'tool-input-delta':
-        return this.#countCalls(0, part.delta.length);
       case 'tool-call':
         this.calls.push(part);
         return;
@@ -173,13 +163,6 @@ class Answer {
         if (hasUnknownType(part.error)) return;
         throw part.error;
     }
-  }
-
-  #countCalls(started: number, length: number): void {
-    this.#callsStarted += started;
-    this.#callsLength += length;
-    if (this.#callsStarted <= callsMax && this.#callsLength <= callsLengthMax) return;
-    throw new ModelError('The model searched too much at once.', { transient: true });
   }
 }
 

@@ -17,7 +17,6 @@ export type PassageSearches = ReturnType<typeof passageSearches>;
 export function passageSearches(library: PassageSearch, request: ReplyRequest, secret: string | undefined) {
   const { organizationId, accountId, conversation, signal } = request;
   const passages: FoundPassage[] = [];
-  const titlesRead = new Set<string>();
   let searches = 0;
 
   const find = (question: string, limit: number) =>
@@ -34,9 +33,9 @@ export function passageSearches(library: PassageSearch, request: ReplyRequest, s
 
   function* give(found: readonly FoundPassage[]): Generator<DraftEvent> {
     if (found.length === 0) return;
-    const unread = found.map(({ title }) => title).filter((title) => !titlesRead.has(title));
+    const isKnown = (title: string) => passages.some((passage) => passage.title === title);
+    const unread = found.map(({ title }) => title).filter((title) => !isKnown(title));
     for (const title of [...new Set(unread)].slice(0, readingStepsMax)) {
-      titlesRead.add(title);
       yield { type: 'step', description: `Reading ${shown(title)}` };
     }
     passages.push(...found);

@@ -21,9 +21,14 @@ export class StorableText {
   add(piece: string): string {
     const text = this.#held + piece.replaceAll('\0', '');
     const clear = this.#secret === '' ? text : text.replaceAll(this.#secret, redaction);
-    const keep = Math.max(partialSecretLength(clear, this.#secret), /[\ud800-\udbff]$/.test(clear) ? 1 : 0);
-    this.#held = clear.slice(clear.length - keep);
-    return clear.slice(0, clear.length - keep).toWellFormed();
+    let from = Math.max(0, clear.length - Math.max(1, this.#secret.length - 1));
+    while (from < clear.length && !this.#mayContinue(clear.slice(from))) from++;
+    this.#held = clear.slice(from);
+    return clear.slice(0, from).toWellFormed();
+  }
+
+  #mayContinue(end: string): boolean {
+    return this.#secret.startsWith(end) || /^[\ud800-\udbff]$/.test(end);
   }
 
   /** The text still held back. */
@@ -38,16 +43,6 @@ export class StorableText {
 export function storable(text: string, secret: string | undefined): string {
   const stream = new StorableText(secret);
   return stream.add(text) + stream.end();
-}
-
-/** How many characters at the end of the text could be the start of the secret. */
-function partialSecretLength(text: string, secret: string): number {
-  if (secret === '') return 0;
-  const end = text.slice(Math.max(0, text.length - secret.length + 1));
-  for (let at = end.indexOf(secret[0]!); at !== -1; at = end.indexOf(secret[0]!, at + 1)) {
-    if (secret.startsWith(end.slice(at))) return end.length - at;
-  }
-  return 0;
 }
 
 /** Enough to find the first sentence; the rest of a paragraph is not shown. */
@@ -87,10 +82,10 @@ export interface ModelText {
 /** Ends the last paragraph of a model's reasoning. */
 export const endOfReasoning: ModelText = { type: 'reasoning', text: '\n\n' };
 
-const opening = '<think>';
+/** The tag at the start of a text, after a little white space. */
+const opening = /^\s{0,32}<think>/;
+const partOfOpening = /^\s{0,32}(?:<(?:t(?:h(?:i(?:nk?)?)?)?)?)?$/;
 const closing = '</think>';
-/** How much white space may precede the tag. */
-const spaceMax = 32;
 
 /** Finds the reasoning that many local servers leave in a model's text, between tags at its start. */
 export class TaggedReasoning {
@@ -99,34 +94,27 @@ export class TaggedReasoning {
   #held = '';
 
   *take(piece: string): Generator<ModelText> {
-    if (this.#type === 'text') return yield { type: 'text', text: piece };
     this.#held += piece;
     if (this.#type === undefined) {
-      const start = this.#held.trimStart();
-      const isStart = this.#held.length - start.length <= spaceMax;
-      if (isStart && opening.startsWith(start) && start !== opening) return;
-      if (!isStart || !start.startsWith(opening)) return yield* this.end();
-      this.#type = 'reasoning';
-      this.#held = start.slice(opening.length);
+      if (partOfOpening.test(this.#held)) return;
+      this.#type = opening.test(this.#held) ? 'reasoning' : 'text';
+      this.#held = this.#held.replace(opening, '');
     }
     const end = this.#held.indexOf(closing);
-    const shown = end === -1 ? this.#held.length - closing.length + 1 : end;
-    if (shown > 0) yield { type: 'reasoning', text: this.#held.slice(0, shown) };
-    if (end === -1) {
-      this.#held = this.#held.slice(Math.max(0, shown));
-    } else {
+    if (this.#type === 'reasoning' && end !== -1) {
+      yield { type: 'reasoning', text: this.#held.slice(0, end) };
       yield endOfReasoning;
+      this.#type = 'text';
       this.#held = this.#held.slice(end + closing.length);
-      this.#type = undefined;
-      yield* this.end();
     }
+    const keep = this.#type === 'text' ? 0 : closing.length - 1;
+    const shown = Math.max(0, this.#held.length - keep);
+    yield { type: this.#type, text: this.#held.slice(0, shown) };
+    this.#held = this.#held.slice(shown);
   }
 
   *end(): Generator<ModelText> {
-    const type = this.#type ?? 'text';
-    if (this.#held !== '') yield { type, text: this.#held };
-    if (type === 'reasoning') yield endOfReasoning;
-    this.#type = 'text';
-    this.#held = '';
+    yield { type: this.#type ?? 'text', text: this.#held };
+    if (this.#type === 'reasoning') yield endOfReasoning;
   }
 }
