@@ -10,18 +10,13 @@ export interface CheckedPiece extends Piece {
   readonly cited: readonly Support[];
 }
 
-/** The text with the citations that were found to be right. Documents are sources in order of their first citation. */
+/** The text with the citations that were found to be right. Documents are sources in order of the statements they support. */
 export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evidence[]) {
-  const documentOf = (passage: number) => evidence[passage]?.documentId;
   const supports = pieces.flatMap((piece) => piece.cited);
-  const supportsOf = Map.groupBy(supports, ({ passage }) => documentOf(passage));
-  const documents = new Set<ReturnType<typeof documentOf>>();
+  const supportsOf = Map.groupBy(supports, ({ passage }) => evidence[passage]!.documentId);
+  const documents: readonly (string | undefined)[] = [...supportsOf.keys()];
   /** 0 if the document is not a source. */
-  const numberOf = (passage: number) => {
-    const document = documentOf(passage);
-    if (supportsOf.has(document)) documents.add(document);
-    return [...documents].indexOf(document) + 1;
-  };
+  const numberOf = (passage: number) => documents.indexOf(evidence[passage]?.documentId) + 1;
   const statements: CheckedStatement[] = [];
   let text = '';
   for (const piece of pieces) {
@@ -36,9 +31,8 @@ export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evide
     text += (piece.isRow ? withMarksInRow : withMarks)(wording, following);
     if (piece.isStatement) statements.push({ start, end: text.length, sources: inOrder });
   }
-  const sources = Array.from(documents, (document): Source => {
-    const own = supportsOf.get(document)!;
-    const { documentId: id, title, url } = evidence[own[0]!.passage]!;
+  const sources = Array.from(supportsOf, ([id, own]): Source => {
+    const { title, url } = evidence[own[0]!.passage]!;
     return { id, title, url, snippet: snippetOf(own, evidence) };
   });
   return { text, sources, statements };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FoundPassage } from '../../../domain/document.ts';
 import { shortened } from '../../../domain/text.ts';
 import { type DraftEvent, type PassageSearch, type ReplyRequest, searchStep } from '../../model.ts';
@@ -25,11 +26,8 @@ export function passageSearches(library: PassageSearch, request: ReplyRequest, s
   const shown = (text: string) => shortened(storable(text, secret), queryLengthMax);
 
   /** 0 if the model has not received the passage yet. */
-  function numberOf({ documentId, heading, text }: FoundPassage): number {
-    const isSame = (known: FoundPassage) =>
-      known.documentId === documentId && known.heading === heading && known.text === text;
-    return passages.findIndex(isSame) + 1;
-  }
+  const numberOf = (passage: FoundPassage) =>
+    passages.findIndex((known) => isDeepStrictEqual(known, passage)) + 1;
 
   function* give(found: readonly FoundPassage[]): Generator<DraftEvent> {
     if (found.length === 0) return;
