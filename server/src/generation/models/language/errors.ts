@@ -72,14 +72,19 @@ function chainOf(error: unknown): Record<string, unknown>[] {
 const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
 const aboutTools = /\btools?(?:\b|_)|\bfunctions?\b/i;
 
-const untrusted = /CERT|^ERR_TLS|UNABLE_TO_|HOSTNAME_MISMATCH/;
-/** The other side does not speak TLS, or no version of it that this machine accepts. */
-const withoutTls = /^ERR_SSL|^EPROTO$/;
-
 /** Errors of the system, such as ECONNREFUSED, of its resolver, and of the HTTP client. */
 const unreachable = /^(?:E[A-Z]+|EAI_[A-Z]+|UND_ERR_(?:SOCKET|[A-Z]+_TIMEOUT))$/;
 
-const malformed = /^AI_(?:InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody)Error |^\w* HPE_/;
+/** By the name and the code of an error: what another attempt would not change. */
+const permanentFailures: readonly (readonly [RegExp, string])[] = [
+  [
+    /^AI_(?:InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody)Error | HPE_/,
+    'The provider answered with a malformed stream.',
+  ],
+  [/ (?:\w*CERT|ERR_TLS|UNABLE_TO_|\w*HOSTNAME_MISMATCH)/, 'The provider’s certificate is not trusted.'],
+  // The other side does not speak TLS, or no version of it that this machine accepts.
+  [/ (?:ERR_SSL|EPROTO$)/, 'No TLS connection to the provider could be established.'],
+];
 
 /** Errors of the SDK have a name, those of the network and the HTTP parser a code, events of a stream may have a status. */
 function knownError(error: Record<string, unknown>): ModelError | undefined {
@@ -96,19 +101,11 @@ function knownError(error: Record<string, unknown>): ModelError | undefined {
   }
   // With data, the error is about an invalid tool call. Without data, the stream ended too soon.
   if (name === 'AI_InvalidResponseDataError' && data === undefined) return cutOff();
-  const reason = String(code);
-  if (malformed.test(`${name} ${reason}`)) {
-    return new ModelError('The provider answered with a malformed stream.', { transient: false });
-  }
-  if (untrusted.test(reason)) {
-    return new ModelError('The provider’s certificate is not trusted.', { transient: false });
-  }
-  if (withoutTls.test(reason)) {
-    return new ModelError('No TLS connection to the provider could be established.', { transient: false });
-  }
+  const permanent = permanentFailures.find(([pattern]) => pattern.test(`${name} ${code}`));
+  if (permanent !== undefined) return new ModelError(permanent[1], { transient: false });
   // An event of the stream may have any code.
-  if (error instanceof Error && unreachable.test(reason)) {
-    return new ModelError(`The provider could not be reached (${reason}).`, { transient: true });
+  if (error instanceof Error && unreachable.test(String(code))) {
+    return new ModelError(`The provider could not be reached (${code}).`, { transient: true });
   }
   return undefined;
 }
