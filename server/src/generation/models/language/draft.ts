@@ -4,7 +4,6 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
   LanguageModelV4ReasoningPart,
-  LanguageModelV4StreamPart,
   LanguageModelV4TextPart,
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
@@ -68,14 +67,12 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
     const mayCall = requests < requestsMax;
     const toolChoice = { type: mayCall ? 'auto' : 'none' } as const;
     const tools = withTools ? { tools: [searchTool], toolChoice } : {};
-    const answer = new Answer();
-    const read = answer.read(() => model.doStream({ prompt, abortSignal, ...tools }));
-    for await (const part of read) yield* text.take(part);
+    const answer = yield* answerOf(() => model.doStream({ prompt, abortSignal, ...tools }), text);
     if (answer.calls.length === 0) return yield* text.finish(answer.finishReason);
     if (!withTools || !mayCall) {
       throw new ModelError('The model searched when it had to answer.', { transient: true });
     }
-    prompt.push({ role: 'assistant', content: answer.content() });
+    prompt.push({ role: 'assistant', content: answer.content });
     for (const { toolCallId, toolName, input } of answer.calls) {
       const query = parsed(input)?.query;
       const value = typeof query === 'string' ? yield* searches.further(query) : 'The query is missing.';
@@ -94,77 +91,67 @@ function parsed(json: string): { query?: unknown } | null {
   }
 }
 
-/** The answer to one request, as it arrives. */
-class Answer {
-  readonly calls: LanguageModelV4ToolCall[] = [];
-  finishReason = '';
-  readonly #tagged = new TaggedReasoning();
-  readonly #blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
-
-  async *read(request: () => ReturnType<LanguageModelV4['doStream']>): AsyncGenerator<ModelText> {
-    let turnedAt = performance.now();
-    try {
-      const { stream } = await request();
-      for await (const part of stream) {
-        yield* this.#take(part);
-        // The answer is complete: what happens to the connection after it does not matter.
-        if (this.finishReason !== '') return;
-        // Buffered parts arrive without a turn of the event loop.
-        if (performance.now() - turnedAt < stretchMs) continue;
-        await turn();
-        turnedAt = performance.now();
+/** Passes on the answer to a request as it arrives, and returns what the next request needs. */
+async function* answerOf(request: () => ReturnType<LanguageModelV4['doStream']>, text: DraftText) {
+  const calls: LanguageModelV4ToolCall[] = [];
+  const blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
+  const tagged = new TaggedReasoning();
+  let turnedAt = performance.now();
+  try {
+    const { stream } = await request();
+    for await (const part of stream) {
+      if (part.type === 'text-start' || part.type === 'reasoning-start') {
+        blocks.set(part.id, { type: part.type === 'text-start' ? 'text' : 'reasoning', text: '' });
       }
-      throw cutOff();
-    } catch (error) {
-      throw modelErrorOf(error);
+      const block = 'id' in part && part.id !== undefined ? blocks.get(part.id) : undefined;
+      // Providers sign their reasoning, in any part of it, and require the signature in the next request.
+      if (block !== undefined && 'providerMetadata' in part && part.providerMetadata !== undefined) {
+        block.providerOptions = { ...block.providerOptions, ...part.providerMetadata };
+      }
+      if (block !== undefined && 'delta' in part) block.text += part.delta;
+      if (part.type === 'text-delta') yield* text.take(tagged.take(part.delta));
+      if (part.type === 'reasoning-delta') yield* text.take([{ type: 'reasoning', text: part.delta }]);
+      if (part.type === 'reasoning-end') yield* text.take([endOfReasoning]);
+      if (part.type === 'tool-call') calls.push(part);
+      if (part.type === 'error' && !hasUnknownType(part.error)) throw part.error;
+      // If the provider gave no reason, the stream was cut off. Otherwise the answer is complete: what happens to the
+      // connection after it does not matter.
+      if (part.type === 'finish' && part.finishReason.raw !== undefined) {
+        yield* text.take(tagged.end());
+        return {
+          calls,
+          content: contentOf([...blocks.values()], calls),
+          finishReason: part.finishReason.unified,
+        };
+      }
+      // Buffered parts arrive without a turn of the event loop.
+      if (performance.now() - turnedAt < stretchMs) continue;
+      await turn();
+      turnedAt = performance.now();
     }
-  }
-
-  /** What the next request has to repeat. Providers reject empty texts, but reasoning may consist of its signature only. */
-  content() {
-    const texts = [...this.#blocks.values()].filter(
-      ({ type, text, providerOptions }) =>
-        text !== '' || (type === 'reasoning' && providerOptions !== undefined),
-    );
-    const calls = this.calls.map(({ type, toolCallId, toolName, input, providerMetadata }) => ({
-      ...{ type, toolCallId, toolName, input: parsed(input) ?? {} },
-      ...(providerMetadata && { providerOptions: providerMetadata }),
-    }));
-    return [...texts, ...calls];
-  }
-
-  *#take(part: LanguageModelV4StreamPart): Generator<ModelText> {
-    if (part.type === 'text-start' || part.type === 'reasoning-start') {
-      this.#blocks.set(part.id, { type: part.type === 'text-start' ? 'text' : 'reasoning', text: '' });
-    }
-    const block = 'id' in part && part.id !== undefined ? this.#blocks.get(part.id) : undefined;
-    // Providers sign their reasoning, in any part of it, and require the signature in the next request.
-    if (block !== undefined && 'providerMetadata' in part && part.providerMetadata !== undefined) {
-      block.providerOptions = { ...block.providerOptions, ...part.providerMetadata };
-    }
-    switch (part.type) {
-      case 'text-delta':
-        block!.text += part.delta;
-        return yield* this.#tagged.take(part.delta);
-      case 'reasoning-delta':
-        block!.text += part.delta;
-        return yield { type: 'reasoning', text: part.delta };
-      case 'reasoning-end':
-        return yield endOfReasoning;
-      case 'tool-call':
-        this.calls.push(part);
-        return;
-      case 'finish':
-        // If the provider gave no reason, the stream was cut off.
-        if (part.finishReason.raw === undefined) return;
-        this.finishReason = part.finishReason.unified;
-        return yield* this.#tagged.end();
-      case 'error':
-        if (hasUnknownType(part.error)) return;
-        throw part.error;
-    }
+    throw cutOff();
+  } catch (error) {
+    throw modelErrorOf(error);
   }
 }
+
+/** What the next request has to repeat. Providers reject empty texts, but reasoning may consist of its signature only. */
+function contentOf(
+  blocks: readonly (LanguageModelV4TextPart | LanguageModelV4ReasoningPart)[],
+  calls: readonly LanguageModelV4ToolCall[],
+) {
+  const texts = blocks.filter(
+    ({ type, text, providerOptions }) =>
+      text !== '' || (type === 'reasoning' && providerOptions !== undefined),
+  );
+  const repeated = calls.map(({ type, toolCallId, toolName, input, providerMetadata }) => ({
+    ...{ type, toolCallId, toolName, input: parsed(input) ?? {} },
+    ...(providerMetadata && { providerOptions: providerMetadata }),
+  }));
+  return [...texts, ...repeated];
+}
+
+type DraftText = ReturnType<typeof draftText>;
 
 /** The text and the reasoning of a draft, over all its requests. */
 function draftText(secret: string | undefined, lengthMax: number) {
@@ -186,13 +173,15 @@ function draftText(secret: string | undefined, lengthMax: number) {
   }
 
   return {
-    *take({ type, text }: ModelText): Generator<DraftEvent> {
-      if (type === 'text' && text !== '') {
-        yield* show(storableText.add(gap + text));
-        gap = '';
-      } else if (type === 'reasoning' && stepCount < reasoningStepsMax) {
-        for (const description of reasoning.add(storableReasoning.add(text))) {
-          if (stepCount++ < reasoningStepsMax) yield { type: 'step', description };
+    *take(pieces: Iterable<ModelText>): Generator<DraftEvent> {
+      for (const { type, text } of pieces) {
+        if (type === 'text' && text !== '') {
+          yield* show(storableText.add(gap + text));
+          gap = '';
+        } else if (type === 'reasoning' && stepCount < reasoningStepsMax) {
+          for (const description of reasoning.add(storableReasoning.add(text))) {
+            if (stepCount++ < reasoningStepsMax) yield { type: 'step', description };
+          }
         }
       }
     },
