@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { Api } from './api.ts';
+import { pathWithNpx, writeNpx } from './documentation/stage.ts';
 import { type Block, blocksOf, sectionOf } from './markdown.ts';
 import { type CommandOutcome, cleanEnvironment, root, Service } from './service.ts';
 import { startWithoutDemo } from './shared-service.ts';
@@ -188,13 +189,14 @@ async function transcript(service: Service, steps: readonly Step[]): Promise<str
   for (const name of ['examples', 'client', 'node_modules', 'package.json']) {
     symlinkSync(join(root, name), join(service.folder, name));
   }
+  writeNpx(service.folder);
   const mark = '=== the next step ===';
   const shell = promisify(execFile)(
     'sh',
     ['-euc', steps.map(({ commands }) => commands).join(`echo '${mark}'\n`)],
     {
       cwd: service.folder,
-      env: cleanEnvironment({ SKEIN_BASE_URL: service.baseUrl }),
+      env: cleanEnvironment({ SKEIN_BASE_URL: service.baseUrl, PATH: pathWithNpx(service.folder) }),
     },
   );
   shell.child.stdin?.end();

@@ -4,6 +4,15 @@ import { join } from 'node:path';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
 import { cleanEnvironment, operate, root, Service, temporaryFolder } from '../service.ts';
 
+/** npx takes 0.5 s of processor time to find a command that is in this folder. readme.test.ts runs the real one. */
+export function writeNpx(folder: string): void {
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/npx'), '#!/bin/sh\nexec "./node_modules/.bin/$@"\n', { mode: 0o755 });
+}
+
+export const pathWithNpx = (folder: string) =>
+  `${join(folder, 'bin')}:${process.env.PATH}:${join(root, 'tests/stand-ins')}`;
+
 /**
  * Where the samples of a page are run: a folder with the installed packages and a question in a file, a service with
  * the demo, and values that replace the placeholders on the page.
@@ -25,7 +34,7 @@ export class Stage {
       ...service.store,
       // Replaces the default address, which the pages rely on.
       SKEIN_BASE_URL: service.baseUrl,
-      PATH: `${join(this.folder, 'bin')}:${process.env.PATH}:${join(root, 'tests/stand-ins')}`,
+      PATH: pathWithNpx(service.folder),
     });
     this.#service = service;
     this.#database = database;
@@ -37,9 +46,7 @@ export class Stage {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(folder, 'question.txt'), 'What is a skein?');
-    // npx takes 0.5 s of processor time to find a command that is here. readme.test.ts runs the real one.
-    mkdirSync(join(folder, 'bin'));
-    writeFileSync(join(folder, 'bin/npx'), '#!/bin/sh\nexec "./node_modules/.bin/$@"\n', { mode: 0o755 });
+    writeNpx(folder);
     const environment = { SKEIN_DATABASE_URL: `sqlite:${join(folder, 'served.db')}` };
     const service = await Service.start({ folder, environment });
     // The pages use `./data/skein.db` while no service is running on it.
