@@ -24,7 +24,7 @@ describe('Two workers on one store', () => {
   it('do not interfere: a worker that slept past its lease cannot change a reply that another took over', {
     timeout: 60_000,
   }, async () => {
-    const store = await SharedStore.prepare({ SKEIN_REPLY_LEASE_MS: '600' });
+    const store = await SharedStore.prepare({ SKEIN_REPLY_LEASE_MS: '2000' });
     provider = await startModelServer();
     const [door, first] = await Promise.all([store.start('api'), store.start('worker')]);
     await store.allowMany(door);
