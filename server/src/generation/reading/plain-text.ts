@@ -1,8 +1,9 @@
 import { type Block, evenSpaces, questionLengthMax, type Reading, type TextBlock } from './blocks.ts';
 
-const titleLengthMax = 100;
+/** A first paragraph that is no sentence. */
+const title = /^(?=.*[\p{L}\p{N}]).{1,100}(?<![.,:;!?])$/u;
 const headingLengthMax = 80;
-const tabsMax = 100;
+const tab = ' '.repeat(8);
 export const marker = /^\s{0,40}(?:[-*•‣▪●○◦·–]|o(?= {2})|\d{1,3}[.)]) +(?=\S)/;
 const number = /^ {0,8}\d{1,3}(?:[.)]|((?:\.\d{1,3})+)[.)]?) +(?=\S)/;
 const capitals = /^[A-Z][A-Z\d ,.'’()/&:+-]{2,60}$/;
@@ -11,30 +12,22 @@ const underlines = '=-~_*';
 const underline = /^\s{0,3}(?:={3,}|-{3,}|~{3,}|_{3,}|\*{3,})$/;
 /** An option, such as `-x, --long=ARG`. A description may follow after two spaces. */
 const option = /^ *(-{1,2}[A-Za-z\d?@#](?:\S| (?! ))*)(?: {2,}(\S.*))?$/;
-/** In a manual page, a short term with its description on the same line: `PATH   Where programs are looked for`. */
-const shortTerm = /^ *(?!o )([A-Za-z$/~.][^ ]{0,7}(?<![.:;,?!])) {2,9}(\S.*)$/;
-/** The first line of a formatted manual page: `LS(1)   User Commands   LS(1)`. */
-const manualHead = /^([\w.:+-]{1,60}\(\d[\w]{0,6}\))\s.*\s\1$/;
 
 /**
- * Reads text as people write it and as `man` prints it. Empty lines separate paragraphs. Headings are underlined,
+ * Reads text as people write it. Empty lines separate paragraphs. Headings are underlined,
  * numbered or in capitals. Each option, with its indented description, becomes a passage of its own.
  */
 export function readPlainText(text: string): Reading {
-  const lines = text.split('\n').map(withoutTabs);
-  const page = manualHead.exec(lines.find((line) => line !== '') ?? '')?.[1];
-  const isManual = page !== undefined;
-  // The first and last lines of a printed page start at its edge. Text that ends with the page's name is indented.
-  const own = isManual ? lines.filter((line) => !(/^\S/.test(line) && line.endsWith(` ${page}`))) : lines;
-  const blocks = blocksOf(own, isManual);
-  if (isManual) return { title: page === page.toUpperCase() ? page.toLowerCase() : page, blocks };
+  const paragraphs = text.split(/\n(?:[^\S\n]*\n)+/).map(linesOf);
+  const blocks = blocksOf(paragraphs.filter(({ length }) => length > 0));
   const [first, ...rest] = blocks;
-  const opensWithTitle = first?.kind === 'paragraph' && rest.length > 0 && isTitle(first.text);
+  const opensWithTitle = first?.kind === 'paragraph' && rest.length > 0 && title.test(first.text);
   return { blocks: opensWithTitle ? [{ kind: 'heading', level: 1, text: first.text }, ...rest] : blocks };
 }
 
-function isTitle(line: string): boolean {
-  return line.length <= titleLengthMax && /[\p{L}\p{N}]/u.test(line) && !/[.,:;!?]$/.test(line);
+function linesOf(paragraph: string): string[] {
+  const lines = paragraph.split('\n').map((line) => line.trimEnd().replaceAll('\t', tab));
+  return lines.filter((line) => line !== '');
 }
 
 /** An item, if it starts with a marker: every bullet becomes `-`, and numbers are kept. */
@@ -45,43 +38,39 @@ export function textBlock(text: string): TextBlock {
   return { kind: 'item', marker: number === null ? '-' : `${number[0]}.`, text: text.slice(mark.length) };
 }
 
-function blocksOf(all: readonly string[], isManual: boolean): Block[] {
-  const join = lineJoiner(all);
+function blocksOf(paragraphs: readonly (readonly string[])[]): Block[] {
+  const join = lineJoiner(paragraphs.flat());
   const blocks: Block[] = [];
-  /** The indentation of the term whose description is being read. */
-  let termIndent: number | undefined;
-  for (let at = 0; at < all.length; at += 1) {
-    const from = at;
-    while (at < all.length && all[at] !== '') at += 1;
-    const next = all.slice(at, at + 10).find((line) => line !== '');
-    readParagraph(all.slice(from, at), next);
+  /** The indentation of the option whose description is being read. */
+  let optionIndent: number | undefined;
+  for (const [at, lines] of paragraphs.entries()) {
+    const body = withoutHeadings(lines, paragraphs[at + 1]?.[0]);
+    if (body.length > 0) readBody(body);
   }
   return blocks;
 
-  /** A paragraph may start with headings. An underline without a heading above it is skipped. */
-  function readParagraph(lines: readonly string[], next: string | undefined): void {
+  /** A paragraph may start with headings. `next` is the line after the paragraph. */
+  function withoutHeadings(lines: readonly string[], next: string | undefined): readonly string[] {
     let from = 0;
-    while (from < lines.length) {
-      const [first = '', second] = [lines[from], lines[from + 1]];
-      const indent = indentOf(first);
-      const isSubheading = isManual && indent > 0 && indent < 5 && indentOf(second ?? next ?? '') > indent;
-      const level = isSubheading ? 3 : levelOf(first, second, next);
-      const isLine = underline.test(first);
-      if (level === undefined && !isLine) break;
-      if (level !== undefined) blocks.push({ kind: 'heading', level, text: evenSpaces(first) });
-      termIndent = undefined;
-      from += !isLine && underline.test(second ?? '') ? 2 : 1;
+    for (; from < lines.length; from += 1) {
+      const [first, second] = [lines[from]!, lines[from + 1]];
+      // An underline without a heading above it separates paragraphs.
+      const level = underline.test(first) ? 0 : levelOf(first, second, next);
+      if (level === undefined) break;
+      optionIndent = undefined;
+      if (level > 0) blocks.push({ kind: 'heading', level, text: evenSpaces(first) });
     }
-    if (from < lines.length) readBody(lines.slice(from));
+    return lines.slice(from);
   }
 
   function readBody(lines: readonly string[]): void {
-    const isOver = termIndent !== undefined && indentOf(lines[0]!) <= termIndent;
-    if (isOver && termAt(lines, 0) === undefined) {
+    if (indentOf(lines[0]!) <= (optionIndent ?? -1) && optionAt(lines, 0) === undefined) {
       blocks.push({ kind: 'term', text: '' });
-      termIndent = undefined;
+      optionIndent = undefined;
     }
-    if (isPreformatted(lines)) {
+    // Most lines of columns, drawings and code have wide gaps.
+    const wide = lines.filter((line, at) => /\S {4,}\S/.test(line) && optionAt(lines, at) === undefined);
+    if (lines.length > 1 && wide.length > lines.length / 2) {
       blocks.push({ kind: 'code', text: lines.join('\n') });
       return;
     }
@@ -92,11 +81,11 @@ function blocksOf(all: readonly string[], isManual: boolean): Block[] {
       open = [line];
     };
     for (const [index, line] of lines.entries()) {
-      const term = termAt(lines, index);
-      if (term !== undefined) {
-        start(term.rest);
-        blocks.push({ kind: 'term', text: evenSpaces(term.name) });
-        termIndent = indentOf(line);
+      const { name, description } = optionAt(lines, index) ?? {};
+      if (name !== undefined) {
+        start(description);
+        blocks.push({ kind: 'term', text: evenSpaces(name) });
+        optionIndent = indentOf(line);
       } else if (underline.test(line)) start();
       else if (marker.test(line)) start(line.replace(/^\s*o /, '- '));
       else {
@@ -108,36 +97,22 @@ function blocksOf(all: readonly string[], isManual: boolean): Block[] {
     start();
   }
 
-  /** Whether lines are columns, drawings or code: most have wide gaps. */
-  function isPreformatted(lines: readonly string[]): boolean {
-    const wide = lines.filter((line, at) => /\S {4,}\S/.test(line) && termAt(lines, at) === undefined);
-    return lines.length > 1 && wide.length > lines.length / 2;
-  }
-
-  /** The option, or in a manual page the term, whose description starts at this line. */
-  function termAt(lines: readonly string[], index: number): { name: string; rest: string } | undefined {
+  /** The option whose description starts at this line. Running text may have an option at the start of a line. */
+  function optionAt(lines: readonly string[], index: number) {
     const line = lines[index]!;
+    const [, name, description] = option.exec(line) ?? [];
     const indent = indentOf(line);
-    if (line.length > questionLengthMax || indent > (termIndent ?? indent)) return undefined;
-    // Running text may have an option at the start of a line.
-    const above = lines[index - 1];
+    if (name === undefined || line.length > questionLengthMax || indent > (optionIndent ?? indent))
+      return undefined;
+    const [above, below = ''] = [lines[index - 1], lines[index + 1]];
     if (above !== undefined && indentOf(above) === indent && !option.test(above)) return undefined;
-    const below = lines[index + 1];
-    const [, name, rest] = option.exec(line) ?? [];
-    const isDescribed =
-      rest !== undefined || indentOf(below ?? '') > indent || lines.length === 1 || option.test(below ?? '');
-    if (name !== undefined && isDescribed) return { name, rest: rest ?? '' };
-    if (!isManual || indent === 0 || index > 0) return undefined;
-    const [, word, meaning = ''] = shortTerm.exec(line) ?? [];
-    const column = line.length - meaning.length;
-    const isAligned = below === undefined ? column - indent <= 9 : indentOf(below) === column;
-    return word !== undefined && isAligned ? { name: word, rest: meaning } : undefined;
+    const isDescribed = description !== undefined || lines.length === 1;
+    return isDescribed || indentOf(below) > indent || option.test(below) ? { name, description } : undefined;
   }
 }
 
-/** The level of a heading in the first line of a paragraph. `next` is the line after the paragraph. */
+/** The level of a heading in the first line of a paragraph. */
 function levelOf(first: string, second: string | undefined, next: string | undefined): number | undefined {
-  if (underline.test(first)) return undefined;
   const isUnderlined = first.length <= questionLengthMax && !/[.,;]$/.test(first);
   if (isUnderlined && underline.test(second ?? '')) return 1 + underlines.indexOf(second!.trim().charAt(0));
   if (capitals.test(first) && !capitals.test(second ?? next ?? '')) return 2;
@@ -152,17 +127,10 @@ function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-/** Expands tabs to the next multiple of 8 columns. */
-function withoutTabs(line: string): string {
-  const cells = line.trimEnd().split('\t');
-  if (cells.length > tabsMax) return cells.join(' ');
-  return cells.reduce((text, cell) => `${text}${' '.repeat(8 - (text.length % 8))}${cell}`);
-}
-
 /** First parts of compounds, such as `well-known`: a hyphen after them is kept at a line end. */
 const prefixes = /^(?:all|cross|end|ex|half|high|long|low|non|read|self|short|single|two|user|well|write)$/;
-/** Not in `pre- and post-`. */
-const lineEndHyphen = /(?<=\S)([-\u2010])\n(?!(?:and|or|to)\b)(?=([\p{L}\p{N}]{1,60}))/gu;
+/** With the word that it cuts. Not in `pre- and post-`. */
+const lineEndHyphen = /([-\u2010])(?<=(\S{1,60}).)\n(?!(?:and|or|to)\b)(?=([\p{L}\p{N}]{1,60}))/gu;
 /** Limits the length of a word: text without spaces would take quadratic time otherwise, or overflow the stack. */
 const compound = /(?<!\p{L})\p{L}{1,60}-\p{L}{1,60}(?!\p{L})/gu;
 
@@ -171,17 +139,16 @@ export function lineJoiner(text: readonly string[]): (lines: readonly string[]) 
   const compounds = new Set(
     text.flatMap((line) => line.toLowerCase().replaceAll('\u2010', '-').match(compound) ?? []),
   );
-  const isHyphenated = (token: string, hyphen: string, tail: string) => {
-    const head = /\p{L}+$/u.exec(token)?.[0].toLowerCase();
-    if (head === undefined || /^[-/]/.test(token) || !/^\p{Ll}+$/u.test(tail)) return false;
-    return !compounds.has(`${head}-${tail}`) && !(hyphen === '-' && prefixes.test(head));
+  const joint = (_: string, hyphen: string, token: string, tail: string) => {
+    const head = /^(?![-/]).*?(\p{L}+)$/u.exec(token)?.[1]?.toLowerCase() ?? '';
+    const isCompound = compounds.has(`${head}-${tail}`) || (hyphen === '-' && prefixes.test(head));
+    return head === '' || isCompound || !/^\p{Ll}+$/u.test(tail) ? '-' : '';
   };
-  return (lines) => {
-    const all = lines.map((line) => line.trim()).join('\n');
-    const joined = all.replace(lineEndHyphen, (_, hyphen: string, tail: string, at: number) => {
-      const token = /\S*$/.exec(all.slice(Math.max(0, at - 60), at))![0];
-      return isHyphenated(token, hyphen, tail) ? '' : '-';
-    });
-    return evenSpaces(joined);
-  };
+  return (lines) =>
+    evenSpaces(
+      lines
+        .map((line) => line.trim())
+        .join('\n')
+        .replace(lineEndHyphen, joint),
+    );
 }
