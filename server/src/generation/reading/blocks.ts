@@ -3,17 +3,16 @@ import { type Limits, limits } from '../../domain/limits.ts';
 import { counted, cutText } from '../../domain/text.ts';
 
 /** Every format is read into a flat sequence of blocks, in reading order. */
-export type Block =
-  | { readonly kind: 'heading'; readonly level: number; readonly text: string }
-  /** A name, such as an option, that the following blocks describe. An empty term ends the description. */
-  | { readonly kind: 'term'; readonly text: string }
-  | TextBlock;
+export type Block = TextBlock | { readonly kind: 'heading'; readonly level: number; readonly text: string };
 
-/** A table is in Markdown and has at least one row, under a header whose cells may be empty. */
-export type TextBlock =
-  | { readonly kind: 'paragraph' | 'table' | 'code'; readonly text: string }
-  /** The marker is `-` or a number: `3.` */
-  | { readonly kind: 'item'; readonly marker: string; readonly text: string };
+/**
+ * Lists and tables are in Markdown. An item starts with `-` or its number. A table has at least one row, under a header
+ * whose cells may be empty.
+ */
+export interface TextBlock {
+  readonly kind: 'paragraph' | 'item' | 'table' | 'code';
+  readonly text: string;
+}
 
 export interface Reading {
   readonly title?: string | undefined;
@@ -38,11 +37,12 @@ export function checkPassageCount(count: number, { documentPassagesMax }: Limits
 }
 
 const headingLengthMax = limits.headingLengthMax.default;
-/** Deeper than every heading of a document. */
+/** Deeper than every heading of a document: the level of a question that the text below it answers. */
 const questionLevel = 100;
-const termLevel = 101;
+/** The level of a name, such as an option, that the text below it describes. An empty one ends the description. */
+export const termLevel = 101;
 
-/** The text between one label and the next. */
+/** The text between one heading and the next. */
 export interface Section {
   readonly heading: string;
   /** The name that it describes, such as an option; may be empty. */
@@ -51,7 +51,7 @@ export interface Section {
 }
 
 /**
- * A label without text below it becomes text, so that its words can be found. A long one, which is stored with each
+ * A heading without text below it becomes text, so that its words can be found. A long one, which is stored with each
  * passage below it, is cut, and kept once in full as text.
  */
 export function* sectionsOf(document: readonly Block[], title: string): Generator<Section> {
@@ -70,15 +70,14 @@ export function* sectionsOf(document: readonly Block[], title: string): Generato
   }
 }
 
-/** A heading, a question that the text below it answers, or a term that the text below it describes. */
 interface Label {
   readonly level: number;
-  /** Empty if the text below it has no label. */
+  /** Empty if the text below it has no heading. */
   text: string;
 }
 
 interface Part {
-  /** The labels around it, outermost first. */
+  /** The headings around it, outermost first. */
   readonly above: readonly Label[];
   readonly label: Label;
   readonly blocks: TextBlock[];
@@ -91,23 +90,23 @@ function partsOf(document: readonly Block[]): Part[] {
     const isDescription = label.level === termLevel && label.text !== '';
     const read = isDescription ? block : withQuestion(block, document[at - 1], document[at + 1]);
     const isFirst = blocks.length === 0 && label.text !== '';
-    if (read.kind !== 'heading' && read.kind !== 'term') {
-      const isAnswer = isFirst && label.level === questionLevel && read.kind === 'paragraph';
+    if (read.kind !== 'heading') {
+      const isAnswer = isFirst && label.level === questionLevel;
       blocks.push(isAnswer ? { ...read, text: read.text.replace(answerLabel, '') } : read);
-      continue;
-    }
-    const level = read.kind === 'term' ? termLevel : read.level;
-    // Questions in a row share the answer. Terms share the description as far as they fit into one label.
-    const together = `${label.text}${level === termLevel ? ', ' : ' '}${read.text}`;
-    const canShare = level === termLevel ? together.length <= headingLengthMax : level === questionLevel;
-    if (isFirst && canShare && level === label.level && read.text !== '') {
-      label.text = together;
+    } else if (isFirst && read.text !== '' && canShare(label, read)) {
+      label.text += `${read.level === termLevel ? ',' : ''} ${read.text}`;
     } else if (read.text !== '' || isDescription) {
-      const outer = [...above, label].filter((one) => one.level < level);
-      parts.push({ above: outer, label: { level, text: read.text }, blocks: [] });
+      const outer = [...above, label].filter(({ level }) => level < read.level);
+      parts.push({ above: outer, label: { level: read.level, text: read.text }, blocks: [] });
     }
   }
   return parts;
+}
+
+/** Questions in a row share the answer. Terms share the description as far as they fit into one label. */
+function canShare(one: Label, other: Label): boolean {
+  const fits = one.text.length + other.text.length <= headingLengthMax - 2;
+  return one.level === other.level && (one.level === questionLevel || (one.level === termLevel && fits));
 }
 
 /** Removes the heading that repeats the document's title, if it is short and the only one of the first level. */
@@ -126,10 +125,10 @@ const question = /^["“'‘(¿]?[\p{L}\p{N}].*[\p{L}\p{N}"”’')\].%] ?\?["�
 
 /** Makes a heading of a question that text follows, so that both are one passage. */
 function withQuestion(block: Block, before: Block | undefined, next: Block | undefined): Block {
-  const isFollowed = next !== undefined && next.kind !== 'heading' && next.kind !== 'term';
   const isLoneItem = block.kind === 'item' && before?.kind !== 'item' && next?.kind !== 'item';
-  if (!isFollowed || (block.kind !== 'paragraph' && !isLoneItem)) return block;
-  const text = block.text.replace(questionLabel, '');
-  const isQuestion = text !== block.text || (text.length <= questionLengthMax && question.test(text));
+  if ((block.kind !== 'paragraph' && !isLoneItem) || (next?.kind ?? 'heading') === 'heading') return block;
+  const own = isLoneItem ? block.text.replace(/^\S+ /, '') : block.text;
+  const text = own.replace(questionLabel, '');
+  const isQuestion = text !== own || (text.length <= questionLengthMax && question.test(text));
   return isQuestion ? { kind: 'heading', level: questionLevel, text } : block;
 }

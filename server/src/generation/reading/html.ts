@@ -1,5 +1,5 @@
 import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5';
-import { type Block, evenSpaces, type Reading } from './blocks.ts';
+import { type Block, evenSpaces, type Reading, type TextBlock, termLevel } from './blocks.ts';
 import { tableText, words } from './passage-parts.ts';
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
@@ -76,17 +76,15 @@ class BlockReader {
 
   #readBlock(element: Element): void {
     const tag = element.tagName;
-    if (/^h[1-6]$/.test(tag)) {
-      const text = textOf(element).replace(/\s?¶$/, '');
-      if (text !== '') this.blocks.push({ kind: 'heading', level: Number(tag.charAt(1)), text });
-    } else if (tag === 'pre') this.#add('code', rawText(element).replace(/^\n+/, '').trimEnd());
+    const level = tag === 'dt' ? termLevel : Number(/^h([1-6])$/.exec(tag)?.[1]);
+    if (level > 0) this.blocks.push({ kind: 'heading', level, text: textOf(element) });
+    else if (tag === 'pre') this.#add('code', rawText(element).replace(/^\n+/, '').trimEnd());
     else if (tag === 'table' && isDataTable(element)) this.#readTable(element);
     else if (tag === 'ol') this.#readNumbered(element);
     else if (tag === 'li') this.#readItem(element, '-');
-    else if (tag === 'dt') this.blocks.push({ kind: 'term', text: textOf(element) });
     else {
       this.read(element);
-      if (tag === 'dl') this.blocks.push({ kind: 'term', text: '' });
+      if (tag === 'dl') this.blocks.push({ kind: 'heading', level: termLevel, text: '' });
     }
   }
 
@@ -106,7 +104,7 @@ class BlockReader {
     const own = blocks.slice(0, firstOther < 0 ? blocks.length : firstOther);
     // Removes the checkbox of a Markdown task, and a bullet that is written as text.
     const text = joinedTexts(own).replace(/^(?:\[[ xX]\]|[-*•‣–]) /, '');
-    if (text !== '' && !isContentsEntry(element, text)) this.blocks.push({ kind: 'item', marker, text });
+    if (text !== '' && !isContentsEntry(element, text)) this.#add('item', `${marker} ${text}`);
     // Not `push(...blocks)`: a list may have more items than a call may have arguments.
     for (const block of blocks.slice(own.length)) this.blocks.push(block);
   }
@@ -118,7 +116,7 @@ class BlockReader {
     if (header !== undefined && rows.length > 0) this.#add('table', tableText(header, rows));
   }
 
-  #add(kind: 'paragraph' | 'table' | 'code', text: string): void {
+  #add(kind: TextBlock['kind'], text: string): void {
     if (text !== '') this.blocks.push({ kind, text });
   }
 }

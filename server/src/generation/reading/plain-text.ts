@@ -1,4 +1,11 @@
-import { type Block, evenSpaces, questionLengthMax, type Reading, type TextBlock } from './blocks.ts';
+import {
+  type Block,
+  evenSpaces,
+  questionLengthMax,
+  type Reading,
+  type TextBlock,
+  termLevel,
+} from './blocks.ts';
 
 /** A first paragraph that is no sentence. */
 const title = /^(?=.*[\p{L}\p{N}]).{1,100}(?<![.,:;!?])$/u;
@@ -34,8 +41,8 @@ function linesOf(paragraph: string): string[] {
 export function textBlock(text: string): TextBlock {
   const [mark] = marker.exec(text) ?? [];
   if (mark === undefined) return { kind: 'paragraph', text };
-  const number = /\d+/.exec(mark);
-  return { kind: 'item', marker: number === null ? '-' : `${number[0]}.`, text: text.slice(mark.length) };
+  const number = /\d+/.exec(mark)?.[0];
+  return { kind: 'item', text: `${number === undefined ? '-' : `${number}.`} ${text.slice(mark.length)}` };
 }
 
 function blocksOf(paragraphs: readonly (readonly string[])[]): Block[] {
@@ -65,7 +72,7 @@ function blocksOf(paragraphs: readonly (readonly string[])[]): Block[] {
 
   function readBody(lines: readonly string[]): void {
     if (indentOf(lines[0]!) <= (optionIndent ?? -1) && optionAt(lines, 0) === undefined) {
-      blocks.push({ kind: 'term', text: '' });
+      blocks.push({ kind: 'heading', level: termLevel, text: '' });
       optionIndent = undefined;
     }
     // Most lines of columns, drawings and code have wide gaps.
@@ -84,7 +91,7 @@ function blocksOf(paragraphs: readonly (readonly string[])[]): Block[] {
       const { name, description } = optionAt(lines, index) ?? {};
       if (name !== undefined) {
         start(description);
-        blocks.push({ kind: 'term', text: evenSpaces(name) });
+        blocks.push({ kind: 'heading', level: termLevel, text: evenSpaces(name) });
         optionIndent = indentOf(line);
       } else if (underline.test(line)) start();
       else if (marker.test(line)) start(line.replace(/^\s*o /, '- '));

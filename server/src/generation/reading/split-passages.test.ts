@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Block } from './blocks.ts';
+import { type Block, termLevel } from './blocks.ts';
 import { cellsOf, countWords, sentencesOf, tableText, unitsOf } from './passage-parts.ts';
 import { splitPassages } from './split-passages.ts';
 
 const heading = (level: number, text: string): Block => ({ kind: 'heading', level, text });
 const paragraph = (text: string): Block => ({ kind: 'paragraph', text });
-const item = (text: string): Block => ({ kind: 'item', marker: '-', text });
+const item = (text: string): Block => ({ kind: 'item', text: `- ${text}` });
 const code = (text: string): Block => ({ kind: 'code', text });
 
 function sentence(number: number, words: number): string {
@@ -206,7 +206,7 @@ describe('splitting a document into passages', () => {
       'long words in code': [code(`${'x'.repeat(199)}\n`.repeat(5_000))],
       'long words in items': Array.from({ length: 500 }, () => item('x'.repeat(1_900))),
       'wide tables': Array.from({ length: 100 }, (): Block => ({ kind: 'table', text: row })),
-      'a long term': [{ kind: 'term', text: 'x'.repeat(100_000) }, paragraph(prose(60, 13))],
+      'a long term': [heading(termLevel, 'x'.repeat(100_000)), paragraph(prose(60, 13))],
     };
     for (const [name, blocks] of Object.entries(inputs)) {
       const passages = [...splitPassages(blocks, 'T')];

@@ -44,12 +44,9 @@ export function* splitPassages(blocks: readonly Block[], title: string): Generat
 }
 
 function textOfBlocks(blocks: readonly TextBlock[]): string {
-  const parts = blocks.map((block, at) => {
-    if (block.kind === 'item') {
-      const joint = blocks[at - 1]?.kind === 'item' ? '' : '\n';
-      return `${joint}${block.marker} ${block.text}`;
-    }
-    return `\n${block.kind === 'code' ? fenced(block.text) : block.text}`;
+  const parts = blocks.map(({ kind, text }, at) => {
+    const joint = kind === 'item' && blocks[at - 1]?.kind === 'item' ? '' : '\n';
+    return `${joint}${kind === 'code' ? fenced(text) : text}`;
   });
   return parts.join('\n');
 }
