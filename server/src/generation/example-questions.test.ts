@@ -64,30 +64,20 @@ describe('Example questions', () => {
       'SYNOPSIS › Traditional usage',
       'How to return yarn',
       'When the money arrives',
-      'cat',
       'Opening hours',
-      'The Coil Card',
-      'Buying a gift card',
+      'Request a Feature',
+      'GET /threads',
       'Can I knit?',
       'x'.repeat(99),
     ];
     await suggest({ ...document, title: 'T', headings }, running);
-    const phrases = ['For teachers', 'Request a Feature', 'Get started'];
-    await suggest({ ...document, title: 'T', headings: phrases }, running);
-    const nouns = ['In-store pickup', 'Add-ons', 'GET /threads', 'All the colors', 'Behind the scenes'];
-    await suggest({ ...document, title: 'T', headings: nouns }, running);
     assert.deepEqual(asked, [
       'Can I knit?',
       'How do I return yarn?',
-      'Tell me about opening hours',
-      'Tell me about the Coil Card',
-      'Tell me about buying a gift card',
-      'How do I request a Feature?',
-      'How do I get started?',
-      'Tell me about In-store pickup',
-      'Tell me about Add-ons',
-      'Tell me about GET /threads',
-      'Tell me about all the colors',
+      'Tell me about “When the money arrives”',
+      'Tell me about “Opening hours”',
+      'Tell me about “Request a Feature”',
+      'Tell me about “GET /threads”',
     ]);
 
     const stopping = new AbortController();

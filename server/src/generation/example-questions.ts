@@ -40,33 +40,12 @@ function suggestedQuestions(headings: readonly string[]): string[] {
     .map((heading) => heading.split(' › '))
     .filter((path) => !path.some((heading) => listing.test(heading)))
     .map((path) => path.at(-1)!);
-  const asked = topics.filter((topic) => topic.endsWith('?'));
-  const derived = topics.flatMap((topic) => (topic.endsWith('?') ? [] : (questionAbout(topic) ?? [])));
-  return [...new Set([...asked, ...derived])];
+  const { asked = [], named = [] } = Object.groupBy(topics, (one) => (one.endsWith('?') ? 'asked' : 'named'));
+  return [...new Set([...asked, ...named.map(questionAbout)])];
 }
 
-/** A phrase such as 'When the money arrives' or 'For teachers'. No pattern turns it into a question. */
-const phrase =
-  /^(?:about|after|as|at|before|behind|beyond|by|during|for|from|how|if|in|inside|is|on|over|to|under|what|when|where|which|who|why|with|without)\b(?!-)/i;
-/**
- * 'Request a feature', 'Install Node.js': a word before an article, except 'Buying' or 'All', or a verb that is never a noun.
- * 'GET /threads' and 'Add-ons' do not start with a verb.
- */
-const command =
-  /^(?:(?!\p{L}+ing |All |Both |Half |Once |Twice )\p{Lu}\p{Ll}+ (?:an?|the|your)|Add|Choose|Configure|Create|Delete|Get|Install|Remove|Send|Write)(?= )/u;
-
-function questionAbout(heading: string): string | undefined {
+/** A heading may be a name, a command or part of a sentence, so it is quoted. */
+function questionAbout(heading: string): string {
   const task = /^How to (.+)$/.exec(heading)?.[1];
-  if (task !== undefined) return `How do I ${task}?`;
-  // A single lower-case word is probably the name of a file: 'about cat' is not English.
-  if (phrase.test(heading) || /^\p{Ll}+$/u.test(heading)) return undefined;
-  if (command.test(heading)) return `How do I ${heading.charAt(0).toLowerCase()}${heading.slice(1)}?`;
-  return `Tell me about ${asNoun(heading)}`;
-}
-
-/** 'Opening hours' within a sentence; a name such as 'First Stitches' keeps its capital. */
-function asNoun(heading: string): string {
-  return /^(?:The |\p{Lu}\p{Ll}+,?(?: \p{Ll}.*)?$)/u.test(heading)
-    ? heading.charAt(0).toLowerCase() + heading.slice(1)
-    : heading;
+  return task === undefined ? `Tell me about “${heading}”` : `How do I ${task}?`;
 }
