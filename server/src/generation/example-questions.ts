@@ -1,6 +1,5 @@
 import type { DocumentHeadings } from '../domain/document.ts';
 import type { Model, ReplyRequest } from './model.ts';
-import { listing } from './retrieval/ranking.ts';
 
 const questionsMax = 2;
 const triesMax = 6;
@@ -33,6 +32,10 @@ async function isAnsweredFrom(documentId: string, model: Model, request: ReplyRe
   }
   return isAnswer && isFrom;
 }
+
+/** Matches a heading above a list, such as a synopsis or a changelog, rather than an explanation. */
+const listing =
+  /(?:^| › )(?:synopsis|(?:table of )?contents|see also|change ?log|release notes|history|links|navigation|index|\[?v?\d+\.\d+\S*(?: +[\d(/–—-].*)?)$/i;
 
 /** Headings of lists and those below them, such as 'SYNOPSIS › Usage', suggest no question. */
 function suggestedQuestions(headings: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 import { bareName, type FoundPassage } from '../../domain/document.ts';
 import { memoized } from '../../domain/memoized.ts';
 import type { Concept, CountExpected } from './question.ts';
-import { remembered, type TermCounts, termCounts } from './terms.ts';
+import { type TermCounts, termCounts, tokensOf } from './terms.ts';
 
 /** A concept with its weights, from the documents that are searched. */
 export interface WeighedConcept extends Concept {
@@ -27,8 +27,6 @@ const weights = {
   heading: 1.2,
   /** Added to the score of a passage that has what the question asks for, such as a date. */
   expected: 0.4,
-  /** The factor for a section that lists names, versions or links, and whose heading the question does not name. */
-  listing: 0.8,
 };
 
 /** Best first, without duplicates. */
@@ -45,13 +43,11 @@ export function rankPassages(
   const best = new Map<string, RankedPassage>();
   for (const one of scored.sort((a, b) => b.order - a.order)) {
     if (best.size === limit) break;
-    const terms = allTerms(one.passage.text);
-    if (!best.has(terms)) best.set(terms, one);
+    const words = tokensOf(one.passage.text).join(' ');
+    if (!best.has(words)) best.set(words, one);
   }
   return [...best.values()];
 }
-
-const allTerms = remembered((text) => [...termCounts(text).keys()].sort().join(' '));
 
 function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): number {
   const { text, heading, title } = termsOfParts(passage);
@@ -70,14 +66,8 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
     }
     score += best * ((frequency * (1 + weights.saturation)) / (frequency + weights.saturation));
   }
-  const isAsked = () => concepts.some(({ wordings }) => wordings.some(({ term }) => heading.has(term)));
-  const factor = listing.test(passage.heading) && !isAsked() ? weights.listing : 1;
-  return total === 0 ? 0 : (factor * score) / total;
+  return total === 0 ? 0 : score / total;
 }
-
-/** Matches a heading above a list, such as a synopsis or a changelog, rather than an explanation. */
-export const listing =
-  /(?:^| › )(?:synopsis|(?:table of )?contents|see also|change ?log|release notes|history|links|navigation|index|\[?v?\d+\.\d+\S*(?: +[\d(/–—-].*)?)$/i;
 
 export const termsOfParts = memoized(({ text, heading, title, name }: FoundPassage) => ({
   text: termCounts(text),

@@ -27,20 +27,15 @@ export const termOf = remembered(stemOf);
 
 /** The stemmer would reduce 'capitalize' to the stem of 'capital', and 'organization' to that of 'organ'. */
 const verbInIze = /^(.{4,}i)[sz](?:e[drs]?|ers|ing|ations?)$/;
-/** The stemmer would reduce 'founded' to 'found', as in "can be found in". */
-const formOfFounder = /^found(?:ed|ers?|ing)$/;
 
 function stemOf(word: string): string {
   if (word.length > termLengthMax) return word.slice(0, termLengthMax).replace(/[\ud800-\udbff]$/, '');
   if (stopWords.has(word) || !/^[a-z]{3,}$/.test(word)) return word;
-  if (formOfFounder.test(word)) return 'founder';
   const stem = verbInIze.test(word) ? word.replace(verbInIze, '$1z') : stemmer(word);
   // 'evening' is not a form of 'even'.
   return stopWords.has(stem) ? word : stem;
 }
 
-/** Nearly every English text. */
-const plainText = /^[\x20-\x7e\s‘’“”–—…•]*$/;
 /** U+FF9E and U+FF9F are letters that `normalize` turns into marks. */
 const longRunOfMarks = /([\p{M}\uff9e\uff9f]{8})[\p{M}\uff9e\uff9f]+/gu;
 
@@ -50,18 +45,14 @@ const plainLetters = new Map(
 );
 
 function folded(text: string): string {
-  const lower = text.toLowerCase();
-  const plain = plainText.test(lower)
-    ? lower
-    : lower
-        // It would become 18 characters; no other character becomes more than eight.
-        .replaceAll('\ufdfa', ' ')
-        // `normalize` sorts the marks of a letter, which takes a second for 8,000. No language puts more than a few on one.
-        .replace(longRunOfMarks, '$1')
-        .normalize('NFKD')
-        .replace(/[\u0300-\u036f\u00ad\u200b-\u200d\u2060]/g, '')
-        .normalize('NFKC')
-        .replace(/[ßæœøłđðþı]/g, (letter) => plainLetters.get(letter)!);
+  const plain = text
+    .toLowerCase()
+    // `normalize` sorts the marks of a letter, which takes a second for 8,000. No language puts more than a few on one.
+    .replace(longRunOfMarks, '$1')
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f\u00ad\u200b-\u200d\u2060]/g, '')
+    .normalize('NFKC')
+    .replace(/[ßæœøłđðþı]/g, (letter) => plainLetters.get(letter)!);
   return withoutApostrophes(plain)
     .replace(/(?<=\d),(?=\d\d\d(?!\d))/g, '')
     .replace(/\b(e|wi)-(?=mail|fi\b)/g, '$1');
