@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import {
@@ -22,7 +21,6 @@ export type ReadingAnswer =
   | { readonly fault: string }
   | { readonly part: readonly IndexedPassage[]; readonly head?: Omit<IndexedDocument, 'passages'> };
 
-const memoryCheckMs = 100;
 const idleMs = 5_000;
 /** Requests take precedence over reading when processors are busy. */
 const niceness = 10;
@@ -79,8 +77,10 @@ export class DocumentReader {
       idle.channel?.ref();
       return idle;
     }
-    const child = fork(this.#program, [String(process.pid)], {
-      execArgv: [`--max-old-space-size=${this.#limits.documentReadMb}`],
+    const { documentReadMb } = this.#limits;
+    // The heap has its own limit, but what a parser unpacks is outside the heap.
+    const child = fork(this.#program, [String(process.pid), String(2 * documentReadMb)], {
+      execArgv: [`--max-old-space-size=${documentReadMb}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       // The folder of the service may have been removed, for example by a deployment. Node.js cannot start there.
@@ -132,18 +132,14 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
   };
   const onError = (cause: Error) => reject(new Error('the process that reads files failed', { cause }));
   const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
-    // V8 aborts when its heap is full, and traps if the system refuses it memory.
-    const isOutOfMemory = ['SIGABRT', 'SIGTRAP'].includes(signal ?? '') || code === 134;
+    // V8 aborts when its heap is full, and traps if the system refuses it memory. The process sends itself SIGUSR2.
+    const isOutOfMemory = ['SIGABRT', 'SIGTRAP', 'SIGUSR2'].includes(signal ?? '') || code === 134;
     if (isOutOfMemory) reject(tooMuch);
     // When the machine runs out of memory, the system may choose this process, however little the file needs.
     else if (signal === 'SIGKILL') reject(killed);
     else reject(new Error(`the process that reads files ended (${signal ?? code})`));
   };
   const timer = setTimeout(reject, documentReadMs, tooLong);
-  const watch = setInterval(async () => {
-    // The heap has its own limit, but what a parser unpacks is outside the heap.
-    if ((await residentMb(child)) > 2 * documentReadMb) reject(tooMuch);
-  }, memoryCheckMs);
   child.on('message', onMessage).on('error', onError).on('exit', onExit);
   // If no file descriptor is free, the child has no IPC channel; an `error` event follows.
   if (child.connected) child.send(task);
@@ -151,13 +147,6 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
     return await promise;
   } finally {
     clearTimeout(timer);
-    clearInterval(watch);
     child.off('message', onMessage).off('error', onError).off('exit', onExit);
   }
-}
-
-/** The memory that a process occupies; 0 if the system does not report it. */
-async function residentMb({ pid }: ChildProcess): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
 }

@@ -18,15 +18,19 @@ process.on('message', async (message: ReadingTask | 'next') => {
   process.send?.((await answers.next()).value);
 });
 process.on('disconnect', () => process.exit());
-exitWithService();
+watchLimits();
 
 /**
- * A parser may keep this process too busy to notice that the service was killed, so a thread watches for it. The argument
- * is the id of the service, which may be dead before this process has started.
+ * A parser may keep this process too busy to notice that the service was killed, or that it occupies too much memory, so
+ * a thread watches for both. The arguments are the id of the service, which may be dead before this process has started,
+ * and the most memory in MB. SIGUSR2 ends the process without a core dump.
  */
-function exitWithService(): void {
-  const isOrphan = `process.ppid !== ${process.argv[2]}`;
-  const watch = `setInterval(() => ${isOrphan} && process.kill(process.pid, 'SIGKILL'), 1000);`;
+function watchLimits(): void {
+  const [service, megabytesMax] = process.argv.slice(2).map(Number);
+  const isOrphan = `process.ppid !== ${service}`;
+  const isTooLarge = `process.memoryUsage.rss() > ${megabytesMax} * 2 ** 20`;
+  const signal = `${isOrphan} ? 'SIGKILL' : ${isTooLarge} && 'SIGUSR2'`;
+  const watch = `setInterval(() => { const signal = ${signal}; if (signal) process.kill(process.pid, signal); }, 100);`;
   new Worker(watch, { eval: true }).unref();
 }
 
