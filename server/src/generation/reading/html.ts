@@ -20,12 +20,11 @@ const spanMax = 50;
 /** Reads a page: its main element if it has one, without menus, footers, scripts and hidden elements. */
 export function readHtml(source: string): Reading {
   const page = parse(source);
-  const title = elementsBelow(page).find(({ tagName }) => tagName === 'title');
-  const main = elementsBelow(page).find(
-    (element) => element.tagName === 'main' || attribute(element, 'role') === 'main',
-  );
-  const canonical = elementsBelow(page).find(
-    (element) => element.tagName === 'link' && /^\s*canonical\s*$/i.test(attribute(element, 'rel') ?? ''),
+  const find = (isWanted: (element: Element) => boolean) => elementsBelow(page).find(isWanted);
+  const title = find(({ tagName }) => tagName === 'title');
+  const main = find((one) => one.tagName === 'main' || attribute(one, 'role') === 'main');
+  const canonical = find(
+    (one) => one.tagName === 'link' && /^\s*canonical\s*$/i.test(attribute(one, 'rel') ?? ''),
   );
   const blocks = main === undefined ? [] : blocksBelow(main);
   return {
@@ -136,8 +135,8 @@ function rawText(parent: Parent): string {
 }
 
 function isSkipped(element: Element): boolean {
-  if (skipped.has(element.tagName) || attribute(element, 'hidden') !== undefined) return true;
-  if (attribute(element, 'aria-hidden') === 'true') return true;
+  const isHidden = attribute(element, 'hidden') !== undefined || attribute(element, 'aria-hidden') === 'true';
+  if (isHidden || skipped.has(element.tagName)) return true;
   // Generated pages end a heading with a link to itself.
   const [child] = element.childNodes;
   if (element.tagName === 'a' && child !== undefined && 'value' in child && /^[#¶]$/.test(child.value))
@@ -172,12 +171,10 @@ function tableGrid(table: Element): string[][] {
     for (const cell of cells) {
       while (grid[y]?.[x] !== undefined) x += 1;
       const text = textOf(cell);
-      const columns = spanOf(cell, 'colspan');
-      for (const line of grid.slice(y, y + spanOf(cell, 'rowspan'))) {
-        line[x] = text;
-        for (let next = x + 1; next < x + columns; next += 1) line[next] = cell.tagName === 'th' ? text : '';
-      }
-      x += columns;
+      const end = x + spanOf(cell, 'colspan');
+      for (const line of grid.slice(y, y + spanOf(cell, 'rowspan')))
+        for (let at = x; at < end; at += 1) line[at] = at === x || cell.tagName === 'th' ? text : '';
+      x = end;
     }
   }
   const width = grid.reduce((most, row) => Math.max(most, row.length), 0);

@@ -23,37 +23,33 @@ const codeLine = /[^\n]+(?:\n(?=\n))*/g;
 export function unitsOf(text: string): Unit[] {
   const lines = text.split(/\r\n?|\n/);
   const lastFence = new Map(lines.flatMap((line, at) => (fence.test(line) ? [[line, at] as const] : [])));
-  const startsCode = (at: number) => at < (lastFence.get(lines[at]!) ?? -1);
-  const startsTable = (at: number) => lines[at]!.startsWith('|') && tableRule.test(lines[at + 1] ?? '');
-  const isItem = (at: number) => marker.test(lines[at]!);
-  const isProse = (at: number) =>
-    lines[at]!.trim() !== '' && !isItem(at) && !startsCode(at) && !startsTable(at);
-  const units: Unit[] = [];
-  let at = 0;
-  const take = (belongs: (at: number) => boolean) => {
-    const from = at;
-    while (at < lines.length && belongs(at)) at += 1;
-    return lines.slice(from, at);
+  const kindOf = (line: string, at: number): Unit['kind'] | undefined => {
+    if (at < (lastFence.get(line) ?? -1)) return 'code';
+    if (line.startsWith('|') && tableRule.test(lines[at + 1] ?? '')) return 'row';
+    return marker.test(line) ? 'item' : line.trim() === '' ? undefined : 'sentence';
   };
-  while (at < lines.length) {
+  const units: Unit[] = [];
+  for (let at = 0; at < lines.length; ) {
     const group = at;
-    const add = (kind: Unit['kind'], texts: readonly string[], header?: string) => {
-      for (const text of texts) units.push({ kind, text, words: countWords(text), group, header });
-    };
-    if (startsCode(at)) {
-      at = lines.indexOf(lines[at]!, at + 1) + 1;
-      const code = lines.slice(group + 1, at - 1).join('\n');
-      add('code', code.match(codeLine) ?? [], lines[group]);
-    } else if (startsTable(at)) {
-      const [header, rule, ...rows] = take((line) => lines[line]!.startsWith('|'));
-      add('row', rows, `${header}\n${rule}`);
-    } else if (isItem(at)) {
-      const items = take(isItem).map((item) => evenSpaces(item.replace(bullet, '')));
-      add('item', items);
-    } else if (isProse(at)) add('sentence', sentencesOfProse(take(isProse).join('\n')));
-    else at += 1;
+    const first = lines[group]!;
+    const kind = kindOf(first, group);
+    if (kind === 'code') at = lines.indexOf(first, group + 1);
+    else if (kind === 'row') while (lines[at + 1]?.startsWith('|')) at += 1;
+    else while (at + 1 < lines.length && kindOf(lines[at + 1]!, at + 1) === kind) at += 1;
+    at += 1;
+    if (kind === undefined) continue;
+    const [texts, header] = textsOf(kind, lines.slice(group, at));
+    for (const text of texts) units.push({ kind, text, words: countWords(text), group, header });
   }
   return units;
+}
+
+/** The units of a paragraph, list, table or code block, with the header or fence of each. */
+function textsOf(kind: Unit['kind'], lines: readonly string[]): [texts: readonly string[], header?: string] {
+  if (kind === 'code') return [lines.slice(1, -1).join('\n').match(codeLine) ?? [], lines[0]!];
+  if (kind === 'row') return [lines.slice(2), lines.slice(0, 2).join('\n')];
+  if (kind === 'item') return [lines.map((line) => evenSpaces(line.replace(bullet, '')))];
+  return [sentencesOfProse(lines.join('\n'))];
 }
 
 /** Markdown of some units of a passage. `write` may change the text of each. */

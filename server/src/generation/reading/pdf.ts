@@ -18,7 +18,6 @@ interface Line {
 /** Titles that programs write if the author gave none. */
 const notATitle =
   /^(?:untitled|title|none|null|document\s*\d*|presentation\s*\d*|microsoft \w+ - .*|.*\.(?:docx?|pptx?|xlsx?|odt|rtf|tex|dvi|indd|qxd|pdf|html?|txt|md))$/i;
-const titleLengthMax = 200;
 
 /** Reads the text of a PDF. Scanned pages have none. */
 export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Reading> {
@@ -51,8 +50,7 @@ function faultOf(error: unknown): string {
 
 function statedTitle(info: object): string | undefined {
   const stated = 'Title' in info && typeof info.Title === 'string' ? evenSpaces(cleanText(info.Title)) : '';
-  const isSensible = /\p{L}/u.test(stated) && stated.length <= titleLengthMax && !notATitle.test(stated);
-  return isSensible ? stated : undefined;
+  return /\p{L}/u.test(stated) && !notATitle.test(stated) ? stated : undefined;
 }
 
 async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
@@ -70,34 +68,31 @@ async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
 }
 
 async function linesOf(page: Awaited<ReturnType<Pdf['getPage']>>): Promise<Line[]> {
-  const lines: Line[] = [];
-  let open = { text: '', y: 0, size: 0 };
   const { items } = await page.getTextContent();
-  const texts = items.filter((item) => 'str' in item);
-  for (const item of texts) {
-    const str = cleanText(item.str);
-    if (open.text.trim() === '') [, , , , , open.y] = item.transform;
-    open.text += str;
-    if (str.trim() !== '') open.size = Math.max(open.size, item.height);
-    if (!item.hasEOL && item !== texts.at(-1)) continue;
-    const size = Math.round(open.size * 2) / 2;
-    const text = evenSpaces(open.text);
-    if (text !== '') lines.push({ ...open, text, page: page.pageNumber, size });
-    open = { text: '', y: 0, size: 0 };
+  const lines: Line[] = [];
+  let [str, y, size] = ['', 0, 0];
+  for (const item of [...items.filter((item) => 'str' in item), lineEnd]) {
+    if (str.trim() === '') [, , , , , y] = item.transform;
+    str += cleanText(item.str);
+    if (item.str.trim() !== '') size = Math.max(size, item.height);
+    if (!item.hasEOL) continue;
+    const text = evenSpaces(str);
+    if (text !== '') lines.push({ text, page: page.pageNumber, y, size: Math.round(size * 2) / 2 });
+    [str, size] = ['', 0];
   }
   return lines;
 }
 
-const sameLineRatio = 0.5;
+const lineEnd = { str: '', transform: [], height: 0, hasEOL: true };
+
 /** A page has columns if more than this share of its lines is next to another line. */
 const columnsRatio = 0.1;
 
 /** Browsers print some headings after the text. Pages with columns keep the order of the file. */
 function inReadingOrder(lines: readonly Line[]): readonly Line[] {
   const sorted = lines.toSorted((one, other) => other.y - one.y);
-  const isNextToAnother = (line: Line, index: number) =>
-    index > 0 && sorted[index - 1]!.y - line.y < line.size * sameLineRatio;
-  return sorted.filter(isNextToAnother).length > lines.length * columnsRatio ? lines : sorted;
+  const neighbors = sorted.filter(({ y, size }, at) => at > 0 && sorted[at - 1]!.y - y < size / 2);
+  return neighbors.length > lines.length * columnsRatio ? lines : sorted;
 }
 
 /** A line at the top or bottom of this many pages is a running header or footer. */
@@ -122,9 +117,8 @@ function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[] {
 }
 
 function edgesOf(lines: readonly Line[]): Line[] {
-  const top = lines.reduce((most, { y }) => Math.max(most, y), Number.NEGATIVE_INFINITY);
-  const bottom = lines.reduce((least, { y }) => Math.min(least, y), Number.POSITIVE_INFINITY);
-  return lines.filter(({ y }) => y > top - 1 || y < bottom + 1);
+  const heights = lines.map(({ y }) => y).sort((one, other) => one - other);
+  return lines.filter(({ y }) => y < heights[0]! + 1 || y > heights.at(-1)! - 1);
 }
 
 const headingRatio = 1.15;
@@ -145,18 +139,16 @@ function blocksOf(lines: readonly Line[]): Block[] {
   const groups: Line[][] = [];
   for (const line of lines) {
     const open = groups.at(-1);
-    const previous = open?.at(-1);
-    const isOtherSize =
-      previous !== undefined && previous.size !== line.size && (isHeading(line) || isHeading(previous));
-    if (previous !== undefined && !isOtherSize && continues(previous, line, leading)) open?.push(line);
+    const previous = open?.at(-1) ?? line;
+    const isOtherSize = previous.size !== line.size && (isHeading(line) || isHeading(previous));
+    if (open !== undefined && !isOtherSize && continues(previous, line, leading)) open.push(line);
     else groups.push([line]);
   }
   return groups.map((group): Block => {
     const text = join(group.map((line) => line.text));
-    const [first] = group as [Line];
-    if (isHeading(first) && text.length <= fixed.headingLengthMax.default)
-      return { kind: 'heading', level: Math.min(headingSizes.indexOf(first.size) + 1, 6), text };
-    return textBlock(text);
+    const level = isHeading(group[0]!) ? headingSizes.indexOf(group[0]!.size) + 1 : 0;
+    const isShort = text.length <= fixed.headingLengthMax.default;
+    return level > 0 && isShort ? { kind: 'heading', level: Math.min(level, 6), text } : textBlock(text);
   });
 }
 
