@@ -43,27 +43,23 @@ export async function searchPassages(
     return { searched: 0, passages: [], concepts: [], countExpected: undefined, ranked: [] };
   const concepts = await weighed(asked, index);
   await index.lookUpTogether(asked.map(({ term }) => term));
-  const candidates = nominate(concepts, index);
-  const read = await store.readPassages(organizationId, accountId, candidates);
+  const read = await store.readPassages(organizationId, accountId, nominate(concepts, index));
   // 'Tell me more' does not repeat what the previous question asked for, such as a price.
   const asksForSame = asked.some(({ isContext }) => !isContext);
   const countExpected = expectedBy(question) ?? (asksForSame ? expectedBy(context) : undefined);
   const ranked = rankPassages(concepts, read, limit, countExpected);
-  return {
-    searched: index.passageCount,
-    passages: ranked.map(({ passage }) => passage),
-    concepts,
-    countExpected,
-    ranked,
-  };
+  const passages = ranked.map(({ passage }) => passage);
+  return { searched: index.passageCount, passages, concepts, countExpected, ranked };
 }
 
+type FindPassages = (terms: readonly string[]) => ReturnType<Documents['findPassages']>;
+
 class TermIndex {
-  readonly #find: (terms: readonly string[]) => ReturnType<Documents['findPassages']>;
+  readonly #find: FindPassages;
   readonly #holders = new Map<string, readonly PassageNumber[]>();
   passageCount = 0;
 
-  constructor(find: (terms: readonly string[]) => ReturnType<Documents['findPassages']>) {
+  constructor(find: FindPassages) {
     this.#find = find;
   }
 
