@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { on } from 'node:events';
 import { setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import {
@@ -117,36 +118,30 @@ type Answer = IndexedDocument | { readonly fault: string };
 /** Rejects if the process exits or exceeds its time or memory. The caller must then kill it. */
 async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer> {
   const { documentReadMs, documentReadMb } = task.limits;
-  const tooLong = new UnreadableDocument(`takes longer than ${documentReadMs / 1000} s to read`);
-  const tooMuch = new UnreadableDocument(`takes more than ${documentReadMb} MB of memory to read`);
-  const killed = new UnreadableDocument(
-    'could not be read: its process was killed, probably because the machine ran out of memory. Try again',
-  );
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const passages: IndexedPassage[] = [];
-  const onMessage = (answer: ReadingAnswer) => {
-    if ('fault' in answer) return resolve(answer);
-    passages.push(...answer.part);
-    if (answer.head === undefined) child.send('next');
-    else resolve({ ...answer.head, passages });
-  };
-  const onError = (cause: Error) => reject(new Error('the process that reads files failed', { cause }));
-  const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
-    // V8 aborts when its heap is full, and traps if the system refuses it memory. The process sends itself SIGUSR2.
-    const isOutOfMemory = ['SIGABRT', 'SIGTRAP', 'SIGUSR2'].includes(signal ?? '') || code === 134;
-    if (isOutOfMemory) reject(tooMuch);
-    // When the machine runs out of memory, the system may choose this process, however little the file needs.
-    else if (signal === 'SIGKILL') reject(killed);
-    else reject(new Error(`the process that reads files ended (${signal ?? code})`));
-  };
-  const timer = setTimeout(reject, documentReadMs, tooLong);
-  child.on('message', onMessage).on('error', onError).on('exit', onExit);
+  const signal = AbortSignal.timeout(documentReadMs);
+  const messages = on(child, 'message', { signal, close: ['exit'] });
   // If no file descriptor is free, the child has no IPC channel; an `error` event follows.
   if (child.connected) child.send(task);
+  const passages: IndexedPassage[] = [];
   try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-    child.off('message', onMessage).off('error', onError).off('exit', onExit);
+    for await (const [answer] of messages as AsyncIterable<[ReadingAnswer]>) {
+      if ('fault' in answer) return answer;
+      passages.push(...answer.part);
+      if (answer.head !== undefined) return { ...answer.head, passages };
+      child.send('next');
+    }
+  } catch (cause) {
+    if (signal.aborted) throw new UnreadableDocument(`takes longer than ${documentReadMs / 1000} s to read`);
+    throw new Error('the process that reads files failed', { cause });
   }
+  const { exitCode, signalCode } = child;
+  // V8 aborts when its heap is full, and traps if the system refuses it memory. The process sends itself SIGUSR2.
+  if (['SIGABRT', 'SIGTRAP', 'SIGUSR2'].includes(signalCode ?? '') || exitCode === 134)
+    throw new UnreadableDocument(`takes more than ${documentReadMb} MB of memory to read`);
+  // When the machine runs out of memory, the system may choose this process, however little the file needs.
+  if (signalCode === 'SIGKILL')
+    throw new UnreadableDocument(
+      'could not be read: its process was killed, probably because the machine ran out of memory. Try again',
+    );
+  throw new Error(`the process that reads files ended (${signalCode ?? exitCode})`);
 }
