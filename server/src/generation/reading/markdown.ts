@@ -11,19 +11,13 @@ const nestingMax = 200;
 export function readMarkdown(source: string, limits: Limits): Reading {
   const [matter = '', fields = ''] = frontMatter.exec(source) ?? [];
   const markdown = new MarkdownIt({ html: true, maxNesting: 2 * nestingMax });
-  let [read, level, sections] = [0, 0, 0];
+  let [read, headings] = [0, 0];
   // Runs before each block. Stops before the tokens of a huge document fill the memory.
-  markdown.block.ruler.before('table', 'limits', (state) => {
-    if (state.level > nestingMax) throw new UnreadableDocument('is nested too deeply to be read');
-    for (; read < state.tokens.length; read += 1) {
-      const { type, tag } = state.tokens[read]!;
-      if (type !== 'heading_open') continue;
-      // A heading without a deeper one below it has a passage of its own.
-      const own = Number(tag.charAt(1));
-      if (own <= level) sections += 1;
-      level = own;
-    }
-    checkPassageCount(sections, limits);
+  markdown.block.ruler.before('table', 'limits', ({ level, tokens }) => {
+    if (level > nestingMax) throw new UnreadableDocument('is nested too deeply to be read');
+    for (; read < tokens.length; read += 1) if (tokens[read]!.type === 'heading_open') headings += 1;
+    // Of six headings in a row, each may be one level below the other, but the last has a passage of its own.
+    checkPassageCount(headings / 6, limits);
     return false;
   });
   markdown.core.ruler.before('inline', 'brackets', ({ tokens }) => {
