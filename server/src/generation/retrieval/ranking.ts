@@ -5,10 +5,8 @@ import { type TermCounts, termCounts, tokensOf } from './terms.ts';
 
 /** A concept with its weights, from the documents that are searched. */
 export interface WeighedConcept extends Concept {
-  /** How specific its word is: the fewer passages contain it, the higher. */
+  /** Its share of the question: the fewer passages contain its word, the higher. All add up to 1. */
   readonly weight: number;
-  /** Its share of the question. The shares of all concepts add up to 1. */
-  readonly share: number;
   /** The terms that match it and occur in a passage, with their weights, best first. */
   readonly wordings: readonly { readonly term: string; readonly weight: number }[];
 }
@@ -52,21 +50,18 @@ export function rankPassages(
 function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): number {
   const { text, heading, title } = termsOfParts(passage);
   let score = 0;
-  let total = 0;
-  for (const { wordings, weight: rarity } of concepts) {
-    total += rarity;
+  for (const { wordings } of concepts) {
     let frequency = 0;
     let best = 0;
     for (const { term, weight } of wordings) {
       const found =
         (text.get(term) ?? 0) + (title.get(term) ?? 0) + weights.heading * (heading.get(term) ?? 0);
-      if (found === 0) continue;
+      if (found > 0) best ||= weight;
       frequency += found;
-      best = Math.max(best, weight);
     }
     score += best * ((frequency * (1 + weights.saturation)) / (frequency + weights.saturation));
   }
-  return total === 0 ? 0 : score / total;
+  return score;
 }
 
 export const termsOfParts = memoized(({ text, heading, title, name }: FoundPassage) => ({
@@ -86,9 +81,9 @@ export const otherWording = 0.8;
 
 /** The share of the question that is covered: 0 to 1. */
 export function coverageOf(concepts: readonly WeighedConcept[], matched: readonly number[]): number {
-  return concepts.reduce((sum, { weight, share }, at) => {
+  return concepts.reduce((sum, { weight }, at) => {
     if (matched[at] === 0) return sum;
-    return sum + share * (matched[at] === weight ? 1 : otherWording);
+    return sum + weight * (matched[at] === weight ? 1 : otherWording);
   }, 0);
 }
 

@@ -24,8 +24,6 @@ const spellingsPerQuery = 12;
 const contextWeight = 0.8;
 const respelledMax = 2;
 const combinedMax = 6;
-/** Limits the share of one word in the coverage, relative to the rarest possible word, so that none decides alone. */
-const shareMax = 0.65;
 
 /** Finds candidates by their words in the index, then ranks the texts of the best. The words of `context` count less. */
 export async function searchPassages(
@@ -115,26 +113,25 @@ class TermIndex {
 }
 
 async function weighed(asked: readonly Concept[], index: TermIndex): Promise<WeighedConcept[]> {
+  const rarityOf = ({ isContext }: Concept, term: string) =>
+    (isContext ? contextWeight : 1) * index.rarity(index.frequency(term));
+  const total = asked.reduce((sum, concept) => sum + rarityOf(concept, concept.term), 0);
   const concepts: WeighedConcept[] = [];
   let respelled = 0;
   for (const concept of asked) {
-    const factor = concept.isContext ? contextWeight : 1;
-    const weightOf = (term: string) => factor * index.rarity(index.frequency(term));
-    const weight = weightOf(concept.term);
+    const weight = rarityOf(concept, concept.term) / total;
     let terms = wordingsOf(concept.term).filter(index.occurs);
     // A word that no passage contains may be misspelled.
     if (terms.length === 0 && respelled++ < respelledMax) terms = await respelledTerms(concept.word, index);
     const wordings = terms.map((term) => {
       if (term === concept.term) return { term, weight };
       // A synonym never weighs more than the word in the question, however rare it is.
-      return { term, weight: otherWording * Math.min(weight, weightOf(term)) };
+      return { term, weight: otherWording * Math.min(weight, rarityOf(concept, term) / total) };
     });
     wordings.sort((a, b) => b.weight - a.weight);
-    const share = Math.min(weight, factor * shareMax * index.rarity(0));
-    concepts.push({ ...concept, weight, wordings, share });
+    concepts.push({ ...concept, weight, wordings });
   }
-  const total = concepts.reduce((sum, { share }) => sum + share, 0);
-  return concepts.map((concept) => ({ ...concept, share: concept.share / total }));
+  return concepts;
 }
 
 /** The most frequent correct spelling of a word, or one whose synonym occurs, and its synonyms. */

@@ -109,11 +109,11 @@ const placing = new Set('to in from within outside for with on using via at of l
 function unknownNameIn({ text, context }: Question, { concepts }: SearchFindings): string | undefined {
   const question = `${text} ${context}`;
   const asked = wordsOf(question);
-  return concepts.find(({ wordings, word, share }) => {
+  return concepts.find(({ wordings, word, weight }) => {
     if (wordings.length > 0) return false;
     const at = asked.indexOf(word);
     const isPlaced = placing.has(asked[at - 1] ?? '') || placing.has(asked[at - 2] ?? '');
     const isCapitalized = question.includes(`${word.charAt(0).toUpperCase()}${word.slice(1)}`);
-    return isPlaced || (at > 0 && isCapitalized) || share >= decisiveShare;
+    return isPlaced || (at > 0 && isCapitalized) || weight >= decisiveShare;
   })?.word;
 }
