@@ -154,6 +154,11 @@ export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | v
     const calls = Array.from({ length: Number(words) }, () => encoder.toolCall('{"query":"fees"}'));
     send(response, [...encoder.begin(), ...calls.flat(), ...encoder.end('tool')]);
   },
+  /** `!open-tool fees`: searches for fees in an answer that never ends. */
+  'open-tool': ({ encoder, response, words }) => {
+    const call = encoder.toolCall(JSON.stringify({ query: words }));
+    for (const frame of [...encoder.begin(), ...call]) stream(response).write(frame);
+  },
   /** Searches as often as allowed. */
   'tool-forever': (exchange) => {
     const { asked, encoder, response, words } = exchange;

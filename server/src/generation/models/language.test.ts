@@ -203,8 +203,12 @@ describeDrafts('drafts', (trial) => {
       assert.equal(text, 'Cards cost two percent abroad [3].');
     });
 
-    it('may be many in one answer, of which eight are made', async () => {
-      const { own, text } = await draft('!tools 40');
+    it('are limited in number and length', async () => {
+      const failure = 'The model searched too much at once.';
+      assertModelError((await draft('!tools 33')).error, true, failure);
+      assertModelError((await draft(`!tool ${'fees '.repeat(5_000)}`)).error, true, failure);
+      assertModelError((await draft(`!open-tool ${'fees '.repeat(5_000)}`)).error, true, failure);
+      const { own, text } = await draft('!tools 32');
       assert.equal(steps(own).filter((step) => step.startsWith('Searching')).length, 8);
       assert.equal(text, 'Cards cost two percent abroad [3].');
     });

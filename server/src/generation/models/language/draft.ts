@@ -22,6 +22,9 @@ import {
 
 /** Requests per draft. Each search leads to another request, and the last one must be an answer. */
 const requestsMax = 5;
+/** Tool calls per answer, and their characters together: all of them are sent back with the next request. */
+const callsMax = 32;
+const callsLengthMax = 20_000;
 /** Every progress update stores all steps, so their number is limited. */
 const reasoningStepsMax = 50;
 /** How long a burst of small pieces may block the event loop. */
@@ -96,6 +99,7 @@ async function* answerOf(request: () => ReturnType<LanguageModelV4['doStream']>,
   const calls: LanguageModelV4ToolCall[] = [];
   const blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
   const tagged = new TaggedReasoning();
+  let [callsStarted, callsLength] = [0, 0];
   let turnedAt = performance.now();
   try {
     const { stream } = await request();
@@ -112,6 +116,12 @@ async function* answerOf(request: () => ReturnType<LanguageModelV4['doStream']>,
       if (part.type === 'text-delta') yield* text.take(tagged.take(part.delta));
       if (part.type === 'reasoning-delta') yield* text.take([{ type: 'reasoning', text: part.delta }]);
       if (part.type === 'reasoning-end') yield* text.take([endOfReasoning]);
+      // The calls themselves may follow only at the end of the answer, after the SDK has kept all of them.
+      if (part.type === 'tool-input-start') callsStarted += 1;
+      if (part.type === 'tool-input-delta') callsLength += part.delta.length;
+      if (callsStarted > callsMax || callsLength > callsLengthMax) {
+        throw new ModelError('The model searched too much at once.', { transient: true });
+      }
       if (part.type === 'tool-call') calls.push(part);
       if (part.type === 'error' && !hasUnknownType(part.error)) throw part.error;
       // If the provider gave no reason, the stream was cut off. Otherwise the answer is complete: what happens to the
