@@ -244,7 +244,7 @@ describeDrafts('drafts', (trial) => {
     });
 
     it('are recognized as the reason of a long rejection', async () => {
-      assert.equal((await draft(`!refuse-tools ${'fees '.repeat(20_000)}`)).text, goodText);
+      assert.equal((await draft(`!refuse-tools ${'fees '.repeat(400_000)}`)).text, goodText);
     });
 
     it('are offered again if the rejection had another reason', async () => {

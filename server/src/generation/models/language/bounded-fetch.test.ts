@@ -60,4 +60,12 @@ describe('a bounded fetch', () => {
     await pause(1200);
     assert.match(await response.text(), /\[DONE\]/);
   });
+
+  it('returns the beginning of an error response that is long or never ends', async () => {
+    const endless = await ask('!status-endless', { silenceMs: 200 });
+    assert.deepEqual([endless.status, await endless.text()], [500, 'It']);
+    const long = await ask(`!status 400 \n${'fees '.repeat(400_000)}`, { lineBytesMax: 1_000_000 });
+    const { byteLength } = await long.arrayBuffer();
+    assert.ok(byteLength >= 65_536 && byteLength < 500_000, String(byteLength));
+  });
 });

@@ -13,6 +13,7 @@ export interface FetchBounds {
 }
 
 const mebibyte = 1024 * 1024;
+const refusalBytesMax = 65_536;
 /** The last event of an OpenAI-compatible stream. Within JSON no line starts like this. */
 const lastEvent = /\ndata: ?\[DONE\]\r?\n/;
 const lastEventBytesMax = 32;
@@ -45,7 +46,8 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
         : 'The provider redirects to another address.';
       throw new ModelError(sentence, { transient: false });
     }
-    return new Response(body && ReadableStream.from(boundedChunks(body, bounds, during)), response);
+    const chunks = body && boundedChunks(body, bounds, during);
+    return new Response(chunks && ReadableStream.from(ok ? chunks : beginningOf(chunks)), response);
   };
 }
 
@@ -55,6 +57,18 @@ type During = <T>(awaited: Promise<T>) => Promise<T>;
 function isEventStream({ ok, headers }: Response): boolean {
   const type = headers.get('content-type') ?? '';
   return ok && /^\s*($|text\/event-stream|text\/plain|application\/octet-stream)/i.test(type);
+}
+
+/** The beginning of an error response, as far as it arrives. It may repeat the whole request, or never end. */
+async function* beginningOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      yield chunk;
+      bytes += chunk.length;
+      if (bytes >= refusalBytesMax) return;
+    }
+  } catch {}
 }
 
 async function* boundedChunks(
