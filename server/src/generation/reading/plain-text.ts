@@ -10,7 +10,7 @@ import {
 /** A first paragraph that is no sentence. */
 const title = /^(?=.*[\p{L}\p{N}]).{1,100}(?<![.,:;!?])$/u;
 const headingLengthMax = 80;
-const tab = ' '.repeat(8);
+const tabsMax = 100;
 export const marker = /^\s{0,40}(?:[-*•‣▪●○◦·–]|o(?= {2})|\d{1,3}[.)]) +(?=\S)/;
 const number = /^ {0,8}\d{1,3}(?:[.)]|((?:\.\d{1,3})+)[.)]?) +(?=\S)/;
 const capitals = /^[A-Z][A-Z\d ,.'’()/&:+-]{2,60}$/;
@@ -33,7 +33,7 @@ export function readPlainText(text: string): Reading {
 }
 
 function linesOf(paragraph: string): string[] {
-  const lines = paragraph.split('\n').map((line) => line.trimEnd().replaceAll('\t', tab));
+  const lines = paragraph.split('\n').map((line) => withoutTabs(line.trimEnd()));
   return lines.filter((line) => line !== '');
 }
 
@@ -132,6 +132,13 @@ function levelOf(first: string, second: string | undefined, next: string | undef
 
 function indentOf(line: string): number {
   return line.length - line.trimStart().length;
+}
+
+/** Expands tabs to the next multiple of 8 columns. */
+function withoutTabs(line: string): string {
+  const cells = line.split('\t');
+  if (cells.length > tabsMax) return cells.join(' ');
+  return cells.reduce((text, cell) => `${text}${' '.repeat(8 - (text.length % 8))}${cell}`);
 }
 
 /** First parts of compounds, such as `well-known`: a hyphen after them is kept at a line end. */
