@@ -91,7 +91,7 @@ function partsOf(document: readonly Block[]): Part[] {
     const read = isDescription ? block : withQuestion(block, document[at - 1], document[at + 1]);
     const isFirst = blocks.length === 0 && label.text !== '';
     if (read.kind !== 'heading') {
-      const isAnswer = isFirst && label.level === questionLevel;
+      const isAnswer = isFirst && label.level === questionLevel && read.kind === 'paragraph';
       blocks.push(isAnswer ? { ...read, text: read.text.replace(answerLabel, '') } : read);
     } else if (isFirst && read.text !== '' && canShare(label, read)) {
       label.text += `${read.level === termLevel ? ',' : ''} ${read.text}`;

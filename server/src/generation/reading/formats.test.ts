@@ -74,6 +74,16 @@ describe('reading Markdown', () => {
 
 describe('reading plain text', () => {
   reads(
+    'reads a tab as the space up to the next column',
+    ['t.txt', 'The handbook\n\nThe new\toffices\tin town\nare not\tyet for\tvisits.\n'],
+    [': The new offices in town are not yet for visits.'],
+  );
+  reads(
+    'keeps code that starts like an answer',
+    ['c.md', 'How do I configure it?\n\n```\nA: 1\nB: 2\n```\n'],
+    ['How do I configure it?: ```\nA: 1\nB: 2\n```'],
+  );
+  reads(
     'reads paragraphs, lists and underlined headings',
     [
       'm.txt',
@@ -173,6 +183,14 @@ describe('reading plain text', () => {
 });
 
 describe('reading HTML', () => {
+  reads(
+    'removes the link sign at the end of a heading, and ignores empty headings',
+    [
+      'h.html',
+      '<h2>Setup<a href="#s"><span>¶</span></a></h2><dl><dt>-b<dd>Bee.<h3></h3><p>More.</dl><h2>Use ¶</h2><p>Use it.',
+    ],
+    ['Setup: -b\nBee.\n\nMore.', 'Use: Use it.'],
+  );
   reads(
     'leaves out menus, scripts, footers and hidden elements',
     [

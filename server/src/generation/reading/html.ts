@@ -76,7 +76,7 @@ class BlockReader {
   #readBlock(element: Element): void {
     const tag = element.tagName;
     const level = tag === 'dt' ? termLevel : Number(/^h([1-6])$/.exec(tag)?.[1]);
-    if (level > 0) this.blocks.push({ kind: 'heading', level, text: textOf(element) });
+    if (level > 0) this.#addHeading(level, textOf(element).replace(/\s?¶$/, ''));
     else if (tag === 'pre') this.#add('code', rawText(element).replace(/^\n+/, '').trimEnd());
     else if (tag === 'table' && isDataTable(element)) this.#readTable(element);
     else if (tag === 'ol') this.#readNumbered(element);
@@ -113,6 +113,10 @@ class BlockReader {
     this.#add('paragraph', caption === undefined ? '' : textOf(caption));
     const [header, ...rows] = tableGrid(table);
     if (header !== undefined && rows.length > 0) this.#add('table', tableText(header, rows));
+  }
+
+  #addHeading(level: number, text: string): void {
+    if (text !== '') this.blocks.push({ kind: 'heading', level, text });
   }
 
   #add(kind: TextBlock['kind'], text: string): void {
