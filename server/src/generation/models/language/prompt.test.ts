@@ -107,4 +107,16 @@ describe('the question to search for', () => {
     ];
     assert.equal(questionIn(turns), 'How long do refunds take?\nAnd abroad?');
   });
+
+  it('is searched for with the question before it in every language, and if it is a request', () => {
+    for (const prompt of ['Und in die Schweiz?', 'Please list every step in order.']) {
+      const turns = [user('How do refunds work?'), assistant('By card.'), user(prompt)];
+      assert.equal(questionIn(turns), `How do refunds work?\n${prompt}`);
+    }
+  });
+
+  it('is searched for as a whole, not only by the questions in it', () => {
+    const prompt = 'My cup broke. What does the return cost? Who pays it? Say what the warranty covers.';
+    assert.equal(questionIn([user(prompt)]), prompt);
+  });
 });

@@ -1,10 +1,11 @@
 import type { ConversationTurn } from '../../../domain/conversation.ts';
 import type { FoundPassage } from '../../../domain/document.ts';
 import { citationsIn, replaceCitations } from '../../corroboration/citations.ts';
-import { questionsOf } from '../extractive/asking.ts';
 
 /** Passages of the library are shorter. This limits the prompt in any case. */
 const passageLengthMax = 4_000;
+/** A prompt with at most this many words is searched for together with the one before it: "And for digital goods?" */
+const followUpWordsMax = 8;
 
 const rules = `You answer the questions of an organization's staff from the organization's own documents.
 
@@ -48,11 +49,14 @@ export function messagesFor(conversation: readonly ConversationTurn[]): Conversa
   return messages;
 }
 
-/** The text to search the documents for: with the question before it if the prompt is a follow-up. */
+/** The text to search the documents for. */
 export function questionIn(conversation: readonly ConversationTurn[]): string {
-  return questionsOf(conversation)
-    .map(({ text, context }) => `${context}\n${text}`.trim())
-    .join('\n');
+  const [prompt = '', before] = conversation
+    .filter(({ role }) => role === 'user')
+    .map(({ content }) => content)
+    .reverse();
+  const isFollowUp = before !== undefined && prompt.trim().split(/\s+/).length <= followUpWordsMax;
+  return isFollowUp ? `${before}\n${prompt}` : prompt;
 }
 
 /** Earlier replies cite passages that this model does not receive. Brackets in code and links are kept. */
