@@ -13,15 +13,13 @@ const structure = new Map(
     '': 'IX PD Dd Os Bk Ek UC DT AT',
   }).flatMap(([html, names]) => names.split(' ').map((name) => [name, html] as const)),
 );
-/** What macros put around their words. A space stands before what only closes. */
 const enclosures = new Map(
-  'OP[],Op[],Bq[],Pq(),Aq<>,Brq{},Dq“”,Qq"",Sq‘’,Ql‘’,Oo[,Oc ],Bo[,Bc ],Po(,Pc ),Do“,Dc ”,So‘,Sc ’'
-    .split(',')
-    .map((entry) => [/^\w+/.exec(entry)![0], entry.replace(/^\w+/, '')] as const),
+  Object.entries({
+    ...{ Op: '[]', Bq: '[]', Pq: '()', Aq: '<>', Brq: '{}', Dq: '“”', Qq: '""', Sq: '‘’', Ql: '‘’' },
+    ...{ Oo: '[', Oc: ' ]', Bo: '[', Bc: ' ]', Po: '(', Pc: ' )', Do: '“', Dc: ' ”', So: '‘', Sc: ' ’' },
+  }),
 );
-/** Macros whose words are text. */
-const textMacro =
-  /^(?:A[nrp]|Cm|Dv|E[mrv]|F[alnt]|I[cn]|L[ik]|M[RTt]|N[dmos]|P[af]|S[BMYxy]|Ta|UR|V[at]|X[rco])$/;
+const mdocMacro = /^(?:A[nrp]|Cm|Dv|E[mrv]|F[alnt]|I[cn]|L[ik]|Mt|N[dmos]|P[af]|S[xy]|Ta|V[at]|X[rco])$/;
 const specialCharacters = new Map(
   `aq' dq" lq“ rq” oq‘ cq’ bu• em— en– hy- mi- co© rg® tm™ ha^ ti~ rs\\ ga\` aa´ sl/ at@ sh# Do$ lB[ rB] lC{ rC} la< ra>
   ->→ <-← >=≥ <=≤ !=≠ mu× +-± de° sc§ L"“ R"” C'' C\`' --— Aq'`
@@ -91,9 +89,13 @@ class ManualPage {
     else if (name === 'It') this.#start(this.#lists.at(-1) === 'dl' ? 'dt' : 'li', mdocText(words));
     else if (name === 'El') this.html.push(`</${this.#lists.pop()}>`);
     else if (/^[BIR]{2}$/.test(name)) this.#addText(words.join(''));
+    else if (/^(?:S[BMY]|UR|MT)$/.test(name)) this.#addText(words.join(' '));
     else if (/^(?:UE|ME|YS)$/.test(name)) this.#addText(first, true);
+    else if (name === 'OP') this.#addText(`[${words.join(' ')}]`);
+    else if (name === 'MR') this.#addText(`${first}(${second})${words.slice(2).join('')}`);
     else if (name === 'Nm' && (first === '' || delimiter.test(first)))
       this.#addText(mdocText([this.#name, ...words]));
+    else if (name === 'Nm') this.#addText(mdocText(words));
     else if (/^[A-Z]/.test(name)) this.#addText(mdocText(name.length === 2 ? [name, ...words] : words));
     if (name === 'Nm') this.#name ||= first;
     // The lines that describe the columns of a table end with a full stop.
@@ -152,7 +154,7 @@ class ManualPage {
 
 const delimiter = /^[.,:;)\]?!]$/;
 
-/** A line where macros and words are mixed, as in mdoc(7): `Op Fl a Ar file` is `[-a file]`. */
+/** A line of mdoc(7), where macros and words are mixed: `Op Fl a Ar file` is `[-a file]`. */
 function mdocText(words: readonly string[]): string {
   let [text, closing, macro] = ['', '', ''];
   for (const [at, word] of words.entries()) {
@@ -161,7 +163,7 @@ function mdocText(words: readonly string[]): string {
     else if (open !== undefined) {
       text += ` ${open}\0`;
       closing = close + closing;
-    } else if (textMacro.test(word)) {
+    } else if (mdocMacro.test(word)) {
       macro = word;
       if (word === 'Fl' && /^(?:[A-Z][a-z]|\W)?$/.test(words[at + 1] ?? '')) text += ' -\0';
       if (word === 'Ns') text += '\0';
@@ -171,7 +173,7 @@ function mdocText(words: readonly string[]): string {
       const isEnd = words.slice(at).every((next) => delimiter.test(next));
       text += isEnd ? closing + word : word;
       if (isEnd) closing = '';
-    } else if (/^(?:Xr|MR)$/.test(macro) && words[at - 2] === macro) text += `(${word})`;
+    } else if (macro === 'Xr' && words[at - 2] === 'Xr') text += `(${word})`;
     else text += ` ${macro === 'Fl' && word !== '|' ? '-' : ''}${word}${macro === 'Pf' ? '\0' : ''}`;
   }
   // A NUL marks a place without a following space.

@@ -183,6 +183,12 @@ describe('reading a manual page', () => {
     ],
   );
 
+  reads(
+    'reads words of man macros that are also names of mdoc macros',
+    ['tool.1', '.TH TOOL 1\n.SH NOTES\n.SB In this mode,\n.SB No\nmeans no.\n.MR Xr 2\n'],
+    ['NOTES: In this mode, No means no. Xr(2)'],
+  );
+
   it('reads words that are names of JavaScript properties', async () => {
     const source =
       '.TH FOO 3\n.SH NAME\nfoo \\- test\n.SH DESCRIPTION\nThe\n.B constructor\nbuilds an object.\n.Nm toString\n';
