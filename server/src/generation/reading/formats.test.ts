@@ -184,6 +184,11 @@ describe('reading plain text', () => {
 
 describe('reading HTML', () => {
   reads(
+    'reads a list in a table cell without its markers',
+    ['t.html', '<table><tr><th>Plan<th>Parts<tr><td>Pro<td><ul><li>disk<li>mail</ul></table>'],
+    [': | Plan | Parts |\n| --- | --- |\n| Pro | disk mail |'],
+  );
+  reads(
     'removes the link sign at the end of a heading, and ignores empty headings',
     [
       'h.html',

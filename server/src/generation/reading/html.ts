@@ -129,7 +129,8 @@ function textOf(element: Element): string {
 }
 
 function joinedTexts(blocks: readonly Block[]): string {
-  return evenSpaces(blocks.map(({ text }) => text).join(' '));
+  const texts = blocks.map(({ kind, text }) => (kind === 'item' ? text.replace(/^\S+ /, '') : text));
+  return evenSpaces(texts.join(' '));
 }
 
 function rawText(parent: Parent): string {
