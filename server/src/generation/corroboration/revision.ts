@@ -10,7 +10,7 @@ export interface CheckedPiece extends Piece {
   readonly cited: readonly Support[];
 }
 
-/** The text with the citations that were found to be right. Documents are sources in order of the statements they support. */
+/** The text with its correct citations. The sources are in the order of the first statement that each supports. */
 export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evidence[]) {
   const supports = pieces.flatMap((piece) => piece.cited);
   const supportsOf = Map.groupBy(supports, ({ passage }) => evidence[passage]!.documentId);

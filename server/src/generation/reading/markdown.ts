@@ -16,7 +16,7 @@ export function readMarkdown(source: string, limits: Limits): Reading {
   markdown.block.ruler.before('table', 'limits', ({ level, tokens }) => {
     if (level > nestingMax) throw new UnreadableDocument('is nested too deeply to be read');
     for (; read < tokens.length; read += 1) if (tokens[read]!.type === 'heading_open') headings += 1;
-    // Of six headings in a row, each may be one level below the other, but the last has a passage of its own.
+    // Up to six headings in a row can be nested in each other. Only the last of them certainly has its own passage.
     checkPassageCount(headings / 6, limits);
     return false;
   });

@@ -7,7 +7,7 @@ import {
   termLevel,
 } from './blocks.ts';
 
-/** A first paragraph that is no sentence. */
+/** A first paragraph that is not a sentence. */
 const title = /^(?=.*[\p{L}\p{N}]).{1,100}(?<![.,:;!?])$/u;
 const headingLengthMax = 80;
 const tabsMax = 100;
@@ -21,8 +21,8 @@ const underline = /^\s{0,3}(?:={3,}|-{3,}|~{3,}|_{3,}|\*{3,})$/;
 const option = /^ *(-{1,2}[A-Za-z\d?@#](?:\S| (?! ))*)(?: {2,}(\S.*))?$/;
 
 /**
- * Reads text as people write it. Empty lines separate paragraphs. Headings are underlined,
- * numbered or in capitals. Each option, with its indented description, becomes a passage of its own.
+ * Reads text as people write it. Empty lines separate paragraphs. Headings are underlined, numbered or in capitals. Each
+ * option becomes a passage of its own, with its indented description.
  */
 export function readPlainText(text: string): Reading {
   const paragraphs = text.split(/\n(?:[^\S\n]*\n)+/).map(linesOf);

@@ -21,9 +21,9 @@ process.on('disconnect', () => process.exit());
 watchLimits();
 
 /**
- * A parser may keep this process too busy to notice that the service was killed, or that it occupies too much memory, so
- * a thread watches for both. The arguments are the id of the service, which may be dead before this process has started,
- * and the most memory in MB. SIGUSR2 ends the process without a core dump.
+ * A parser may keep this process too busy to notice that the service was killed, or that it uses too much memory, so a
+ * thread watches for both. The arguments are the process id of the service, which may be dead before this process has
+ * started, and the memory limit in MB. SIGUSR2 ends the process without a core dump.
  */
 function watchLimits(): void {
   const [service, megabytesMax] = process.argv.slice(2).map(Number);

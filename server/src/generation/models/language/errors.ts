@@ -75,7 +75,7 @@ const aboutTools = /\btools?(?:\b|_)|\bfunctions?\b/i;
 /** Errors of the system, such as ECONNREFUSED, of its resolver, and of the HTTP client. */
 const unreachable = /^(?:E[A-Z]+|EAI_[A-Z]+|UND_ERR_(?:SOCKET|[A-Z]+_TIMEOUT))$/;
 
-/** By the name and the code of an error: what another attempt would not change. */
+/** Failures that another attempt would not change, by the name and the code of the error. */
 const permanentFailures: readonly (readonly [RegExp, string])[] = [
   [
     /^AI_(?:InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody)Error | HPE_/,

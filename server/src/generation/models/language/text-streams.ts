@@ -82,7 +82,7 @@ export interface ModelText {
 /** Ends the last paragraph of a model's reasoning. */
 export const endOfReasoning: ModelText = { type: 'reasoning', text: '\n\n' };
 
-/** The tag at the start of a text, after a little white space. */
+/** The tag at the start of a text. A little white space may precede it. */
 const opening = /^\s{0,32}<think>/;
 const partOfOpening = /^\s{0,32}(?:<(?:t(?:h(?:i(?:nk?)?)?)?)?)?$/;
 const closing = '</think>';
