@@ -184,6 +184,12 @@ describe('reading plain text', () => {
 
 describe('reading HTML', () => {
   reads(
+    'uses the first heading as the title, even below a list of definitions',
+    ['d.html', '<dl><dt>Version<dd>2</dl><h1>Looms</h1><p>Use them.'],
+    [': Version\n2', ': Use them.'],
+    { title: 'Looms' },
+  );
+  reads(
     'reads a list in a table cell without its markers',
     ['t.html', '<table><tr><th>Plan<th>Parts<tr><td>Pro<td><ul><li>disk<li>mail</ul></table>'],
     [': | Plan | Parts |\n| --- | --- |\n| Pro | disk mail |'],

@@ -8,7 +8,7 @@ import {
   UnreadableDocument,
 } from '../../domain/document.ts';
 import { defaultLimits, type Limits } from '../../domain/limits.ts';
-import { checkPassageCount, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
+import { checkPassageCount, checkTextLength, evenSpaces, type Reading, termLevel } from './blocks.ts';
 import { cleanText, declaredEncoding, decodeText } from './decode-text.ts';
 import { readHtml } from './html.ts';
 import { isManualSource, readManualPage } from './manual-page.ts';
@@ -59,7 +59,8 @@ async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promi
 
 /** The title in the document's metadata, else its first heading if that is of the first level, else the file's name. */
 function titleOf(reading: Reading, name: string): string {
-  const heading = reading.blocks.find((block) => block.kind === 'heading');
+  const headings = reading.blocks.filter((block) => block.kind === 'heading');
+  const heading = headings.find(({ level }) => level < termLevel);
   const candidates = [reading.title, heading?.level === 1 ? heading.text : '', bareName(name)];
   const titles = candidates.map((text) => evenSpaces(cleanText(text ?? '')));
   return storableTitle(titles.find((text) => text !== '') ?? name);
