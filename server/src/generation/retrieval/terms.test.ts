@@ -20,6 +20,11 @@ describe('the terms of a text', () => {
     }
   });
 
+  it('distinguish what was founded from what was found', () => {
+    assert.equal(new Set(tokensOf('founded founder founders founding')).size, 1);
+    assert.equal(new Set(tokensOf('founded found')).size, 2);
+  });
+
   it('are the same with and without diacritics, in any case and any width', () => {
     assert.deepEqual(termsOf('Café CAFE cafe\u0301 ｃａｆｅ'), termsOf('cafe'));
     assert.deepEqual(termsOf('Straße'), termsOf('strasse'));

@@ -27,10 +27,13 @@ export const termOf = remembered(stemOf);
 
 /** The stemmer would reduce 'capitalize' to the stem of 'capital', and 'organization' to that of 'organ'. */
 const verbInIze = /^(.{4,}i)[sz](?:e[drs]?|ers|ing|ations?)$/;
+/** The stemmer would reduce 'founded' to 'found', as in "can be found in". */
+const formOfFounder = /^found(?:ed|ers?|ing)$/;
 
 function stemOf(word: string): string {
   if (word.length > termLengthMax) return word.slice(0, termLengthMax).replace(/[\ud800-\udbff]$/, '');
   if (stopWords.has(word) || !/^[a-z]{3,}$/.test(word)) return word;
+  if (formOfFounder.test(word)) return 'founder';
   const stem = verbInIze.test(word) ? word.replace(verbInIze, '$1z') : stemmer(word);
   // 'evening' is not a form of 'even'.
   return stopWords.has(stem) ? word : stem;
