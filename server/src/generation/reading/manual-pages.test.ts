@@ -31,6 +31,8 @@ ENVIRONMENT
        o   One
 
        o   Two
+
+GNU coreutils 9.1		  April 2022				 LS(1)
 `;
 
 const man = `.\\" A comment
@@ -143,7 +145,17 @@ describe('reading a manual page', () => {
       'DESCRIPTION: The SIZE argument is an integer.',
       'ENVIRONMENT: - One\n- Two',
     ],
-    { title: 'LS(1) User Commands LS(1)' },
+    { title: 'ls(1)' },
+  );
+  reads(
+    'keeps a line that ends with the name of the page, unless it starts at the edge',
+    [
+      'page.txt',
+      'TAR(1)          GNU TAR Manual          TAR(1)\n\nNAME\n       tar - an archiver\n\nNOTES\n' +
+        '       Never extract them as root with TAR(1)\n       unless you trust them.\n\nTAR 1.34        2026        TAR(1)\n',
+    ],
+    ['NAME: tar - an archiver', 'NOTES: Never extract them as root with TAR(1) unless you trust them.'],
+    { title: 'tar(1)' },
   );
   reads(
     'reads the source of a page in man macros',

@@ -19,14 +19,21 @@ const underlines = '=-~_*';
 const underline = /^\s{0,3}(?:={3,}|-{3,}|~{3,}|_{3,}|\*{3,})$/;
 /** An option, such as `-x, --long=ARG`. A description may follow after two spaces. */
 const option = /^ *(-{1,2}[A-Za-z\d?@#](?:\S| (?! ))*)(?: {2,}(\S.*))?$/;
+/** The first line of a page that `man` printed: `LS(1)   User Commands   LS(1)`. */
+const manualHead = /^([\w.:+-]{1,60}\(\d\w{0,6}\))\s.*\s\1$/;
 
 /**
- * Reads text as people write it. Empty lines separate paragraphs. Headings are underlined, numbered or in capitals. Each
- * option becomes a passage of its own, with its indented description.
+ * Reads text as people write it and as `man` prints it. Empty lines separate paragraphs. Headings are underlined, numbered
+ * or in capitals. Each option becomes a passage of its own, with its indented description.
  */
 export function readPlainText(text: string): Reading {
   const paragraphs = text.split(/\n(?:[^\S\n]*\n)+/).map(linesOf);
-  const blocks = blocksOf(paragraphs.filter(({ length }) => length > 0));
+  const page = manualHead.exec(paragraphs.find(({ length }) => length > 0)?.[0] ?? '')?.[1];
+  // The first and the last line of a printed page start at its edge. Text that ends with the page's name is indented.
+  const isText = (line: string) => page === undefined || /^\s/.test(line) || !line.endsWith(` ${page}`);
+  const own = paragraphs.map((lines) => lines.filter(isText));
+  const blocks = blocksOf(own.filter(({ length }) => length > 0));
+  if (page !== undefined) return { title: page === page.toUpperCase() ? page.toLowerCase() : page, blocks };
   const [first, ...rest] = blocks;
   const opensWithTitle = first?.kind === 'paragraph' && rest.length > 0 && title.test(first.text);
   return { blocks: opensWithTitle ? [{ kind: 'heading', level: 1, text: first.text }, ...rest] : blocks };
