@@ -91,6 +91,10 @@ describe('The pages of the console', () => {
       async () => assertDone(await ada.get(`/threads/${thread.id}`)),
       ({ state }) => state === 'idle',
     );
+    await eventually(
+      async () => assertDone(await ada.get('/examples')),
+      ({ questions }) => questions.length > 0,
+    );
     const rows = (page: Page) => shown(page.getByRole('row').nth(1));
     return [
       titled('threads', '/', 'My threads', (page) => shown(page.getByRole('list', { name: 'Threads' }))),
