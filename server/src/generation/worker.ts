@@ -7,7 +7,6 @@ import type { Context } from '../usecases/context.ts';
 import type { ReplyTaker, ReservedPlace } from '../usecases/replies/reply-signals.ts';
 import { releaseOrphanedReplies, replyFailedNote, replyForLog } from '../usecases/replies/tend-replies.ts';
 import type { AttemptOutcome, Log } from '../usecases/telemetry.ts';
-import { createWakeup } from '../usecases/timers.ts';
 import { type Model, ModelError, untilAborted } from './model.ts';
 import { type ReplyWriter, replyWriter } from './reply-writer.ts';
 import { retryStore } from './retry-store.ts';
@@ -57,11 +56,11 @@ export class ReplyWorker implements ReplyTaker {
   readonly #runningOf = new Map<OrganizationId, number>();
   readonly #stopHeartbeat: () => void;
   #lastServed: OrganizationId | undefined;
-  readonly #wakeup: ReturnType<typeof createWakeup>;
-  readonly #stop = new AbortController();
-  readonly #claiming: Promise<void>;
+  #claiming: Promise<void> | undefined;
+  #woken = false;
   /** Whether replies were still waiting after the last claim. */
   #moreWaiting = false;
+  #stopping = false;
   /** Places for replies that are being created or claimed. */
   #reserved = 0;
   #renewedMs: number;
@@ -74,8 +73,6 @@ export class ReplyWorker implements ReplyTaker {
     this.#log = log;
     this.#renewedMs = context.timers.steadyMs();
     this.#stopHeartbeat = context.timers.every(settings.leaseMs / 3, () => void this.#renew());
-    this.#wakeup = createWakeup(this.#stop.signal, context.timers);
-    this.#claiming = this.#claimAll();
   }
 
   /** First releases the replies of a worker that has died, if the store can tell that no other one is running. */
@@ -88,11 +85,12 @@ export class ReplyWorker implements ReplyTaker {
   }
 
   wake(): void {
-    this.#wakeup.wake();
+    this.#woken = true;
+    if (!this.#stopping) this.#claiming ??= this.#claimAll();
   }
 
   reserve(organization: OrganizationId): ReservedPlace | undefined {
-    if (this.#stop.signal.aborted || this.#moreWaiting) return undefined;
+    if (this.#stopping || this.#moreWaiting) return undefined;
     if (sharePlaces(this.#free(), [organization], this.#countOf).length === 0) return undefined;
     this.#reserved += 1;
     this.#count(organization, 1);
@@ -122,7 +120,7 @@ export class ReplyWorker implements ReplyTaker {
 
   /** Releases unfinished replies without counting an attempt. Another process, or the next start, generates them again. */
   async stop(): Promise<void> {
-    this.#stop.abort();
+    this.#stopping = true;
     await this.#claiming;
     for (const { abort } of this.#running.values()) abort.abort(stopping);
     await Promise.all([...this.#running.values()].map(({ done }) => done));
@@ -131,25 +129,28 @@ export class ReplyWorker implements ReplyTaker {
   }
 
   async #claimAll(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      await this.#wakeup.wait();
-      await this.#claimSome().catch((error) => {
+    while (this.#woken && !this.#stopping) {
+      this.#woken = false;
+      try {
+        await this.#claimSome();
+      } catch (error) {
         this.#log.error({ err: error }, 'replies could not be claimed; the next wake-up tries again');
-      });
+      }
     }
+    this.#claiming = undefined;
   }
 
   async #claimSome(): Promise<void> {
-    if (this.#stop.signal.aborted) return;
     const { store } = this.#context;
     // Organizations that already hold their share are listed too, and must not hide the others.
     const listed = this.#free() + this.#runningOf.size;
     const waiting = await store.organizationsWaiting(this.#lastServed, listed);
     this.#moreWaiting = waiting.length > 0;
+    if (this.#stopping) return;
     // Counted after the wait, because creates may have reserved places in the meantime.
     const free = this.#free();
     const shares = sharePlaces(free, waiting, this.#countOf);
-    if (this.#stop.signal.aborted || shares.length === 0) return;
+    if (shares.length === 0) return;
     this.#reserved += free;
     const claimed = await store.claimReplies(shares, this.#settings.leaseMs).finally(() => {
       this.#reserved -= free;
@@ -157,7 +158,7 @@ export class ReplyWorker implements ReplyTaker {
     this.#lastServed = shares.at(-1)?.organizationId;
     for (const reply of claimed) this.#begin(reply);
     // There may be more.
-    if (claimed.length > 0) this.wake();
+    if (claimed.length > 0) this.#woken = true;
   }
 
   #begin(reply: ClaimedReply, prompt?: string): void {
@@ -208,7 +209,10 @@ export class ReplyWorker implements ReplyTaker {
     // Less often with thousands of running replies, to limit the writes.
     const writeEveryMs = Math.max(200, this.#running.size / 5);
     const writer = replyWriter(this.#context, reply, this.#model.name, writeEveryMs, lose);
-    const written = this.#generate(running, writer).finally(writer.close);
+    const written = this.#generate(running, writer).finally(() => {
+      unwatch();
+      writer.close();
+    });
     try {
       return await written.then(
         () => this.#settle(running, 'completed', writer.complete),
@@ -219,7 +223,6 @@ export class ReplyWorker implements ReplyTaker {
       if (abort.signal.reason === stopping) await this.#release(reply);
       return 'stopped';
     } finally {
-      unwatch();
       cancelDeadline();
     }
   }
@@ -256,16 +259,11 @@ export class ReplyWorker implements ReplyTaker {
   }
 
   async #giveUp(running: Running, writer: ReplyWriter, error: unknown): Promise<AttemptOutcome> {
-    const { reply, abort, beganMs } = running;
-    const { store, threadSignals, timers, limits } = this.#context;
+    const { reply, abort } = running;
+    const { store, threadSignals } = this.#context;
     abort.signal.throwIfAborted();
     const failure = error instanceof ModelError ? error.message : unexpectedFailure;
-    const remainingMs = reply.remainingMs - (timers.steadyMs() - beganMs);
-    const failed = { attempts: reply.attempts + 1, remainingMs };
-    const delayMs =
-      error instanceof ModelError && error.transient
-        ? retryDelayMs({ ...failed, retryAfterMs: error.retryAfterMs }, limits.replyAttempts, timers.random())
-        : undefined;
+    const delayMs = this.#retryDelayMs(running, error);
     if (delayMs !== undefined) {
       this.#log.info({ failure, delay_ms: delayMs, ...replyForLog(reply) }, 'reply will be tried again');
       const retry = () => store.releaseReply(reply, { delayMs, failure });
@@ -278,6 +276,13 @@ export class ReplyWorker implements ReplyTaker {
     else this.#log.error({ err: error, ...replyForLog(reply) }, 'reply failed');
     const note = replyFailedNote(this.#context, reply, failure);
     return this.#settle(running, 'failed', () => writer.fail(failure, note));
+  }
+
+  #retryDelayMs({ reply, beganMs }: Running, error: unknown): number | undefined {
+    if (!(error instanceof ModelError) || !error.transient) return undefined;
+    const remainingMs = reply.remainingMs - (this.#context.timers.steadyMs() - beganMs);
+    const failed = { attempts: reply.attempts + 1, retryAfterMs: error.retryAfterMs, remainingMs };
+    return retryDelayMs(failed, this.#context.limits.replyAttempts, this.#context.timers.random());
   }
 
   async #conversationOf({ reply, prompt }: Running): Promise<readonly ConversationTurn[]> {
