@@ -1,5 +1,5 @@
 /**
- * `node tests/src/run-tests.ts [PATTERN…]` runs the test files that match, by default all of them. Five processes at a
+ * `node tests/src/run-tests.ts [PATTERN…]` runs the test files that match, by default all of them. Four processes at a
  * time keep two cores busy, because tests often wait for a lease, a timeout or a disk. Exits with 1 if a test fails.
  */
 import { globSync } from 'node:fs';
@@ -40,7 +40,7 @@ const files = patterns.length === 0 ? everyFile() : filesInOrder(patterns);
 
 run({
   files: files.map((file) => join(root, file)),
-  concurrency: 5,
+  concurrency: 4,
   timeout: 3_000_000,
   execArgv: ['--import', join(import.meta.dirname, 'uncaught-errors.ts')],
 })
