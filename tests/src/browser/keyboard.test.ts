@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { Locator, Request } from 'playwright-core';
 import { ask, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
+import { eventually } from '../eventually.ts';
 import { sharedBrowser } from './browser.ts';
 import { gone, openAs, shown, untilAnnounced } from './people.ts';
 import { openSettingsWindow } from './settings-window.ts';
@@ -178,7 +179,11 @@ describe('A dialog or button that is used with the keyboard', () => {
       for (let isLast = false; !isLast; ) {
         await page.keyboard.press('Tab');
         const focused = page.locator(':focus');
-        assert.equal(await focused.evaluate(uncovered), '', path);
+        // The page scrolls to it in the next frame.
+        await eventually(
+          () => focused.evaluate(uncovered),
+          (covered) => covered === '',
+        );
         isLast = (await focused.and(page.getByRole('button', { name: last })).count()) > 0;
       }
     }
