@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { placeOf } from '../domain/address.ts';
 import { invalid } from '../domain/errors.ts';
 
-/** The caller whose turn a request takes. Unknown callers are told apart by address: they could invent a cookie per request. */
+/** The caller whose turn a request takes. Unknown callers are distinguished by address, because they could invent a cookie for each request. */
 export function callerOf({ principal, ip }: FastifyRequest): string {
   // A peer that has disconnected has no address.
   return principal?.organizationId ?? placeOf(ip ?? '');

@@ -292,7 +292,11 @@ describe('A thread in the console', () => {
     const inLightTheme = await colorOf(token);
     await page.emulateMedia({ colorScheme: 'dark' });
     await shown(reply().getByRole('button', { name: 'Copy code' }));
-    assert.notEqual(await colorOf(token), inLightTheme);
+    // The page follows the system's theme with its next rendering.
+    await eventually(
+      () => colorOf(token),
+      (color) => color !== inLightTheme,
+    );
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     assert.equal(await colorOf(token), inLightTheme);
     await shown(heading(page, lines[0]!));
