@@ -124,11 +124,13 @@ export type PromptOutcome =
  */
 export interface Requests {
   /**
-   * Adds entries and counts, in one transaction. Entries are stored in blocks of up to 100. If the same entries are added
-   * again, they are kept once. What belongs to an organization that no longer exists is dropped. Returns false, and adds
-   * nothing, if the database rejects a value.
+   * Adds entries in one transaction, in blocks of up to 100. If the same entries are added again, they are kept once. What
+   * belongs to an organization that no longer exists is dropped. Returns false, and adds nothing, if the database rejects a
+   * value.
    */
-  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean>;
+  addRequests(requests: readonly LoggedRequest[]): Promise<boolean>;
+  /** Adds to the counts in one transaction. What is dropped or rejected is as in `addRequests`. */
+  addTraffic(counts: readonly TrafficReport[]): Promise<boolean>;
   /** Newest first. A filter searches about 5,000 entries: `searched` is where it stopped, null if there is nothing older. */
   listRequests: InOrganization<
     [query: RequestFilter & LogQuery],

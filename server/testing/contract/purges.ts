@@ -90,21 +90,21 @@ export function describePurges(world: () => World): void {
       };
       await store.addUsage([{ ...use, credentialId: key.id, lastUsedAt: 1 }]);
       const traffic = { period: 1, operation: 'getThread', outcome: 'OK', bucket: 1, requests: 1 };
-      await store.addRequests(
-        [
-          {
-            organizationId: organization,
-            at: 1,
-            traceId: email,
-            method: 'GET',
-            operation: 'getThread',
-            status: 200,
-            latencyUs: 1,
-            credentialId: key.id,
-            code: null,
-            message: null,
-          },
-        ],
+      await store.addRequests([
+        {
+          organizationId: organization,
+          at: 1,
+          traceId: email,
+          method: 'GET',
+          operation: 'getThread',
+          status: 200,
+          latencyUs: 1,
+          credentialId: key.id,
+          code: null,
+          message: null,
+        },
+      ]);
+      await store.addTraffic(
         (['hour', 'day'] as const).map((unit) => ({ ...traffic, organizationId: organization, unit })),
       );
       const request = { id: `req_${email}` as KeyRequestId, userId, name: text, keepMs: 1000, waitingMax: 1 };

@@ -31,7 +31,7 @@ export function describeRequests(world: () => World): void {
         // PostgreSQL has no NUL and no lone surrogate in a text.
         entry(organization, 2000, { traceId: traceIdAt(1500), message: 'Ä "quoted" \u2028 a\0b a\ud83d' }),
       ];
-      await world().store.addRequests(entries, []);
+      await world().store.addRequests(entries);
       const { requests, searched } = await (await world().node()).listRequests(organization, newest);
       assert.deepEqual(requests, [entries[1], entries[2], entries[0]]);
       assert.equal(searched, null);
@@ -48,7 +48,7 @@ export function describeRequests(world: () => World): void {
         entry(organization, at, { traceId: traceIdAt(at - ms), latencyUs: ms * 1000 });
       const slow = [answered(100_000, 40_000), answered(100_100, 50_000)];
       const quick = [answered(100_200, 20), answered(100_300, 900), answered(100_400, 0)];
-      await store.addRequests([...slow, ...quick], []);
+      await store.addRequests([...slow, ...quick]);
       for (const written of [...slow, ...quick])
         assert.deepEqual(await store.findRequest(organization, written.traceId), written);
       // The id of a block tells the search that all of its requests arrived later than the one it looks for.
@@ -59,7 +59,7 @@ export function describeRequests(world: () => World): void {
     it('finds a request during which the clock was set back by a second', async () => {
       const organization = await world().organization();
       const written = entry(organization, 100_000, { traceId: traceIdAt(101_000) });
-      await world().store.addRequests([written], []);
+      await world().store.addRequests([written]);
       assert.deepEqual(await world().store.findRequest(organization, written.traceId), written);
     });
 
@@ -68,7 +68,6 @@ export function describeRequests(world: () => World): void {
       const organization = await world().organization();
       await store.addRequests(
         [1, 2, 2, 2, 3].map((at, place) => entry(organization, at, { traceId: `t${place}` })),
-        [],
       );
       const found: string[] = [];
       let { before } = newest;
@@ -77,7 +76,7 @@ export function describeRequests(world: () => World): void {
         found.push(...page.requests.map(({ traceId }) => traceId));
         if (page.searched === null) break;
         before = page.searched;
-        await store.addRequests([entry(organization, 9, { traceId: `new${found.length}` })], []);
+        await store.addRequests([entry(organization, 9, { traceId: `new${found.length}` })]);
       }
       assert.deepEqual(found, ['t4', 't3', 't2', 't1', 't0']);
     });
@@ -91,7 +90,6 @@ export function describeRequests(world: () => World): void {
           const times = Array.from({ length: 5 }, (_, place) => 20_000 + block * 6 + place * 4 + node);
           await store.addRequests(
             times.map((at, place) => entry(organization, at, { traceId: traceIdAt(at, block * 10 + place) })),
-            [],
           );
         }
       }
@@ -109,16 +107,13 @@ export function describeRequests(world: () => World): void {
     it('is filtered by status, error code, operation, credential and time', async () => {
       const { store } = world();
       const organization = await world().organization();
-      await store.addRequests(
-        [
-          entry(organization, 1),
-          entry(organization, 2, failed),
-          entry(organization, 3, { operation: 'listThreads' }),
-          entry(organization, 4, { credentialId: 'app_1', ...failed }),
-          entry(organization, 5, { status: 500, code: 'INTERNAL_ERROR', message: '' }),
-        ],
-        [],
-      );
+      await store.addRequests([
+        entry(organization, 1),
+        entry(organization, 2, failed),
+        entry(organization, 3, { operation: 'listThreads' }),
+        entry(organization, 4, { credentialId: 'app_1', ...failed }),
+        entry(organization, 5, { status: 500, code: 'INTERNAL_ERROR', message: '' }),
+      ]);
       assert.deepEqual(await traces(store, organization, { statusClass: 4 }), [4, 2]);
       assert.deepEqual(await traces(store, organization, { statusClass: 3 }), []);
       assert.deepEqual(await traces(store, organization, { code: 'INTERNAL_ERROR' }), [5]);
@@ -132,7 +127,7 @@ export function describeRequests(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const entries = Array.from({ length: 20_000 }, (_, at) => entry(organization, at + 1));
-      await store.addRequests([entry(organization, 0, failed), ...entries], []);
+      await store.addRequests([entry(organization, 0, failed), ...entries]);
       const query = { ...newest, statusClass: 4 };
       const first = await store.listRequests(organization, query);
       assert.deepEqual(first.requests, []);
@@ -149,10 +144,10 @@ export function describeRequests(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const entries = [entry(organization, 1), entry(strangers.organization(), 1)];
-      await store.addRequests(entries, []);
-      await store.addRequests(entries, []);
+      await store.addRequests(entries);
+      await store.addRequests(entries);
       assert.deepEqual(await traces(store, organization), [1]);
-      await store.addRequests([], []);
+      await store.addRequests([]);
     });
 
     it('stores nothing of a batch with a value that the database rejects, and says so', async () => {
@@ -160,11 +155,12 @@ export function describeRequests(world: () => World): void {
       const organization = await world().organization();
       const traffic = [count(organization)];
       const rejected = entry(organization, Number.NaN, { traceId: traceIdAt(2) });
-      assert.equal(await store.addRequests([entry(organization, 1), rejected], traffic), false);
-      assert.equal(await store.addRequests([], [count(organization, { bucket: Number.NaN })]), false);
+      assert.equal(await store.addRequests([entry(organization, 1), rejected]), false);
+      assert.equal(await store.addTraffic([...traffic, count(organization, { bucket: Number.NaN })]), false);
       assert.deepEqual(await traces(store, organization), []);
       assert.deepEqual(await store.listTraffic(organization, 'day', 0, 100), []);
-      assert.equal(await store.addRequests([entry(organization, 1)], traffic), true);
+      assert.equal(await store.addRequests([entry(organization, 1)]), true);
+      assert.equal(await store.addTraffic(traffic), true);
       assert.deepEqual(await traces(store, organization), [1]);
     });
 
@@ -174,7 +170,6 @@ export function describeRequests(world: () => World): void {
       const other = await world().organization();
       await store.addRequests(
         Array.from({ length: 5_000 }, (_, at) => entry(organization, at)).concat(entry(other, 1)),
-        [],
       );
       assert.equal(await store.findOldRequest(organization, 5_000), undefined);
       const edge = await store.findOldRequest(organization, 150);
@@ -195,7 +190,8 @@ export function describeRequests(world: () => World): void {
     it('of one organization is not visible in another', async () => {
       const { store } = world();
       const [home, foreign] = [await world().organization(), await world().organization()];
-      await store.addRequests([entry(home, 1)], [count(home)]);
+      await store.addRequests([entry(home, 1)]);
+      await store.addTraffic([count(home)]);
       assert.deepEqual(await traces(store, foreign), []);
       assert.equal(await store.findRequest(foreign, traceIdAt(1)), undefined);
       assert.equal(await store.removeRequests(foreign, { at: 9, id: '' }), 0);
@@ -256,7 +252,7 @@ export function describeRequests(world: () => World): void {
       ];
       await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
-          nodes[index % 2]!.addRequests([], index % 4 < 2 ? counts : counts.toReversed()),
+          nodes[index % 2]!.addTraffic(index % 4 < 2 ? counts : counts.toReversed()),
         ),
       );
       const shown = { period: 10, operation: 'getThread', outcome: 'OK' };

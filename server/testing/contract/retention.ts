@@ -108,10 +108,8 @@ export function describeRetention(world: () => World): void {
           period: Math.floor(clock.ms / 3_600_000),
           bucket: 0,
         } as const;
-        await store.addRequests(
-          [loggedRequest({ organizationId: organization, at: clock.ms })],
-          [hours, { ...hours, unit: 'day', period: today() }],
-        );
+        await store.addRequests([loggedRequest({ organizationId: organization, at: clock.ms })]);
+        await store.addTraffic([hours, { ...hours, unit: 'day', period: today() }]);
       };
       for (let turn = 0; turn < 4; turn += 1) {
         await useAll();
@@ -144,10 +142,7 @@ export function describeRetention(world: () => World): void {
       const organization = await world().organization();
       // One block for each minute.
       const times = Array.from({ length: 2_000 }, (_, minute) => clock.ms - 2 * day - minute * 60_000);
-      await store.addRequests(
-        times.map((at) => loggedRequest({ organizationId: organization, at })),
-        [],
-      );
+      await store.addRequests(times.map((at) => loggedRequest({ organizationId: organization, at })));
       assert.equal(await store.countExpired('requests', day), 2_000);
       let isDone = false;
       const removing = world()

@@ -121,6 +121,17 @@ export function rejectsValues(error: unknown): boolean {
   return /^(2[23]|54|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG))/.test((error as { code?: string }).code ?? '');
 }
 
+/** Whether the write succeeded; false if the database rejects its values. */
+async function unlessRejected(written: Promise<void>): Promise<boolean> {
+  try {
+    await written;
+    return true;
+  } catch (error) {
+    if (rejectsValues(error)) return false;
+    throw error;
+  }
+}
+
 // Counts of an organization that was purged are dropped, and so is the last use of a credential that was removed. Rows are
 // written in the order of their keys, so that two nodes cannot deadlock.
 const addCounts = statement('add-usage')`
@@ -180,19 +191,18 @@ export function* addUse(
 }
 
 export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactions): Requests => ({
-  addRequests(entries, traffic) {
+  addRequests(entries) {
     // Outside the transaction, which may run its work more than once.
     const blocks = blocksOf(entries);
-    return writeUnsynced(function* () {
-      if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });
-      else if (blocks.length > 0) yield* run(addBlocks, callValues(addBlocks, blockColumns, blocks));
-      if (traffic.length > 0) yield* run(addTraffic, { traffic: jsonRows(traffic) });
-      return true;
-    }).catch((error) => {
-      if (rejectsValues(error)) return false;
-      throw error;
-    });
+    return unlessRejected(
+      writeUnsynced(function* () {
+        if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });
+        else if (blocks.length > 0) yield* run(addBlocks, callValues(addBlocks, blockColumns, blocks));
+      }),
+    );
   },
+
+  addTraffic: (counts) => unlessRejected(writeUnsynced(() => run(addTraffic, { traffic: jsonRows(counts) }))),
 
   // Reads blocks, newest first, until the page is full or enough requests were searched.
   listRequests: method(read, function* (organizationId, query) {

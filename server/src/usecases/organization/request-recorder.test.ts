@@ -26,12 +26,16 @@ class Log {
   /** How many parts of the log there are to remove. */
   oldParts = 0;
 
-  async addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<boolean> {
+  async addRequests(requests: readonly LoggedRequest[]): Promise<boolean> {
     this.batches.push(requests);
     if (this.isAway) throw new Error('away');
     if (requests.some(({ traceId }) => this.rejected.has(traceId))) return false;
     this.logged.push(...requests);
-    this.traffic.push(...traffic);
+    return true;
+  }
+  async addTraffic(counts: readonly TrafficReport[]): Promise<boolean> {
+    if (this.isAway) throw new Error('away');
+    this.traffic.push(...counts);
     return true;
   }
   async findOldRequest(): Promise<LogPosition | undefined> {
@@ -131,10 +135,10 @@ test('drops and counts a batch that the store rejects twice, keeps its statistic
   );
   assert.deepEqual(
     log.batches.map(({ length }) => length),
-    [200, 200, 200, 0, 50],
+    [200, 200, 200, 50],
   );
   const hourly = log.traffic.filter(({ unit }) => unit === 'hour').map(({ requests }) => requests);
-  assert.deepEqual(hourly, [200, 50]);
+  assert.deepEqual(hourly, [250]);
 });
 
 test('does not drop a batch that the store rejects once', async () => {
@@ -154,7 +158,8 @@ test('counts requests and replies by hour and day, operation, outcome and durati
   recorder.request(request());
   recorder.request(request());
   recorder.request(request({ code: 'NOT_FOUND', status: 404 }));
-  recorder.reply({ organizationId: acme, outcome: 'completed', at: hour * 3_600_000, ms: 900 });
+  const reply = { organizationId: acme, operation: 'reply', outcome: 'completed' };
+  recorder.count({ ...reply, at: hour * 3_600_000, ms: 900 });
   await recorder.flush(log);
   const day = Math.floor(hour / 24);
   const shown = log.traffic.map(({ unit, period, operation, outcome, bucket, requests }) =>
@@ -168,6 +173,26 @@ test('counts requests and replies by hour and day, operation, outcome and durati
     'hour 0 reply completed 15 1',
     'day 0 reply completed 15 1',
   ]);
+});
+
+test('loses no statistics when the store fails', async () => {
+  const { recorder } = recorderOf(0);
+  const log = new Log();
+  log.isAway = true;
+  recorder.request(request());
+  const failing = recorder.flush(log);
+  recorder.request(request());
+  await assert.rejects(failing, /away/);
+  log.isAway = false;
+  await recorder.flush(log);
+  await recorder.flush(log);
+  assert.deepEqual(
+    log.traffic.map(({ unit, requests }) => [unit, requests]),
+    [
+      ['hour', 2],
+      ['day', 2],
+    ],
+  );
 });
 
 test('checks the size of a log at its first entry, and then whenever it has grown by a twentieth', async () => {

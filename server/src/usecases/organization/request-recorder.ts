@@ -14,9 +14,8 @@ const batchSize = 200;
 /** The log is cut back to its limit when it has grown by this share of the limit. */
 const growthShare = 0.05;
 
-interface EndedReply {
-  readonly organizationId: OrganizationId;
-  readonly outcome: 'completed' | 'failed' | 'cancelled';
+/** A request or a reply that has ended, for the statistics. */
+interface Ended extends Pick<TrafficReport, 'organizationId' | 'operation' | 'outcome'> {
   readonly at: number;
   readonly ms: number;
 }
@@ -29,14 +28,22 @@ interface Settings {
   flushNow?(): void;
 }
 
-type Log = Pick<Store, 'addRequests' | 'findOldRequest' | 'removeRequests'>;
+type Log = Pick<Store, 'addRequests' | 'addTraffic' | 'findOldRequest' | 'removeRequests'>;
+type Traffic = Omit<TrafficReport, 'unit'>;
 
-/** Keeps requests and replies in memory until `flush`, so that no request waits for the log. A kill loses them. */
+/** Keeps requests and statistics in memory until `flush`, so that no request waits for the log. A kill loses them. */
 export class RequestRecorder {
   readonly #settings: Settings;
   #requests: LoggedRequest[] = [];
-  #replies: EndedReply[] = [];
-  #batch: { readonly requests: LoggedRequest[]; readonly replies: EndedReply[] } | undefined;
+  #batch: readonly LoggedRequest[] | undefined;
+  /** By organization. */
+  readonly #traffic = new Counts<Traffic>(
+    (a, b) =>
+      a.bucket === b.bucket &&
+      a.operation === b.operation &&
+      a.outcome === b.outcome &&
+      a.period === b.period,
+  );
   #flushing: Promise<void> | undefined;
   /** How many entries this process has added to the log of an organization since it last cut it back. */
   readonly #added = new Map<OrganizationId, number>();
@@ -48,18 +55,22 @@ export class RequestRecorder {
   }
 
   request(request: LoggedRequest): void {
-    if (this.#requests.length < waitingMax) this.#requests.push(request);
+    const { organizationId, operation, code, at, latencyUs } = request;
+    this.count({ organizationId, operation, outcome: code ?? 'OK', at, ms: latencyUs / 1000 });
+    if (this.#settings.keptMax === 0) this.#noteAdded(organizationId, 0);
+    else if (this.#requests.length < waitingMax) this.#requests.push(request);
     else this.#settings.telemetry.requestNotLogged();
     if (this.#requests.length === flushEarlyAt) this.#settings.flushNow?.();
   }
 
-  reply(reply: EndedReply): void {
-    if (this.#replies.length < waitingMax) this.#replies.push(reply);
+  count({ organizationId, operation, outcome, at, ms }: Ended): void {
+    const [period, bucket] = [Math.floor(at / hourMs), bucketOf(ms)];
+    this.#traffic.add(organizationId, { organizationId, operation, outcome, period, bucket, requests: 1 });
   }
 
   /**
-   * Stores what is waiting, in batches, and removes old entries. If the store fails, it keeps the rest for the next flush and
-   * rejects. Drops and counts a batch whose values the store rejects, so that later ones do not wait for it.
+   * Stores what is waiting, and removes old entries. If the store fails, it keeps the rest for the next flush and rejects.
+   * Drops and counts a batch whose values the store rejects, so that later ones do not wait for it.
    */
   flush(store: Log): Promise<void> {
     this.#flushing ??= this.#flushAll(store).finally(() => {
@@ -69,32 +80,32 @@ export class RequestRecorder {
   }
 
   async #flushAll(store: Log): Promise<void> {
-    while (this.#batch !== undefined || this.#requests.length + this.#replies.length > 0) {
+    while (this.#batch !== undefined || this.#requests.length > 0) {
       // A batch that failed is sent again as it was: the store may have kept it although the call failed.
-      this.#batch ??= {
-        requests: this.#requests.splice(0, batchSize),
-        replies: this.#replies.splice(0, batchSize),
-      };
-      const { requests, replies } = this.#batch;
-      const logged = this.#settings.keptMax === 0 ? [] : requests;
-      const traffic = trafficOf(requests, replies);
-      // A batch may be rejected because an organization is purged at the same time. The second try drops what belongs to it.
-      const isStored =
-        (await store.addRequests(logged, traffic)) || (await store.addRequests(logged, traffic));
-      if (!isStored) {
-        await store.addRequests([], traffic);
-        for (const _ of logged) this.#settings.telemetry.requestNotLogged();
-      }
+      this.#batch ??= this.#requests.splice(0, batchSize);
+      const batch = this.#batch;
+      if (!(await addOrRetry(() => store.addRequests(batch))))
+        for (const _ of batch) this.#settings.telemetry.requestNotLogged();
       this.#batch = undefined;
-      for (const { organizationId } of requests) {
-        // The log of an organization that this process does not know yet may be full.
-        const added = this.#added.get(organizationId) ?? Number.POSITIVE_INFINITY;
-        this.#added.set(organizationId, added + (this.#settings.keptMax === 0 ? 0 : 1));
-      }
+      for (const { organizationId } of batch) this.#noteAdded(organizationId, 1);
       await this.#findOld(store);
       await this.#removeOld(store);
     }
+    await this.#traffic.flush((counts) => {
+      const reports = counts.flatMap((count): TrafficReport[] => [
+        { ...count, unit: 'hour' },
+        { ...count, unit: 'day', period: utcDay(count.period * hourMs) },
+      ]);
+      return addOrRetry(() => store.addTraffic(reports));
+    });
+    await this.#findOld(store);
     await this.#removeOld(store);
+  }
+
+  #noteAdded(organizationId: OrganizationId, entries: number): void {
+    // The log of an organization that this process does not know yet may be full.
+    const added = this.#added.get(organizationId) ?? Number.POSITIVE_INFINITY;
+    this.#added.set(organizationId, added + entries);
   }
 
   async #findOld(store: Pick<Store, 'findOldRequest'>): Promise<void> {
@@ -114,79 +125,83 @@ export class RequestRecorder {
   }
 }
 
+/** A batch may be rejected because an organization is purged at the same time. The second try drops what belongs to it. */
+async function addOrRetry(add: () => Promise<boolean>): Promise<boolean> {
+  return (await add()) || (await add());
+}
+
 /** The same telemetry, which also counts ended replies in the statistics of their organization. */
 export function recordReplies(telemetry: Telemetry, recorder: RequestRecorder, now: () => number): Telemetry {
+  const count = (outcome: string, ms: number, organizationId: OrganizationId) =>
+    recorder.count({ organizationId, operation: replyOperation, outcome, at: now(), ms });
   return {
     ...telemetry,
     replyLeft(outcome, ms, organizationId) {
       telemetry.replyLeft(outcome, ms, organizationId);
-      if (outcome === 'completed' || outcome === 'failed')
-        recorder.reply({ organizationId, outcome, at: now(), ms });
+      if (outcome === 'completed' || outcome === 'failed') count(outcome, ms, organizationId);
     },
     replyEnded(outcome, organizationId) {
       telemetry.replyEnded(outcome, organizationId);
-      recorder.reply({ organizationId, outcome, at: now(), ms: 0 });
+      count(outcome, 0, organizationId);
     },
   };
 }
 
-function trafficOf(requests: readonly LoggedRequest[], replies: readonly EndedReply[]): TrafficReport[] {
-  const ended = [
-    ...requests.map(({ organizationId, at, operation, code, latencyUs }) => {
-      return { organizationId, at, operation, outcome: code ?? 'OK', ms: latencyUs / 1000 };
-    }),
-    ...replies.map((reply) => ({ ...reply, operation: replyOperation })),
-  ].map(({ organizationId, at, operation, outcome, ms }) => {
-    return { organizationId, period: Math.floor(at / hourMs), operation, outcome, bucket: bucketOf(ms) };
-  });
-  const groups = Map.groupBy(
-    ended,
-    ({ organizationId, period, operation, outcome, bucket }) =>
-      `${organizationId} ${period} ${operation} ${outcome} ${bucket}`,
-  );
-  return [...groups.values()].flatMap((group) => {
-    const hour = { ...group[0]!, unit: 'hour', requests: group.length } as const;
-    return [hour, { ...hour, unit: 'day', period: utcDay(hour.period * hourMs) } as const];
-  });
-}
-
-type Count = { -readonly [Field in keyof UsageReport]: UsageReport[Field] };
-
-/** Counts requests in memory, so that none waits for statistics. A kill loses what was not flushed. */
+/** Counts requests by credential in memory, so that none waits for statistics. A kill loses what was not flushed. */
 export class UsageCounter {
-  /** By credential. A credential belongs to one organization and has few counts: operations and outcomes are few. */
-  #counts = new Map<string, Count[]>();
+  readonly #counts = new Counts<UsageReport>(
+    (a, b) => a.operation === b.operation && a.outcome === b.outcome && a.day === b.day,
+  );
 
   /** Counts a request that was answered at `at`. `outcome` is `OK` or the error's code. */
   count(request: Omit<UsageReport, 'day' | 'requests' | 'lastUsedAt'> & { at: number }): void {
     const { organizationId, credentialId, operation, outcome, at } = request;
     const day = utcDay(at);
-    this.#add({ organizationId, credentialId, operation, outcome, day, requests: 1, lastUsedAt: at });
+    const report = { organizationId, credentialId, operation, outcome, day, requests: 1, lastUsedAt: at };
+    this.#counts.add(credentialId, report);
   }
 
   /** Stores the counts since the last flush. If the store fails, it keeps them for the next flush and rejects. */
-  async flush(store: Pick<Store, 'addUsage'>): Promise<void> {
-    const reports = [...this.#counts.values()].flat();
-    if (reports.length === 0) return;
-    this.#counts = new Map();
-    try {
-      await store.addUsage(reports);
-    } catch (error) {
-      for (const report of reports) this.#add(report);
-      throw error;
-    }
+  flush(store: Pick<Store, 'addUsage'>): Promise<void> {
+    return this.#counts.flush((reports) => store.addUsage(reports));
+  }
+}
+
+interface Count {
+  requests: number;
+  lastUsedAt?: number;
+}
+
+/** Adds up what is counted under a name: a credential, which belongs to one organization, or an organization. */
+class Counts<Report extends Readonly<Count>> {
+  readonly #isSame: (a: Report, b: Report) => boolean;
+  #counts = new Map<string, Report[]>();
+
+  constructor(isSame: (a: Report, b: Report) => boolean) {
+    this.#isSame = isSame;
   }
 
-  // A linear search, because this runs for every request: building a composite key costs three times as much.
-  #add(report: UsageReport): void {
-    const { credentialId, operation, outcome, day, requests, lastUsedAt } = report;
-    const counts = this.#counts.get(credentialId) ?? [];
-    if (counts.length === 0) this.#counts.set(credentialId, counts);
-    const known = counts.find(
-      (one) => one.operation === operation && one.outcome === outcome && one.day === day,
-    );
+  // A linear search, because this runs for every request: building a composite key costs three times as much. A name has few
+  // counts, since operations and outcomes are few.
+  add(name: string, report: Report): void {
+    const counts = this.#counts.get(name) ?? [];
+    if (counts.length === 0) this.#counts.set(name, counts);
+    const known: Count | undefined = counts.find((one) => this.#isSame(one, report));
     if (known === undefined) return void counts.push({ ...report });
-    known.requests += requests;
-    known.lastUsedAt = Math.max(known.lastUsedAt, lastUsedAt);
+    known.requests += report.requests;
+    if (known.lastUsedAt !== undefined) known.lastUsedAt = Math.max(known.lastUsedAt, report.lastUsedAt!);
+  }
+
+  /** If the store fails, it keeps the counts for the next flush and rejects. */
+  async flush(store: (reports: readonly Report[]) => Promise<unknown>): Promise<void> {
+    const counts = this.#counts;
+    if (counts.size === 0) return;
+    this.#counts = new Map();
+    try {
+      await store([...counts.values()].flat());
+    } catch (error) {
+      for (const [name, reports] of counts) for (const report of reports) this.add(name, report);
+      throw error;
+    }
   }
 }
