@@ -10,7 +10,7 @@ export interface Contender {
   readonly name: string;
   /** Creates a store with this many threads of two messages each in an empty folder. */
   seed(folder: string, threads: number): Promise<SeededContender>;
-  /** How many replies are measured: as many as it writes in a few seconds. */
+  /** How many replies are measured: as many as it writes in a few seconds. 0: it writes none, and only requests are measured. */
   readonly repliesAsked: number;
 }
 

@@ -12,7 +12,7 @@ import { type Survival, surviveKill } from './kill.ts';
 import { langgraph } from './langgraph.ts';
 import { contenderOf, libsqlPeers } from './libsql-peers.ts';
 import { idleMebibytes, measureReplies } from './replies.ts';
-import { skein } from './skein.ts';
+import { skein, skeinWithoutReplies } from './skein.ts';
 
 const connections = 32;
 const operations = ['get', 'list', 'deep list', 'create', 'rename'] as const;
@@ -54,15 +54,16 @@ export async function measurePeers(plan: Plan): Promise<void> {
   );
   say(`Load average before: ${loadavg()[0]?.toFixed(1)}.`);
   const bare = await measureOperations(contenders, sizes, figures, failures);
-  await measureGrowth(contenders, sizes, figures, failures);
-  for (const contender of contenders) {
+  const replying = contenders.filter(({ repliesAsked }) => repliesAsked > 0);
+  await measureGrowth(replying, sizes, figures, failures);
+  for (const contender of replying) {
     await failures.attempt(`${contender.name}, killed`, async () => {
       figures.get(contender.name)!.survival = await inFolder((folder) =>
         surviveKill(contender, folder, sizes.killed),
       );
     });
   }
-  printFigures(figures, bare, sizes);
+  printFigures(figures, new Set(replying.map(({ name }) => name)), bare, sizes);
   failures.print();
   say(`Load average after: ${loadavg()[0]?.toFixed(1)}.`);
 }
@@ -87,7 +88,7 @@ class Failures {
 }
 
 async function installAll(failures: Failures): Promise<Contender[]> {
-  const contenders = [skein];
+  const contenders = [skein, skeinWithoutReplies];
   await failures.attempt('Installing LangGraph', async () => {
     contenders.push(langgraph(await install('langgraph')));
   });
@@ -157,6 +158,7 @@ async function measureOperations(
     await bareServer?.stop();
   }
   for (const { contender, seeded, service } of running) {
+    if (contender.repliesAsked === 0) continue;
     await failures.attempt(`${contender.name}, replies`, async () => {
       const replies = await measureReplies(seeded, service, contender.repliesAsked, connections);
       figures.get(contender.name)!.perSecond.replies = replies.perSecond;
@@ -229,7 +231,13 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-function printFigures(figures: ReadonlyMap<string, Figures>, bare: number | undefined, sizes: Sizes): void {
+function printFigures(
+  figures: ReadonlyMap<string, Figures>,
+  replying: ReadonlySet<string>,
+  bare: number | undefined,
+  sizes: Sizes,
+): void {
+  const ofReplying = [...figures].filter(([name]) => replying.has(name));
   const shown = <T>(value: T | undefined, show: (value: T) => string) =>
     value === undefined ? '–' : show(value);
   const count = (value: number) => value.toLocaleString('en');
@@ -258,7 +266,7 @@ function printFigures(figures: ReadonlyMap<string, Figures>, bare: number | unde
   printTable(
     `Slower by, ${count(sizes.large)} threads against ${count(sizes.small)}`,
     ['', 'get', 'list', 'deep list'],
-    [...figures].map(([name, { growth }]) => [
+    ofReplying.map(([name, { growth }]) => [
       name,
       ...(['get', 'list', 'deep list'] as const).map((operation) => shown(growth[operation], ratio)),
     ]),
@@ -266,7 +274,7 @@ function printFigures(figures: ReadonlyMap<string, Figures>, bare: number | unde
   printTable(
     `${sizes.killed} replies, the process killed at half-time and started again`,
     ['', 'accepted', 'finished after the restart'],
-    [...figures].map(([name, { survival }]) => [
+    ofReplying.map(([name, { survival }]) => [
       name,
       shown(survival, ({ accepted }) => rate(accepted)),
       shown(survival, ({ finished }) => rate(finished)),
