@@ -245,9 +245,12 @@ describe('The remote commands', { concurrency: 3 }, () => {
     }).listen(0, '127.0.0.1');
     await once(cut, 'listening');
     const { port } = cut.address() as AddressInfo;
-    const outcome = await run(['threads', 'export'], { SKEIN_BASE_URL: `http://127.0.0.1:${port}` });
+    const settings = { SKEIN_BASE_URL: `http://127.0.0.1:${port}` };
+    const outcome = await run(['threads', 'export'], settings);
+    const ofAccount = await run(['threads', 'export', '--account', 'acct_1'], settings);
     cut.close();
-    assertRefused(outcome, /^skein: The export is incomplete\. .*--account ID\./);
+    assertRefused(outcome, /^skein: The export is incomplete\. .*: use --account ID\./);
+    assertRefused(ofAccount, /^skein: The export is incomplete\. .*raise SKEIN_PAGINATION_WINDOW\./);
   });
 
   it('exit quietly when the reader closes the pipe', async () => {

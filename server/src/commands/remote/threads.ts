@@ -12,7 +12,10 @@ import { replyNotes, replyText, threadText, viewReply } from './terminal.ts';
 const defaultLimit = 25;
 const pageMax = 100;
 const accountOption = new Option('--account <ID>', 'Only threads of this account');
-const moreThanListed = 'There are more threads than a listing can return: use --account ID.';
+function moreThanListed(account: string | undefined): string {
+  const remedy = account ? 'the operator can raise SKEIN_PAGINATION_WINDOW' : 'use --account ID';
+  return `There are more threads than a listing can return: ${remedy}.`;
+}
 
 type ListOptions = { account?: string; limit?: number; all?: boolean };
 
@@ -31,7 +34,7 @@ const threadsCommands: readonly RemoteCommand[] = [
       if (all && limit !== undefined) throw new UsageError('Use either --limit N or --all.');
       const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
       const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
-      const { threads, hint } = await firstOf(list, wanted);
+      const { threads, hint } = await firstOf(list, wanted, accountId);
       if (hint !== '') process.stderr.write(`${hint}\n`);
       return listing(threads, threads.map(row), "No threads yet: 'skein ask' creates one.");
     },
@@ -102,14 +105,14 @@ const threadsCommands: readonly RemoteCommand[] = [
           if (!taken) await once(process.stdout, 'drain', { signal });
         }
       }
-      if (isCut) throw new UsageError(`The export is incomplete. ${moreThanListed}`);
+      if (isCut) throw new UsageError(`The export is incomplete. ${moreThanListed(options.account)}`);
       return undefined;
     },
   },
 ];
 
 /** The first threads up to `wanted`, and a sentence if there are more. */
-async function firstOf(list: ThreadList, wanted: number): Promise<{ threads: Thread[]; hint: string }> {
+async function firstOf(list: ThreadList, wanted: number, account?: string) {
   const threads: Thread[] = [];
   for await (const { threads: page, nextCursor, truncated } of list.pages()) {
     const room = wanted - threads.length;
@@ -118,7 +121,7 @@ async function firstOf(list: ThreadList, wanted: number): Promise<{ threads: Thr
       return { threads, hint: 'There are more threads: use --limit N or --all.' };
     }
     if (nextCursor === null && truncated) {
-      return { threads, hint: moreThanListed };
+      return { threads, hint: moreThanListed(account) };
     }
   }
   return { threads, hint: '' };
