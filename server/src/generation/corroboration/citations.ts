@@ -49,21 +49,16 @@ export function blankCitations(text: string, citations: readonly Citation[]): st
   );
 }
 
-const ending = /(?: …|[.!?…。！？]+)["”’»)*_]*$/;
+/** The end of a sentence, and the bars that end a table row, after empty cells too. */
+const ending = /(?:(?: …|[.!?…。！？]+)["”’»)*_]*)?(?:\s*(?<!\\)\|)*$/;
+const endingLengthMax = 200;
 
-/** `… 30 days [1].` */
+/** `… 30 days [1].` In a table row: `| Norway | €12 [1] |` */
 export function withMarks(text: string, numbers: readonly number[]): string {
   if (numbers.length === 0) return text;
-  const end = ending.exec(text.slice(-8))?.[0] ?? '';
+  const end = ending.exec(text.slice(-endingLengthMax))![0];
   const body = text.slice(0, text.length - end.length).trimEnd();
   return `${body} ${numbers.map((number) => `[${number}]`).join('')}${end}`;
-}
-
-/** In the last cell of a table row that is not empty: `| Norway | €12 [1] |` */
-export function withMarksInRow(row: string, numbers: readonly number[]): string {
-  let end = row.length;
-  while (end > 0 && /[\s|]/.test(row.charAt(end - 1)) && row.charAt(end - 2) !== '\\') end--;
-  return end === 0 ? row : withMarks(row.slice(0, end), numbers) + row.slice(end);
 }
 
 /** What is removed with a citation: its parentheses, and the spaces before it (after it where it begins the line). */
