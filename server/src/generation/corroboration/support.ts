@@ -26,13 +26,16 @@ export interface Support {
 
 /** The passages that support the statement. One that matches more closely and contradicts it outweighs the others. */
 export function supportsOf(statement: Sentence, evidence: readonly Evidence[]): Support[] {
+  const { wording, figures } = statement;
   const quotes = evidence.map(({ sentences }, passage) => {
-    const at = sentences.findIndex((sentence) => isQuoted(statement, sentence));
+    const at = sentences.findIndex(
+      (one) => one.wording === wording && figures.every((figure) => agrees(figure, one.figures)),
+    );
     return { passage, coverage: 1, from: at, to: at };
   });
   const found = quotes.filter(({ from }) => from >= 0);
   if (found.length > 0) return found;
-  const threshold = statement.figures.length > 0 ? thresholds.coverageWithFigures : thresholds.coverage;
+  const threshold = figures.length > 0 ? thresholds.coverageWithFigures : thresholds.coverage;
   const wordings = [...statement.terms].map(wordingsOf);
   const close = evidence
     .map(({ sentences }, passage) => closestMatch(statement, wordings, sentences, passage))
@@ -43,11 +46,6 @@ export function supportsOf(statement: Sentence, evidence: readonly Evidence[]): 
   });
   const denial = Math.max(0, ...denials.map(({ coverage }) => coverage));
   return supports.filter(({ coverage }) => coverage >= denial);
-}
-
-/** Whether the sentence is the statement, word for word and in the same units. */
-function isQuoted({ wording, figures }: Sentence, sentence: Sentence): boolean {
-  return sentence.wording === wording && figures.every((figure) => agrees(figure, sentence.figures));
 }
 
 /** The sentence that contains most of the statement's words, or two neighbors if it takes both. */
@@ -117,30 +115,28 @@ adult|child,domestic|international,online|offline,automatic|manual,automatically
 enable|disable,encrypted|unencrypted,gross|net,credit|debit,refundable|nonrefundable,possible|impossible,
 written|oral verbal,email|telephone|post,rise|fall,higher|lower,larger|smaller,longer|shorter`;
 
-const contrasts = new Map<string, ReturnType<typeof contrastOf>>();
-for (const group of contrastGroups.split(/,\n?/)) {
-  const sides = group.split('|').map(tokensOf);
-  for (const same of sides) {
-    const opposite = sides.filter((side) => side !== same).flat();
-    for (const term of same) contrasts.set(term, { same, opposite });
-  }
-}
-
-/** The term itself with those that agree with it, and those that contradict it. */
-function contrastOf(term: string): { same: readonly string[]; opposite: readonly string[] } {
-  return contrasts.get(term) ?? { same: [term], opposite: [] };
-}
+/** For a term, those that agree with it, itself included, and those that contradict it. */
+const contrasts = new Map(
+  contrastGroups.split(/,\n?/).flatMap((group) => {
+    const sides = group.split('|').map(tokensOf);
+    return sides.flatMap((same) => {
+      const opposite = sides.filter((side) => side !== same).flat();
+      return same.map((term) => [term, { same, opposite }] as const);
+    });
+  }),
+);
 
 /** Whether the sentences say the opposite: 'included' for 'excluded', or 'not included' for 'included'. */
 function negates({ tokens, negated }: Sentence, found: readonly Sentence[]): boolean {
   const isNegated = (term: string) => found.some((sentence) => sentence.negated.has(term));
   const isAffirmed = (term: string) =>
     found.some((sentence) => sentence.tokens.has(term) && !sentence.negated.has(term));
+  const sidesOf = (term: string) => contrasts.get(term) ?? { same: [term], opposite: [] };
   const isDenied = (term: string) => {
-    const { same, opposite } = contrastOf(term);
+    const { same, opposite } = sidesOf(term);
     return same.some(isNegated) || opposite.some((other) => isAffirmed(other) && !tokens.has(other));
   };
   // One sentence may affirm for shipping what the next one denies for returns.
   if (negated.size > 0) return ![...negated].some(isDenied);
-  return [...tokens].some((term) => isDenied(term) && !contrastOf(term).same.some(isAffirmed));
+  return [...tokens].some((term) => isDenied(term) && !sidesOf(term).same.some(isAffirmed));
 }
