@@ -8,7 +8,7 @@ import { replaceCitations } from './citations.ts';
 import { type CheckedPiece, revise } from './revision.ts';
 import { type Evidence, readEvidence, readSentence } from './sentence.ts';
 import { clausesOf, type Piece, piecesOf } from './statements.ts';
-import { type Support, supportsOf } from './support.ts';
+import { supportsOf } from './support.ts';
 
 export type Corroborate = (
   draft: string,
@@ -63,8 +63,8 @@ export function* corroborate(draft: string, passages: readonly FoundPassage[]): 
   };
   yield { type: 'step', description: verdictText(verdict, sources.length) };
   if (missing.length > 0) {
-    const texts = missing.map(({ start, end }) => text.slice(start, end));
-    yield { type: 'step', description: missingText(texts) };
+    const description = missingText(missing.map(({ start, end }) => text.slice(start, end)));
+    yield { type: 'step', description };
   }
   yield { type: 'revision', text };
   if (sources.length > 0) yield { type: 'sources', sources };
@@ -73,34 +73,24 @@ export function* corroborate(draft: string, passages: readonly FoundPassage[]): 
 
 /** Checks a sentence as a whole, or by its clauses if some are found, so that an addition to a true one is not cited. */
 function checked(piece: Piece, evidence: readonly Evidence[]): CheckedPiece[] {
-  const check = (part: Piece) => {
-    const supports = part.isStatement ? supportsOf(readSentence(claimOf(part)), evidence) : [];
-    return {
-      ...part,
-      cited: toCite(part, supports),
-      isCovered: supports.some(({ coverage }) => coverage === 1),
-    };
-  };
-  const whole = check(piece);
+  const whole = check(piece, evidence);
   if (!piece.isStatement || piece.isRow || whole.isCovered) return [whole];
-  const clauses = clausesOf(piece).map(check);
+  const clauses = clausesOf(piece).map((clause) => check(clause, evidence));
   return clauses.some(({ cited }) => cited.length > 0) ? clauses : [whole];
 }
 
 /** The part of a statement that is checked; real sentences are shorter. */
 const claimLengthMax = 2_000;
 
-/** The statement without citations and formatting. */
-function claimOf({ text, citations }: Piece): string {
-  const plain = replaceCitations(text, citations, () => '').slice(0, claimLengthMax);
-  return plain.replace(/[*_`]+/g, '');
-}
-
-/** The passages that the draft cites and that support the statement; if there are none, the one that supports it best. */
-function toCite({ cites }: Piece, supports: readonly Support[]): readonly Support[] {
-  const cited = cites.flatMap((number) => supports.filter(({ passage }) => passage === number - 1));
+/** Cites the passages that the draft cites and that support it; if there are none, the one that supports it best. */
+function check(piece: Piece, evidence: readonly Evidence[]) {
+  const plain = replaceCitations(piece.text, piece.citations, () => '').slice(0, claimLengthMax);
+  const claim = plain.replace(/[*_`]+/g, '');
+  const supports = piece.isStatement ? supportsOf(readSentence(claim), evidence) : [];
+  const own = piece.cites.flatMap((number) => supports.filter(({ passage }) => passage === number - 1));
   const bestFirst = supports.toSorted((a, b) => b.coverage - a.coverage);
-  return cited.length > 0 ? cited : bestFirst.slice(0, 1);
+  const isCovered = bestFirst[0]?.coverage === 1;
+  return { ...piece, cited: own.length > 0 ? own : bestFirst.slice(0, 1), isCovered };
 }
 
 const shownMax = 3;
