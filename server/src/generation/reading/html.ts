@@ -1,5 +1,5 @@
 import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5';
-import { type Block, evenSpaces, type Reading, type TextBlock, termLevel } from './blocks.ts';
+import { type Block, evenSpaces, type Reading, termLevel } from './blocks.ts';
 import { tableText, words } from './passage-parts.ts';
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
@@ -69,15 +69,15 @@ class BlockReader {
   }
 
   #flush(): void {
-    this.#add('paragraph', evenSpaces(this.#text.join('')));
+    this.#add({ kind: 'paragraph', text: evenSpaces(this.#text.join('')) });
     this.#text = [];
   }
 
   #readBlock(element: Element): void {
     const tag = element.tagName;
     const level = tag === 'dt' ? termLevel : Number(/^h([1-6])$/.exec(tag)?.[1]);
-    if (level > 0) this.#addHeading(level, textOf(element).replace(/\s?¶$/, ''));
-    else if (tag === 'pre') this.#add('code', rawText(element).replace(/^\n+/, '').trimEnd());
+    if (level > 0) this.#add({ kind: 'heading', level, text: textOf(element).replace(/\s?¶$/, '') });
+    else if (tag === 'pre') this.#add({ kind: 'code', text: rawText(element).replace(/^\n+/, '').trimEnd() });
     else if (tag === 'table' && isDataTable(element)) this.#readTable(element);
     else if (tag === 'ol') this.#readNumbered(element);
     else if (tag === 'li') this.#readItem(element, '-');
@@ -103,24 +103,21 @@ class BlockReader {
     const own = blocks.slice(0, firstOther < 0 ? blocks.length : firstOther);
     // Removes the checkbox of a Markdown task, and a bullet that is written as text.
     const text = joinedTexts(own).replace(/^(?:\[[ xX]\]|[-*•‣–]) /, '');
-    if (text !== '' && !isContentsEntry(element, text)) this.#add('item', `${marker} ${text}`);
+    if (text !== '' && !isContentsEntry(element, text))
+      this.#add({ kind: 'item', text: `${marker} ${text}` });
     // Not `push(...blocks)`: a list may have more items than a call may have arguments.
     for (const block of blocks.slice(own.length)) this.blocks.push(block);
   }
 
   #readTable(table: Element): void {
     const caption = elementsBelow(table).find(({ tagName }) => tagName === 'caption');
-    this.#add('paragraph', caption === undefined ? '' : textOf(caption));
+    if (caption !== undefined) this.#add({ kind: 'paragraph', text: textOf(caption) });
     const [header, ...rows] = tableGrid(table);
-    if (header !== undefined && rows.length > 0) this.#add('table', tableText(header, rows));
+    if (header !== undefined && rows.length > 0) this.#add({ kind: 'table', text: tableText(header, rows) });
   }
 
-  #addHeading(level: number, text: string): void {
-    if (text !== '') this.blocks.push({ kind: 'heading', level, text });
-  }
-
-  #add(kind: TextBlock['kind'], text: string): void {
-    if (text !== '') this.blocks.push({ kind, text });
+  #add(block: Block): void {
+    if (block.text !== '') this.blocks.push(block);
   }
 }
 
