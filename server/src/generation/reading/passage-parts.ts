@@ -121,26 +121,19 @@ export function cellsOf(line: string): string[] {
 /** 'Header: cell; Header: cell', without empty cells. Two cells without a header are a name and its value: 'Name: value'. */
 function rowText(header: readonly string[], cells: readonly string[]): string {
   const isPair = cells.length === 2 && cells.every(Boolean) && header.every((label) => label === '');
-  const [labels, values] = isPair ? [[cells[0]!], [cells[1]!]] : [header, cells];
-  return values
-    .map((cell, column) => {
-      const label = labels[column] ?? '';
-      return cell === '' || label === '' || label === cell ? cell : `${label.replace(/ ?:$/, '')}: ${cell}`;
-    })
-    .filter((part) => part !== '')
-    .join('; ');
+  const pairs = isPair ? [cells] : cells.map((cell, column) => [header[column] ?? '', cell]);
+  const parts = pairs.map(([label = '', cell = '']) =>
+    cell === '' || label === '' || label === cell ? cell : `${label.replace(/ ?:$/, '')}: ${cell}`,
+  );
+  return parts.filter((part) => part !== '').join('; ');
 }
 
-const ideograph = /[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]/g;
-const longWordLength = 30;
-
+const ideographs = '\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\uac00-\\ud7af';
 /** So that lengths are similar, two characters of a script without spaces are a word, and a very long word is several. */
+const countedWord = new RegExp(`[${ideographs}]{1,2}|[^\\s${ideographs}]{1,30}`, 'g');
+
 export function countWords(text: string): number {
-  const ideographs = text.match(ideograph)?.length ?? 0;
-  const spaced = ideographs === 0 ? text : text.replace(ideograph, ' ');
-  let words = Math.ceil(ideographs / 2);
-  for (const word of spaced.match(/\S+/g) ?? []) words += 1 + Math.floor(word.length / longWordLength);
-  return words;
+  return text.match(countedWord)?.length ?? 0;
 }
 
 const stops = '.!?…';
