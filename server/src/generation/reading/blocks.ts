@@ -42,19 +42,12 @@ const questionLevel = 100;
 /** The level of a name, such as an option, that the text below it describes. An empty one ends the description. */
 export const termLevel = 101;
 
-/** The text between one heading and the next. */
-export interface Section {
-  readonly heading: string;
-  /** The name that it describes, such as an option; may be empty. */
-  readonly term: string;
-  readonly blocks: readonly TextBlock[];
-}
-
 /**
- * A heading without text below it becomes text, so that its words can be found. A long one, which is stored with each
- * passage below it, is cut, and kept once in full as text.
+ * The text between each heading and the next, with the term that it describes, or an empty one. A heading without text below
+ * it becomes text, so that its words can be found. A long one, which is stored with each passage below it, is cut, and kept
+ * once in full as text.
  */
-export function* sectionsOf(document: readonly Block[], title: string): Generator<Section> {
+export function* sectionsOf(document: readonly Block[], title: string) {
   const parts = partsOf(document);
   hideTitle(parts, title);
   for (const [at, { above, label, blocks }] of parts.entries()) {
