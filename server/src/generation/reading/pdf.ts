@@ -129,10 +129,8 @@ function blocksOf(lines: readonly Line[]): Block[] {
   const weights = new Map<number, number>();
   for (const { size, text } of lines) weights.set(size, (weights.get(size) ?? 0) + text.length);
   const [[bodySize] = [0]] = [...weights].sort(([, one], [, other]) => other - one);
-  const headingSizes = [...weights.keys()]
-    .filter((size) => size > bodySize * headingRatio)
-    .sort((one, other) => other - one);
-  const isHeading = ({ size, text }: Line) => headingSizes.includes(size) && /\p{L}/u.test(text);
+  const sizes = [...weights.keys()].sort((one, other) => other - one);
+  const isHeading = ({ size, text }: Line) => size > bodySize * headingRatio && /\p{L}/u.test(text);
   const leading = leadingOf(lines);
   const join = lineJoiner(lines.map(({ text }) => text));
 
@@ -146,9 +144,8 @@ function blocksOf(lines: readonly Line[]): Block[] {
   }
   return groups.map((group): Block => {
     const text = join(group.map((line) => line.text));
-    const level = isHeading(group[0]!) ? headingSizes.indexOf(group[0]!.size) + 1 : 0;
-    const isShort = text.length <= fixed.headingLengthMax.default;
-    return level > 0 && isShort ? { kind: 'heading', level: Math.min(level, 6), text } : textBlock(text);
+    if (!isHeading(group[0]!) || text.length > fixed.headingLengthMax.default) return textBlock(text);
+    return { kind: 'heading', level: Math.min(sizes.indexOf(group[0]!.size) + 1, 6), text };
   });
 }
 
