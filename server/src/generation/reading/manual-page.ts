@@ -19,7 +19,8 @@ const enclosures = new Map(
     ...{ Oo: '[', Oc: ' ]', Bo: '[', Bc: ' ]', Po: '(', Pc: ' )', Do: '“', Dc: ' ”', So: '‘', Sc: ' ’' },
   }),
 );
-const mdocMacro = /^(?:A[nrp]|Cm|Dv|E[mrv]|F[alnt]|I[cn]|L[ik]|Mt|N[dmos]|P[af]|S[xy]|Ta|V[at]|X[rco])$/;
+const mdocMacro =
+  /^(?:A[nrp]|Bf|Cm|D[1lv]|E[fmrv]|F[aclnot]|I[cn]|L[ik]|Mt|N[dmos]|P[af]|S[xy]|T[an]|V[at]|X[rco])$/;
 const specialCharacters = new Map(
   `aq' dq" lq“ rq” oq‘ cq’ bu• em— en– hy- mi- co© rg® tm™ ha^ ti~ rs\\ ga\` aa´ sl/ at@ sh# Do$ lB[ rB] lC{ rC} la< ra>
   ->→ <-← >=≥ <=≤ !=≠ mu× +-± de° sc§ L"“ R"” C'' C\`' --— Aq'`
@@ -84,8 +85,10 @@ class ManualPage {
     else if (/^S[HSsh]$/.test(name)) this.#start(/h$/i.test(name) ? 'h2' : 'h3', words.join(' '));
     else if (name === 'TP' || name === 'TQ') this.#start('dt', '');
     else if (name === 'IP') this.#addIndented(first);
-    else if (name === 'Sm') this.#setSpacing(first);
-    else if (name === 'Bl') this.#addList(first);
+    else if (name === 'Sm') {
+      this.#isTight = first === 'off';
+      this.html.push('');
+    } else if (name === 'Bl') this.#addList(first);
     else if (name === 'It') this.#start(this.#lists.at(-1) === 'dl' ? 'dt' : 'li', mdocText(words));
     else if (name === 'El') this.html.push(`</${this.#lists.pop()}>`);
     else if (/^[BIR]{2}$/.test(name)) this.#addText(words.join(''));
@@ -107,11 +110,6 @@ class ManualPage {
     if (number !== undefined) this.html.push(`<ol start="${number}"><li>`);
     else if (/^[-*•o·]?$/.test(mark)) this.html.push(mark === '' ? '<p>' : '<li>');
     else this.#start('dt', mark);
-  }
-
-  #setSpacing(mode: string): void {
-    this.#isTight = mode === 'off';
-    this.html.push('');
   }
 
   #addList(kind: string): void {

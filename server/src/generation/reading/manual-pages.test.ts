@@ -194,6 +194,11 @@ describe('reading a manual page', () => {
       'FORMATS: - Name - Meaning\n- -d - the day of the month\n- %m - the month',
     ],
   );
+  reads(
+    'keeps the names of mdoc macros that only set a line or a word apart out of the text',
+    ['keys.1', '.Dt KEYS 1\n.Sh EXAMPLES\nMake a\n.Tn DSA\nkey:\n.Dl $ ssh-keygen -t dsa\n'],
+    ['EXAMPLES: Make a DSA key: $ ssh-keygen -t dsa'],
+  );
 
   reads(
     'reads words of man macros that are also names of mdoc macros',
