@@ -84,11 +84,10 @@ function runsOf(units: readonly Unit[]): Run[] {
   for (const group of Map.groupBy(units, ({ group }) => group).values()) {
     const { kind } = group[0]!;
     const introduction = introduces(runs.at(-1), kind) ? runs.pop()! : [];
-    const isList = kind === 'item' || kind === 'row';
-    const together = isList ? [...introduction, ...group] : group;
-    const isWhole = wordsIn(together) <= wordsMax;
-    const parts = isWhole ? [group] : group.map((unit) => [unit]);
-    for (const [at, part] of parts.entries()) runs.push(at === 0 ? [...introduction, ...part] : part);
+    const whole = [...introduction, ...group];
+    const isWhole = wordsIn(kind === 'code' ? group : whole) <= wordsMax;
+    runs.push(isWhole ? whole : [...introduction, group[0]!]);
+    if (!isWhole) for (const unit of group.slice(1)) runs.push([unit]);
   }
   return runs;
 }
@@ -106,7 +105,7 @@ function introduces(run: Run = [], next: Unit['kind']): boolean {
 function pack(runs: readonly Run[]): Run[] {
   const total = runs.reduce((sum, run) => sum + wordsIn(run), 0);
   const aim = total <= wordsMax ? wordsMax : total / Math.ceil(total / wordsAimedAt);
-  const passages: { units: Unit[]; words: number }[] = [];
+  const passages: { runs: Run[]; words: number }[] = [];
   for (const run of runs) {
     const open = passages.at(-1);
     const words = wordsIn(run);
@@ -115,12 +114,11 @@ function pack(runs: readonly Run[]): Run[] {
       open.words + words <= wordsMax &&
       (open.words < wordsMin || open.words + words / 2 <= aim);
     if (hasRoom) {
-      // Not `push(...run)`: code may have more empty lines than a call may have arguments.
-      for (const unit of run) open.units.push(unit);
+      open.runs.push(run);
       open.words += words;
-    } else passages.push({ units: [...run], words });
+    } else passages.push({ runs: [run], words });
   }
-  return passages.map(({ units }) => units);
+  return passages.map((passage) => passage.runs.flat());
 }
 
 function wordsIn(units: Run): number {
