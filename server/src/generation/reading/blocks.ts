@@ -5,10 +5,7 @@ import { counted, cutText } from '../../domain/text.ts';
 /** Every format is read into a flat sequence of blocks, in reading order. */
 export type Block = TextBlock | { readonly kind: 'heading'; readonly level: number; readonly text: string };
 
-/**
- * Lists and tables are in Markdown. An item starts with `-` or its number. A table has at least one row, under a header
- * whose cells may be empty.
- */
+/** An item starts with `-` or its number. A table is in Markdown, with at least one row and a header, which may be empty. */
 export interface TextBlock {
   readonly kind: 'paragraph' | 'item' | 'table' | 'code';
   readonly text: string;

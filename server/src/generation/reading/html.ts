@@ -157,10 +157,7 @@ function isDataTable(table: Element): boolean {
   return !elementsBelow(table).some(({ tagName }) => /^(?:table|h[1-6]|pre|form)$/.test(tagName));
 }
 
-/**
- * The texts of a table's cells, without empty rows, below a header, whose cells are empty if the table has none. A cell
- * that spans rows is repeated in each of them, and so is a header that spans columns.
- */
+/** The rows that are not empty, below a header, which may be. Cells that span rows, and headers of columns, are repeated. */
 function tableGrid(table: Element): string[][] {
   const rows: Element[][] = [];
   for (const element of elementsBelow(table)) {

@@ -22,10 +22,7 @@ const option = /^ *(-{1,2}[A-Za-z\d?@#](?:\S| (?! ))*)(?: {2,}(\S.*))?$/;
 /** The first line of a page that `man` printed: `LS(1)   User Commands   LS(1)`. */
 const manualHead = /^([\w.:+-]{1,60}\(\d\w{0,6}\))\s.*\s\1$/;
 
-/**
- * Reads text as people write it and as `man` prints it. Empty lines separate paragraphs. Headings are underlined, numbered
- * or in capitals. Each option becomes a passage of its own, with its indented description.
- */
+/** Reads text as people write it and as `man` prints it. Each option becomes a passage of its own, with its description. */
 export function readPlainText(text: string): Reading {
   const paragraphs = text.split(/\n(?:[^\S\n]*\n)+/).map(linesOf);
   const page = manualHead.exec(paragraphs.find(({ length }) => length > 0)?.[0] ?? '')?.[1];

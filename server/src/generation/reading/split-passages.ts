@@ -27,11 +27,7 @@ const numberAlone = /^(?:\d{1,3}\.){2,6}$/;
 /** Units that stay in one passage. */
 type Run = readonly Unit[];
 
-/**
- * Splits a document into passages of about 60 to 180 words. No passage crosses a heading, and only a sentence that is
- * longer than a passage is cut. The paragraph that introduces a list stays with it, or with its first item if the list is
- * too long.
- */
+/** Passages have about 60 to 180 words. None crosses a heading, and only a sentence that is longer than a passage is cut. */
 export function* splitPassages(blocks: readonly Block[], title: string): Generator<PassageText> {
   const read = blocks.filter(({ kind, text }) => kind !== 'paragraph' || !numberAlone.test(text));
   for (const { heading, term, blocks: own } of sectionsOf(read, title)) {
@@ -78,7 +74,10 @@ function fits(text: string): boolean {
   return text.length <= unitLengthMax && wordsOf(text) <= wordsMax;
 }
 
-/** A paragraph or a block of code stays together if it fits into a passage, and so does a list with its introduction. */
+/**
+ * A paragraph or a block of code stays together if it fits into a passage, and so does a list with its introduction. Of a
+ * longer list, the first item stays with it.
+ */
 function runsOf(units: readonly Unit[]): Run[] {
   const runs: Run[] = [];
   for (const group of Map.groupBy(units, ({ group }) => group).values()) {
