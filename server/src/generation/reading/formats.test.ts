@@ -20,8 +20,11 @@ describe('reading Markdown', () => {
   );
   reads(
     'leaves out a table of contents',
-    ['a.md', '# A\n\n- [Usage](#usage)\n  - [API](#api)\n- [Site](https://a.example)\n- See [API](#api).'],
-    [': - Site\n- See API.'],
+    [
+      'a.md',
+      '# A\n\n- [Usage](#usage)\n  - [API](#api)\n- [Guide](/docs/guide.md#top)\n- [Site](https://a.example/b.html)\n- [Form](form.pdf)\n- See [API](#api).',
+    ],
+    [': - Site\n- Form\n- See API.'],
   );
   reads(
     'tells a rule from front matter',

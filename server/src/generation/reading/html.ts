@@ -146,10 +146,13 @@ function isSkipped(element: Element): boolean {
   return /^(?:navigation|search|menu|menubar)$/.test(attribute(element, 'role') ?? '');
 }
 
-/** Whether an item is part of a table of contents: its text is a link within the page. */
+/** Within the page, or to another one beside it. */
+const contentsLink = /^(?:#.|(?![a-z][a-z\d+.-]*:|\/\/)[^?#]*\.(?:md|mdx|markdown|html?|rst)(?:#.*)?$)/i;
+
+/** Whether an item is part of a table of contents: its text is a link, and nothing else. */
 function isContentsEntry(item: Element, text: string): boolean {
   const link = elementsBelow(item).find(({ tagName }) => tagName === 'a');
-  return link !== undefined && /^#./.test(attribute(link, 'href') ?? '') && textOf(link) === text;
+  return link !== undefined && contentsLink.test(attribute(link, 'href') ?? '') && textOf(link) === text;
 }
 
 function isDataTable(table: Element): boolean {
