@@ -56,6 +56,10 @@ export async function serve(config: Config, role: Role): Promise<number> {
       writesFail: (error: NodeJS.ErrnoException) =>
         log.error({ code: error.code, file }, `the store accepts no writes: ${explainFault(error)}`),
       writesSucceed: () => log.info('the store accepts writes again'),
+      migrationWaits: () => {
+        log.info('waiting for another node to migrate the database');
+        log.flush();
+      },
     },
     telemetry: metrics?.telemetry,
     tracing: otlp?.tracing,

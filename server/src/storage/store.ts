@@ -64,6 +64,8 @@ export interface StoreWatch {
   /** Writes have started to fail: the disk is full, read-only or broken, or the files are gone. */
   writesFail(error: Error): void;
   writesSucceed(): void;
+  /** The store cannot be opened until another process has migrated it. */
+  migrationWaits(): void;
 }
 
 export interface Diagnosis {

@@ -25,5 +25,6 @@ export const poolSettings = {
     },
     writesFail() {},
     writesSucceed() {},
+    migrationWaits() {},
   },
 };

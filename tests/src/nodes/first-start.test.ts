@@ -76,7 +76,7 @@ describe('Nodes on an empty database', () => {
 });
 
 describe('A node that waits for another one to migrate', () => {
-  it('stops when it is asked to', { timeout: 120_000 }, async (test) => {
+  it('says so, and stops when it is asked to', { timeout: 120_000 }, async (test) => {
     const url = await testDatabase();
     const client = new pg.Client({ connectionString: url });
     await client.connect();
@@ -84,8 +84,17 @@ describe('A node that waits for another one to migrate', () => {
     // The lock of migrations.
     await client.query('SELECT pg_advisory_lock(7305301)');
     const env = cleanEnvironment({ SKEIN_PORT: '0', SKEIN_DATABASE_URL: url });
-    const node = spawn(launcher, ['serve'], { cwd: temporaryFolder(), env, stdio: 'ignore' });
+    const node = spawn(launcher, ['serve'], {
+      cwd: temporaryFolder(),
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     test.after(() => node.kill('SIGKILL'));
+    let printed = '';
+    node.stdout.on('data', (data) => {
+      printed += data;
+    });
+    await eventually(() => printed.includes('waiting for another node to migrate the database'));
     const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     await eventually(async () => (await client.query(waiting)).rowCount === 1);

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
 import { noStoreFault, otherProgramFault, readMigrations, storeMark } from '../migrations.ts';
-import { begin } from './database.ts';
+import { begin, type PoolSettings } from './database.ts';
 import { applicationName, type Servers, statementMs } from './servers.ts';
 
 /** Arbitrary, but no other program on this database may use the same number. */
@@ -14,14 +14,17 @@ const probe = { name: 'skein-pooler-probe', text: 'SELECT pg_backend_pid() AS pi
 const statementErrors = new Set(['26000', '42P05']);
 
 /** Uses a separate connection without timeouts: a node waits for as long as another one migrates. */
-export async function migrate(servers: Servers, mustExist = false): Promise<void> {
+export async function migrate(
+  servers: Servers,
+  { mustExist, watch }: Pick<PoolSettings, 'mustExist' | 'watch'>,
+): Promise<void> {
   const connect = (config?: pg.ClientConfig) =>
     servers.connect({ application_name: applicationName, ...config });
   const client = await connect();
   try {
     await rejectUnfitSettings(client);
     await rejectUnfitPooler(client, () => connect({ statement_timeout: statementMs }));
-    await bringUpToDate(client, { mustExist });
+    await bringUpToDate(client, { mustExist, onWait: watch?.migrationWaits });
     if (await isUnfinished(client)) throw new Error(unfinishedCopyFault);
   } finally {
     await client.end();
@@ -73,20 +76,31 @@ export async function isUnfinished(client: pg.ClientBase): Promise<boolean> {
   return rows[0].found;
 }
 
+interface MigrationOptions {
+  readonly mustExist?: boolean | undefined;
+  /** Called if another node is migrating. */
+  readonly onWait?: (() => void) | undefined;
+  readonly migrations?: ReturnType<typeof readMigrations>;
+}
+
 /**
  * Migrates in one transaction, under a lock that all nodes share. Writes nothing if the schema is up to date: then a store
  * can be copied from a standby, and a node can run with a role that has no rights on the schema.
  */
 export async function bringUpToDate(
   client: pg.ClientBase,
-  { mustExist = false, migrations = readMigrations('postgres') } = {},
+  { mustExist, onWait, migrations = readMigrations('postgres') }: MigrationOptions = {},
 ): Promise<void> {
   const found = await schemaVersion(client);
   if (mustExist && found === 0) throw new Error(noStoreFault);
   if (found === migrations.version) return;
   try {
     await client.query(begin);
-    await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
+    const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS held', [migrationLock]);
+    if (!rows[0].held) {
+      onWait?.();
+      await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
+    }
     const version = await schemaVersion(client);
     await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
     for (const sql of migrations.after(version)) await client.query(sql);

@@ -44,7 +44,7 @@ export async function openPostgresStore(
 ): Promise<Store> {
   const time = new StoreTime(clock);
   const servers = new Servers(url);
-  await migrate(servers, settings.mustExist);
+  await migrate(servers, settings);
   const database = new Database(servers, time, settings);
   await database.assertWritable();
   const { run } = database;
