@@ -38,7 +38,7 @@ const metrics = {
   skein_log_lines_dropped_total:
     'Log lines dropped because standard output accepted none, for example on a full disk.',
   skein_request_log_dropped_total:
-    'Requests missing in the request log of the console because the store was slow or unavailable, or rejected them.',
+    'Requests missing in the request log or the statistics because the store was slow or unavailable, or rejected them.',
   skein_mail_attempts_total: 'Attempts to send an email, by outcome.',
   skein_store_up: '1 if the store answered this scrape in time and its last write did not fail, otherwise 0.',
   skein_replies_running: 'Replies in progress in the whole store; 10000 means that many or more.',

@@ -129,7 +129,10 @@ export interface Requests {
    * value.
    */
   addRequests(requests: readonly LoggedRequest[]): Promise<boolean>;
-  /** Adds to the counts in one transaction. What is dropped or rejected is as in `addRequests`. */
+  /**
+   * Adds to the counts in one transaction. What is dropped or rejected is as in `addRequests`. Counts that are added again,
+   * because a response was lost, count twice.
+   */
   addTraffic(counts: readonly TrafficReport[]): Promise<boolean>;
   /** Newest first. A filter searches about 5,000 entries: `searched` is where it stopped, null if there is nothing older. */
   listRequests: InOrganization<

@@ -21,6 +21,10 @@ class Log {
   readonly batches: (readonly LoggedRequest[])[] = [];
   readonly logged: LoggedRequest[] = [];
   readonly traffic: TrafficReport[] = [];
+  /** How many times it rejects counts. */
+  rejections = 0;
+  /** Called while entries are added. */
+  whileAdding = () => {};
   old: LogPosition | undefined;
   searches = 0;
   /** How many parts of the log there are to remove. */
@@ -28,6 +32,7 @@ class Log {
 
   async addRequests(requests: readonly LoggedRequest[]): Promise<boolean> {
     this.batches.push(requests);
+    this.whileAdding();
     if (this.isAway) throw new Error('away');
     if (requests.some(({ traceId }) => this.rejected.has(traceId))) return false;
     this.logged.push(...requests);
@@ -35,6 +40,10 @@ class Log {
   }
   async addTraffic(counts: readonly TrafficReport[]): Promise<boolean> {
     if (this.isAway) throw new Error('away');
+    if (this.rejections > 0) {
+      this.rejections -= 1;
+      return false;
+    }
     this.traffic.push(...counts);
     return true;
   }
@@ -103,6 +112,52 @@ test('stores requests once if flushes overlap', async () => {
   );
 });
 
+test('stores what was counted while another flush was in progress', async () => {
+  const { recorder } = recorderOf();
+  const log = new Log();
+  recorder.request(request({ traceId: 'first' }));
+  const early = recorder.flush(log);
+  recorder.request(request({ traceId: 'second' }));
+  await recorder.flush(log);
+  await early;
+  assert.deepEqual(
+    log.logged.map(({ traceId }) => traceId),
+    ['first', 'second'],
+  );
+  const hourly = log.traffic.filter(({ unit }) => unit === 'hour').map(({ requests }) => requests);
+  assert.equal(
+    hourly.reduce((sum, count) => sum + count, 0),
+    2,
+  );
+});
+
+test('stores statistics even if requests arrive faster than their batches are stored', async () => {
+  const { recorder } = recorderOf();
+  const log = new Log();
+  log.whileAdding = () => {
+    if (log.batches.length < 50) recorder.request(request());
+  };
+  recorder.request(request());
+  await recorder.flush(log);
+  assert.equal(log.batches.length, 1);
+  assert.equal(log.traffic.length, 2);
+});
+
+test('stores statistics in batches, and drops and counts those that the store rejects twice', async () => {
+  const { recorder, dropped } = recorderOf(0);
+  const log = new Log();
+  log.rejections = 3;
+  for (let index = 0; index < 450; index += 1)
+    recorder.request(request({ organizationId: `org_${index}` as OrganizationId }));
+  await recorder.flush(log);
+  assert.equal(dropped(), 200);
+  const hourly = log.traffic.filter(({ unit }) => unit === 'hour').map((count) => count.organizationId);
+  assert.deepEqual(
+    hourly,
+    Array.from({ length: 250 }, (_, index) => `org_${200 + index}`),
+  );
+});
+
 test('repeats a batch unchanged after an error, because the store may have committed it', async () => {
   const { recorder } = recorderOf();
   const log = new Log();
@@ -158,6 +213,8 @@ test('counts requests and replies by hour and day, operation, outcome and durati
   recorder.request(request());
   recorder.request(request());
   recorder.request(request({ code: 'NOT_FOUND', status: 404 }));
+  recorder.request(request({ latencyUs: 900_000 }));
+  recorder.request(request({ at: (hour + 24) * 3_600_000 }));
   const reply = { organizationId: acme, operation: 'reply', outcome: 'completed' };
   recorder.count({ ...reply, at: hour * 3_600_000, ms: 900 });
   await recorder.flush(log);
@@ -170,6 +227,10 @@ test('counts requests and replies by hour and day, operation, outcome and durati
     'day 0 getThread OK 1 2',
     'hour 0 getThread NOT_FOUND 1 1',
     'day 0 getThread NOT_FOUND 1 1',
+    'hour 0 getThread OK 15 1',
+    'day 0 getThread OK 15 1',
+    'hour 24 getThread OK 1 1',
+    'day 1 getThread OK 1 1',
     'hour 0 reply completed 15 1',
     'day 0 reply completed 15 1',
   ]);

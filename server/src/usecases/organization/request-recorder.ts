@@ -36,8 +36,8 @@ export class RequestRecorder {
   readonly #settings: Settings;
   #requests: LoggedRequest[] = [];
   #batch: readonly LoggedRequest[] | undefined;
-  /** By organization. */
   readonly #traffic = new Counts<Traffic>(
+    'organizationId',
     (a, b) =>
       a.bucket === b.bucket &&
       a.operation === b.operation &&
@@ -65,41 +65,49 @@ export class RequestRecorder {
 
   count({ organizationId, operation, outcome, at, ms }: Ended): void {
     const [period, bucket] = [Math.floor(at / hourMs), bucketOf(ms)];
-    this.#traffic.add(organizationId, { organizationId, operation, outcome, period, bucket, requests: 1 });
+    this.#traffic.add({ organizationId, operation, outcome, period, bucket, requests: 1 });
   }
 
   /**
    * Stores what is waiting, and removes old entries. If the store fails, it keeps the rest for the next flush and rejects.
-   * Drops and counts a batch whose values the store rejects, so that later ones do not wait for it.
+   * Drops and counts a batch whose values the store rejects, so that later ones do not wait for it. Starts after a flush in
+   * progress, which may not include the latest requests.
    */
-  flush(store: Log): Promise<void> {
-    this.#flushing ??= this.#flushAll(store).finally(() => {
+  async flush(store: Log): Promise<void> {
+    while (this.#flushing) await this.#flushing.catch(() => {});
+    this.#flushing = this.#flushAll(store).finally(() => {
       this.#flushing = undefined;
     });
     return this.#flushing;
   }
 
   async #flushAll(store: Log): Promise<void> {
-    while (this.#batch !== undefined || this.#requests.length > 0) {
+    // Only what waits now: while requests keep arriving, the queue may never be empty.
+    for (let left = (this.#batch?.length ?? 0) + this.#requests.length; left > 0; ) {
       // A batch that failed is sent again as it was: the store may have kept it although the call failed.
       this.#batch ??= this.#requests.splice(0, batchSize);
       const batch = this.#batch;
-      if (!(await addOrRetry(() => store.addRequests(batch))))
-        for (const _ of batch) this.#settings.telemetry.requestNotLogged();
+      left -= batch.length;
+      if (!(await addOrRetry(() => store.addRequests(batch)))) this.#drop(batch.length);
       this.#batch = undefined;
       for (const { organizationId } of batch) this.#noteAdded(organizationId, 1);
       await this.#findOld(store);
       await this.#removeOld(store);
     }
-    await this.#traffic.flush((counts) => {
+    await this.#traffic.flush(async (counts) => {
       const reports = counts.flatMap((count): TrafficReport[] => [
         { ...count, unit: 'hour' },
         { ...count, unit: 'day', period: utcDay(count.period * hourMs) },
       ]);
-      return addOrRetry(() => store.addTraffic(reports));
+      const requests = counts.reduce((sum, count) => sum + count.requests, 0);
+      if (!(await addOrRetry(() => store.addTraffic(reports)))) this.#drop(requests);
     });
     await this.#findOld(store);
     await this.#removeOld(store);
+  }
+
+  #drop(requests: number): void {
+    for (let count = 0; count < requests; count += 1) this.#settings.telemetry.requestNotLogged();
   }
 
   #noteAdded(organizationId: OrganizationId, entries: number): void {
@@ -150,6 +158,7 @@ export function recordReplies(telemetry: Telemetry, recorder: RequestRecorder, n
 /** Counts requests by credential in memory, so that none waits for statistics. A kill loses what was not flushed. */
 export class UsageCounter {
   readonly #counts = new Counts<UsageReport>(
+    'credentialId',
     (a, b) => a.operation === b.operation && a.outcome === b.outcome && a.day === b.day,
   );
 
@@ -157,8 +166,7 @@ export class UsageCounter {
   count(request: Omit<UsageReport, 'day' | 'requests' | 'lastUsedAt'> & { at: number }): void {
     const { organizationId, credentialId, operation, outcome, at } = request;
     const day = utcDay(at);
-    const report = { organizationId, credentialId, operation, outcome, day, requests: 1, lastUsedAt: at };
-    this.#counts.add(credentialId, report);
+    this.#counts.add({ organizationId, credentialId, operation, outcome, day, requests: 1, lastUsedAt: at });
   }
 
   /** Stores the counts since the last flush. If the store fails, it keeps them for the next flush and rejects. */
@@ -172,35 +180,38 @@ interface Count {
   lastUsedAt?: number;
 }
 
-/** Adds up what is counted under a name: a credential, which belongs to one organization, or an organization. */
+/** Adds up counts that are the same. */
 class Counts<Report extends Readonly<Count>> {
+  readonly #key: keyof Report;
   readonly #isSame: (a: Report, b: Report) => boolean;
-  #counts = new Map<string, Report[]>();
+  #counts = new Map<unknown, Report[]>();
 
-  constructor(isSame: (a: Report, b: Report) => boolean) {
+  /** `isSame` compares counts with the same value of `key`. */
+  constructor(key: keyof Report, isSame: (a: Report, b: Report) => boolean) {
+    this.#key = key;
     this.#isSame = isSame;
   }
 
-  // A linear search, because this runs for every request: building a composite key costs three times as much. A name has few
-  // counts, since operations and outcomes are few.
-  add(name: string, report: Report): void {
-    const counts = this.#counts.get(name) ?? [];
-    if (counts.length === 0) this.#counts.set(name, counts);
+  // A linear search, because this runs for every request: building a composite key costs three times as much, and there are
+  // few operations, outcomes and durations.
+  add(report: Report): void {
+    const key = report[this.#key];
+    const counts = this.#counts.get(key) ?? [];
+    if (counts.length === 0) this.#counts.set(key, counts);
     const known: Count | undefined = counts.find((one) => this.#isSame(one, report));
     if (known === undefined) return void counts.push({ ...report });
     known.requests += report.requests;
     if (known.lastUsedAt !== undefined) known.lastUsedAt = Math.max(known.lastUsedAt, report.lastUsedAt!);
   }
 
-  /** If the store fails, it keeps the counts for the next flush and rejects. */
-  async flush(store: (reports: readonly Report[]) => Promise<unknown>): Promise<void> {
-    const counts = this.#counts;
-    if (counts.size === 0) return;
+  /** Stores batch after batch. If the store fails, it keeps the rest for the next flush and rejects. */
+  async flush(store: (reports: readonly Report[]) => Promise<void>): Promise<void> {
+    const left = [...this.#counts.values()].flat();
     this.#counts = new Map();
     try {
-      await store([...counts.values()].flat());
+      for (; left.length > 0; left.splice(0, batchSize)) await store(left.slice(0, batchSize));
     } catch (error) {
-      for (const [name, reports] of counts) for (const report of reports) this.add(name, report);
+      for (const report of left) this.add(report);
       throw error;
     }
   }
