@@ -10,14 +10,14 @@ import { type Contender, json, type SeededContender, startProgram } from './cont
 export const skein: Contender = {
   name: 'Skein',
   repliesAsked: 4_800,
-  seed: (...sizes) => seed('all', ...sizes),
+  seed: (folder, threads) => seed('all', folder, threads),
 };
 
 /** Leaves replies to another process: the peers write none for a create, either. */
 export const skeinWithoutReplies: Contender = {
   name: 'Skein, `--role api`',
   repliesAsked: 0,
-  seed: (...sizes) => seed('api', ...sizes),
+  seed: (folder, threads) => seed('api', folder, threads),
 };
 
 async function seed(role: 'all' | 'api', folder: string, threads: number): Promise<SeededContender> {

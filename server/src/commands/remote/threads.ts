@@ -13,8 +13,8 @@ const defaultLimit = 25;
 const pageMax = 100;
 const accountOption = new Option('--account <ID>', 'Only threads of this account');
 function moreThanListed(account: string | undefined): string {
-  const remedy = account ? 'the operator can raise SKEIN_PAGINATION_WINDOW' : 'use --account ID';
-  return `There are more threads than a listing can return: ${remedy}.`;
+  const remedy = 'the operator can raise SKEIN_PAGINATION_WINDOW';
+  return `There are more threads than a listing can return: ${account ? remedy : `use --account ID, or ${remedy}`}.`;
 }
 
 type ListOptions = { account?: string; limit?: number; all?: boolean };

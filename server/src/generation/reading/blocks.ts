@@ -40,8 +40,8 @@ const questionLevel = 100;
 export const termLevel = 101;
 
 /**
- * The text between each heading and the next, with the term that it describes, or an empty one. A heading without text below
- * it becomes text, so that its words can be found. A long one, which is stored with each passage below it, is cut, and kept
+ * The text between each heading and the next. `term` is empty if the text describes none. A heading without text below it
+ * becomes text, so that its words can be found. A long one, which is stored with each passage below it, is cut, and kept
  * once in full as text.
  */
 export function* sectionsOf(document: readonly Block[], title: string) {

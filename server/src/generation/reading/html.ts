@@ -146,13 +146,13 @@ function isSkipped(element: Element): boolean {
   return /^(?:navigation|search|menu|menubar)$/.test(attribute(element, 'role') ?? '');
 }
 
-/** Within the page, or to another one beside it. */
-const contentsLink = /^(?:#.|(?![a-z][a-z\d+.-]*:|\/\/)[^?#]*\.(?:md|mdx|markdown|html?|rst)(?:#.*)?$)/i;
-
-/** Whether an item is part of a table of contents: its text is a link, and nothing else. */
+/** Whether an item is part of a table of contents: its text is a link within the page, and nothing else. */
 function isContentsEntry(item: Element, text: string): boolean {
-  const link = elementsBelow(item).find(({ tagName }) => tagName === 'a');
-  return link !== undefined && contentsLink.test(attribute(link, 'href') ?? '') && textOf(link) === text;
+  let link: Element | undefined = item;
+  while (link !== undefined && link.tagName !== 'a') link = link.childNodes.find(isElement);
+  return (
+    link !== undefined && /^#./.test(attribute(link, 'href') ?? '') && evenSpaces(rawText(link)) === text
+  );
 }
 
 function isDataTable(table: Element): boolean {
@@ -160,7 +160,7 @@ function isDataTable(table: Element): boolean {
   return !elementsBelow(table).some(({ tagName }) => /^(?:table|h[1-6]|pre|form)$/.test(tagName));
 }
 
-/** The rows that are not empty, below a header, which may be. Cells that span rows, and headers of columns, are repeated. */
+/** The rows that are not empty, below a header that may be. Cells that span rows, and headers that span columns, are repeated. */
 function tableGrid(table: Element): string[][] {
   const rows: Element[][] = [];
   for (const element of elementsBelow(table)) {

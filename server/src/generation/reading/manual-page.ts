@@ -10,7 +10,7 @@ const structure = new Map(
     '</div>': 'RE UNINDENT',
     '<pre>': 'nf EX Vb Bd TS',
     '</pre>': 'fi EE Ve Ed TE',
-    '': 'IX PD Dd Os Bk Ek UC DT AT',
+    '': 'IX PD Dd Os Bk Ek Bf Ef UC DT AT',
   }).flatMap(([html, names]) => names.split(' ').map((name) => [name, html] as const)),
 );
 const enclosures = new Map(
@@ -20,7 +20,7 @@ const enclosures = new Map(
   }),
 );
 const mdocMacro =
-  /^(?:A[nrp]|Bf|Cm|D[1lv]|E[fmrv]|F[aclnot]|I[cn]|L[ik]|Mt|N[dmos]|P[af]|S[xy]|T[an]|V[at]|X[rco])$/;
+  /^(?:A[nrp]|Cm|D[1lv]|E[mrv]|F[aclnot]|I[cn]|L[ik]|Mt|N[dmos]|P[af]|S[xy]|T[an]|V[at]|X[rco])$/;
 const specialCharacters = new Map(
   `aq' dq" lq“ rq” oq‘ cq’ bu• em— en– hy- mi- co© rg® tm™ ha^ ti~ rs\\ ga\` aa´ sl/ at@ sh# Do$ lB[ rB] lC{ rC} la< ra>
   ->→ <-← >=≥ <=≤ !=≠ mu× +-± de° sc§ L"“ R"” C'' C\`' --— Aq'`
@@ -80,6 +80,8 @@ class ManualPage {
 
   #addMacro(name: string, words: readonly string[]): void {
     const [first = '', second = ''] = words;
+    const displayBreak = /^D[1l]$/.test(name) ? ['<p>'] : [];
+    this.html.push(...displayBreak);
     if (structure.has(name)) this.html.push(structure.get(name)!);
     else if (name === 'TH' || name === 'Dt') this.title = `${first.toLowerCase()}(${second})`;
     else if (/^S[HSsh]$/.test(name)) this.#start(/h$/i.test(name) ? 'h2' : 'h3', words.join(' '));
@@ -100,6 +102,7 @@ class ManualPage {
       this.#addText(mdocText([this.#name, ...words]));
     else if (name === 'Nm') this.#addText(mdocText(words));
     else if (/^[A-Z]/.test(name)) this.#addText(mdocText(name.length === 2 ? [name, ...words] : words));
+    this.html.push(...displayBreak);
     if (name === 'Nm') this.#name ||= first;
     // The lines that describe the columns of a table end with a full stop.
     if (name === 'TS') this.#skipTo = /\.\s*$/;
@@ -155,6 +158,7 @@ const delimiter = /^[.,:;)\]?!]$/;
 /** A line of mdoc(7), where macros and words are mixed: `Op Fl a Ar file` is `[-a file]`. */
 function mdocText(words: readonly string[]): string {
   let [text, closing, macro] = ['', '', ''];
+  const end = 1 + words.findLastIndex((word) => !delimiter.test(word));
   for (const [at, word] of words.entries()) {
     const [open, close = ''] = enclosures.get(word) ?? [];
     if (open === ' ') text += close;
@@ -168,9 +172,8 @@ function mdocText(words: readonly string[]): string {
       else if (word === 'Nd' || word === 'Ta') text += ' -';
     } else if (delimiter.test(word)) {
       // Delimiters are outside an enclosure only at the end of the line.
-      const isEnd = words.slice(at).every((next) => delimiter.test(next));
-      text += isEnd ? closing + word : word;
-      if (isEnd) closing = '';
+      text += at < end ? word : closing + word;
+      if (at >= end) closing = '';
     } else if (macro === 'Xr' && words[at - 2] === 'Xr') text += `(${word})`;
     else text += ` ${macro === 'Fl' && word !== '|' ? '-' : ''}${word}${macro === 'Pf' ? '\0' : ''}`;
   }

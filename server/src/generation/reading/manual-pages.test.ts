@@ -196,8 +196,11 @@ describe('reading a manual page', () => {
   );
   reads(
     'keeps the names of mdoc macros that only set a line or a word apart out of the text',
-    ['keys.1', '.Dt KEYS 1\n.Sh EXAMPLES\nMake a\n.Tn DSA\nkey:\n.Dl $ ssh-keygen -t dsa\n'],
-    ['EXAMPLES: Make a DSA key: $ ssh-keygen -t dsa'],
+    [
+      'keys.1',
+      '.Dt KEYS 1\n.Sh EXAMPLES\nMake a\n.Tn DSA\nkey:\n.Dl $ ssh-keygen -t dsa\n.D1 $ ls\n.Bf -symbolic\nDone.\n.Ef\n',
+    ],
+    ['EXAMPLES: Make a DSA key:\n\n$ ssh-keygen -t dsa\n\n$ ls\n\nDone.'],
   );
 
   reads(
@@ -213,10 +216,15 @@ describe('reading a manual page', () => {
     assert.match(passages.map(({ text }) => text).join('\n'), /constructor.*builds an object/s);
   });
 
-  it('reads a line of 300,000 quotes within the default time', async () => {
-    const source = `.TH FOO 3\n.SH NAME\nfoo \\- test\n.B ${'"'.repeat(300_000)}\n.SH NOTES\nThe end.\n`;
-    const reader = readerWith({ documentReadMs: defaultLimits.documentReadMs });
-    const { passages } = await readDocument('foo.3', Buffer.from(source), reader);
-    assert.equal(passages.at(-1)!.text, 'The end.');
-  });
+  for (const [what, line] of [
+    ['quotes', `.B ${'"'.repeat(300_000)}`],
+    ['delimiters', `.Op ${'. '.repeat(300_000)}x`],
+  ]) {
+    it(`reads a line of 300,000 ${what} within the default time`, async () => {
+      const source = `.TH FOO 3\n.SH NAME\nfoo \\- test\n${line}\n.SH NOTES\nThe end.\n`;
+      const reader = readerWith({ documentReadMs: defaultLimits.documentReadMs });
+      const { passages } = await readDocument('foo.3', Buffer.from(source), reader);
+      assert.equal(passages.at(-1)!.text, 'The end.');
+    });
+  }
 });

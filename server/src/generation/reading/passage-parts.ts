@@ -128,7 +128,7 @@ function rowText(header: readonly string[], cells: readonly string[]): string {
   return parts.filter((part) => part !== '').join('; ');
 }
 
-const ideographs = '\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\uac00-\\ud7af';
+const ideographs = '\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff';
 /** So that lengths are similar, two characters of a script without spaces are a word, and a very long word is several. */
 const countedWord = new RegExp(`[${ideographs}]{1,2}|[^\\s${ideographs}]{1,30}`, 'g');
 

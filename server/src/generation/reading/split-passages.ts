@@ -75,8 +75,8 @@ function fits(text: string): boolean {
 }
 
 /**
- * A paragraph or a block of code stays together if it fits into a passage, and so does a list with its introduction. Of a
- * longer list, the first item stays with it.
+ * A paragraph or a block of code stays together if it fits into a passage, and so does a list with its introduction. The
+ * introduction of a longer list stays with the first item.
  */
 function runsOf(units: readonly Unit[]): Run[] {
   const runs: Run[] = [];
