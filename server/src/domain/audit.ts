@@ -10,6 +10,8 @@ export type Actor =
 export interface Initiator {
   readonly actor: Actor;
   readonly traceId: string;
+  /** Of a change in the console: the SHA-256 of the session's token, in hexadecimal. */
+  readonly sessionHash?: string | undefined;
 }
 
 export type AuditAction =

@@ -24,13 +24,16 @@ export interface CredentialName {
 }
 
 /**
+ * A note with a session creates a key only while the session is live: `signed-out` otherwise. Then a key that is created
+ * while the sessions of its owner's password end cannot outlive them.
+ *
  * A key is live until the store's time reaches `revokedAt`, which a rotation may set in the future. Revoked keys stay until
  * `Retention` removes them. Members' requests for keys expire by the store's clock and are removed with the membership.
  */
 export interface ApiKeys {
   createApiKey: AuditedMethod<
     [key: NewApiKey],
-    'created' | 'organization-missing' | 'api-disabled' | 'not-a-member' | 'too-many'
+    'created' | 'organization-missing' | 'api-disabled' | 'not-a-member' | 'too-many' | 'signed-out'
   >;
   /** Also `revoked` for a key that was already revoked. A key that would end later ends now. */
   revokeApiKey: AuditedMethod<[keyId: KeyId], 'revoked' | 'missing'>;
@@ -43,7 +46,7 @@ export interface ApiKeys {
       keyId: KeyId,
       rotation: Pick<NewApiKey, 'createdBy'> & { readonly next: KeySecret; readonly oldValidMs: number },
     ],
-    'rotated' | 'missing' | 'revoked' | 'api-disabled' | 'too-many'
+    'rotated' | 'missing' | 'revoked' | 'api-disabled' | 'too-many' | 'signed-out'
   >;
   /** Live keys and the latest 200 revoked ones, in order of creation. */
   listApiKeys: InOrganization<[], ApiKey[]>;
@@ -71,7 +74,7 @@ export interface ApiKeys {
   /** Creates the approved key and uses up the request. `missing` for anything but an approved request of this user. */
   redeemKeyRequest: AuditedMethod<
     [id: KeyRequestId, userId: UserId, secret: KeySecret],
-    'created' | 'missing' | 'api-disabled' | 'too-many'
+    'created' | 'missing' | 'api-disabled' | 'too-many' | 'signed-out'
   >;
 }
 

@@ -128,7 +128,11 @@ function callOf(context: SurfaceContext, reply: FastifyReply, recheck: () => Pro
     session,
     principal: session?.principal,
     organizationId: session?.principal?.organizationId,
-    initiator: session && { actor: { kind: 'user', userId: session.session.userId }, traceId: request.id },
+    initiator: session && {
+      actor: { kind: 'user', userId: session.session.userId },
+      traceId: request.id,
+      sessionHash: session.tokenHash,
+    },
     path: request.params,
     query: request.query,
     body: request.body,

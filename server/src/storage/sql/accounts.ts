@@ -8,7 +8,7 @@ import {
 } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import type { Accounts, AuditNote, Membership, Memberships, Person, Session } from '../store.ts';
-import { keyIsLive } from './api-keys.ts';
+import { keyIsLive, lockForSession, sessionIsLive } from './api-keys.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { callColumns, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
@@ -100,9 +100,6 @@ type SessionRow = Pick<Session, 'userId' | 'email' | 'seenAt' | 'now'> & {
   proven: boolean | null;
 } & (MembershipRow | { organizationId: null });
 
-// The user is locked before their passwords are read. A password change takes a stronger lock: it either waits, and then
-// ends the new session, or commits first, and the new password is read here.
-const lockForSession = statement('lock-user-of-session')`SELECT 1 FROM "user" WHERE id = :userId FOR SHARE`;
 const insertSession = statement('create-session')`
   INSERT INTO session (token_hash, user_id, proof, password_id, created_at, seen_at, expires_at, ends_at)
   SELECT :tokenHash, :userId, :proof, :passwordId, at, at, at + CAST(:firstMs AS bigint), at + CAST(:lifeMs AS bigint)
@@ -115,7 +112,7 @@ const findSession = statement('find-session')`
     LEFT JOIN password ON password.id = session.password_id
     LEFT JOIN member ON member.organization_id = :organizationId AND member.user_id = session.user_id
     LEFT JOIN organization ON organization.id = member.organization_id
-  WHERE session.token_hash = :tokenHash AND expires_at > :now AND (proof = 'sso' OR password.id IS NOT NULL)`;
+  WHERE session.token_hash = :tokenHash AND ${sessionIsLive}`;
 const touchSession = statement('touch-session')`
   UPDATE session SET seen_at = CASE WHEN seen_at < at THEN at ELSE seen_at END,
     expires_at = CASE WHEN at + CAST(:idleMs AS bigint) < ends_at THEN at + CAST(:idleMs AS bigint) ELSE ends_at END

@@ -3,12 +3,31 @@ import type { ApiKey, KeyRequest } from '../../domain/credential.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
 import type { Organization } from '../../domain/organization.ts';
-import type { ApiKeys, CredentialName, KeyGrant } from '../store.ts';
+import type { ApiKeys, AuditNote, CredentialName, KeyGrant } from '../store.ts';
 import { writeNote } from './audit.ts';
 import { jsonRows, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 export const keyIsLive = sql`(revoked_at IS NULL OR revoked_at > :now)`;
+
+/**
+ * The user is locked before their sessions and passwords are read. A password change takes a stronger lock: it either waits,
+ * and then ends the new session and revokes the new key, or commits first, and what it has changed is read.
+ */
+export const lockForSession = statement('lock-user-of-session')`
+  SELECT 1 FROM "user" WHERE id = :userId FOR SHARE`;
+/** A condition on a session, left joined with its password. */
+export const sessionIsLive = sql`session.expires_at > :now AND (proof = 'sso' OR password.id IS NOT NULL)`;
+const readLive = statement('read-live-session')`
+  SELECT 1 FROM session LEFT JOIN password ON password.id = session.password_id
+  WHERE session.token_hash = :sessionHash AND ${sessionIsLive}`;
+
+/** Call it before an organization is locked. */
+function* isSignedOut({ actor, sessionHash }: AuditNote): Work<boolean> {
+  if (sessionHash === undefined || actor.kind !== 'user') return false;
+  yield* run(lockForSession, { userId: actor.userId });
+  return (yield* count(readLive, { sessionHash })) === 0;
+}
 
 export const organizationColumns = sql`id, name, api_enabled AS "apiEnabled", daily_quota AS "dailyQuota",
   created_at AS "createdAt"`;
@@ -102,6 +121,7 @@ const redeem = statement('redeem-key-request')`DELETE FROM key_request
 
 export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
   createApiKey: method(write, function* (organizationId, key, note) {
+    if (yield* isSignedOut(note)) return 'signed-out';
     const enabled = yield* lockApiEnabled(organizationId);
     if (enabled === undefined) return 'organization-missing';
     if (!enabled) return 'api-disabled';
@@ -121,6 +141,7 @@ export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
   }),
 
   rotateApiKey: method(write, function* (organizationId, keyId, { next, createdBy, oldValidMs }, note) {
+    if (yield* isSignedOut(note)) return 'signed-out';
     const old = yield* row<ApiKey>(find, { organizationId, keyId });
     if (old === undefined) return 'missing';
     if (!(yield* lockApiEnabled(organizationId))) return 'api-disabled';
@@ -169,6 +190,7 @@ export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
   }),
 
   redeemKeyRequest: method(write, function* (organizationId, requestId, userId, secret, note) {
+    if (yield* isSignedOut(note)) return 'signed-out';
     if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
     if (!(yield* isMember(organizationId, userId))) return 'missing';
     if (!(yield* mayAddKey(organizationId))) return 'too-many';

@@ -55,8 +55,7 @@ export function auditNote(
   subject: string,
   detail: AuditDetail = {},
 ): AuditNote {
-  const { actor, traceId } = initiator;
-  return { id: context.ids.event(), actor, traceId, action, subject, detail };
+  return { id: context.ids.event(), ...initiator, action, subject, detail };
 }
 
 /** For commands on the store. All changes of one command share one trace id. */

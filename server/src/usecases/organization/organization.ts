@@ -10,6 +10,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import { checkName } from '../../domain/text.ts';
 import type { Context, PersonCall } from '../context.ts';
+import { signedOut } from '../people/sessions.ts';
 import { auditNote, type Change, withCommand } from './audit-log.ts';
 
 export async function createOrganization(
@@ -56,10 +57,11 @@ export function listOrganizations({ store }: Context): Promise<Organization[]> {
 /** Why no credential was issued. Only organizations for which the public API is enabled get credentials (§1). */
 export function notIssued(
   { organizationId, initiator }: Pick<Change, 'organizationId' | 'initiator'>,
-  outcome: 'api-disabled' | 'organization-missing' | 'too-many',
+  outcome: 'api-disabled' | 'organization-missing' | 'too-many' | 'signed-out',
   tooMany = '',
 ): ServiceError {
   if (outcome === 'organization-missing') return organizationNotFound();
+  if (outcome === 'signed-out') return signedOut();
   if (outcome === 'too-many') return invalid(tooMany);
   const fact = `The public API is not enabled for ${organizationId}`;
   const command = `'skein org set ${organizationId} --api on' enables it`;
