@@ -64,11 +64,11 @@ const settings = {
   ),
   consoleChangesPerMinute: limit(
     1_200,
-    'Changes other than uploads that one person may make in the console in a minute, in one process',
+    'Changes other than uploads that a member may make in the console in a minute, in one process',
   ),
   streamsPerPersonMax: limit(
     20,
-    'Live views that one person may have open in one process; one more closes the oldest',
+    'Live views that a member may have open in one process; one more closes the oldest',
     { max: 10_000 },
   ),
   streamWriteTimeoutMs: limit(

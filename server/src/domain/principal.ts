@@ -18,6 +18,11 @@ export interface UserPrincipal extends Principal {
   readonly userId: UserId;
 }
 
+/** What a limit of a member counts by. By person, one organization could use up the limit of another. */
+export function memberKey({ organizationId, userId }: UserPrincipal): string {
+  return `${organizationId} ${userId}`;
+}
+
 /** §4.2: users read their own and published threads, the service identity published ones. Deleted threads are hidden. */
 export function canRead({ organizationId, userId }: Principal, thread: Thread): boolean {
   return thread.organizationId === organizationId && canBeReadBy(thread, userId);

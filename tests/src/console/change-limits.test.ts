@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachEngine } from '../engines.ts';
-import { startSettingsWorld } from './settings-world.ts';
+import { signUp, startSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused } from './visitor.ts';
 
 describeOnEachEngine('Changes in the console', ({ freshStore }) => {
-  it('are limited per person and minute, and reading is not', async () => {
+  it('are limited per member and minute, and reading is not', async () => {
     const world = await startSettingsWorld({
       ...(await freshStore()),
       SKEIN_CONSOLE_CHANGES_PER_MINUTE: '2',
@@ -26,6 +26,9 @@ describeOnEachEngine('Changes in the console', ({ freshStore }) => {
       );
       assertDone(await ada.call('GET', '/keys'));
       assertDone(await eve.post('/keys', { name: 'One', scope: 'org-wide' }), 201);
+      // An organization that adds a person cannot use up what they may change elsewhere.
+      const elsewhere = await signUp(world.service, world.globex, world.email('ada'), 'admin');
+      assertDone(await elsewhere.post('/keys', { name: 'Four', scope: 'org-wide' }), 201);
       // Somebody with a stolen session cannot keep its owner from this.
       assertDone(await ada.client.post('/sign-out-everywhere'));
     } finally {

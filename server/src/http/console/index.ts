@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AttemptLimit } from '../../domain/attempts.ts';
 import { limits } from '../../domain/limits.ts';
+import { memberKey, type UserPrincipal } from '../../domain/principal.ts';
 import { counted } from '../../domain/text.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
@@ -107,8 +108,8 @@ function mount(
  */
 function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest) => Promise<void> {
   const changes = new AttemptLimit(now, limits.consoleChangesPerMinute);
-  return async ({ signedIn }) => {
-    changes.admit(signedIn!.session.userId, () => {
+  return async ({ principal }) => {
+    changes.admit(memberKey(principal as UserPrincipal), () => {
       const limit = counted(limits.consoleChangesPerMinute, 'change');
       return `You have reached the limit of ${limit} a minute. Wait a minute and try again.`;
     });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { streamPlaces } from './thread-events.ts';
 
-describe('The limit of streams per person', () => {
-  it('applies per person, and one too many closes the oldest stream', () => {
+describe('The limit of streams', () => {
+  it('applies per member, and one too many closes the oldest stream', () => {
     const takePlace = streamPlaces(2);
     const ended: string[] = [];
     for (const name of ['a1', 'a2', 'b1', 'a3', 'b2', 'a4']) {
@@ -16,7 +16,7 @@ describe('The limit of streams per person', () => {
     const takePlace = streamPlaces(1);
     const ended: string[] = [];
     for (const name of ['one', 'two', 'three']) {
-      const leave = takePlace('person', () => ended.push(name));
+      const leave = takePlace('member', () => ended.push(name));
       leave();
       leave();
     }

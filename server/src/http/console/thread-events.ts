@@ -1,5 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { Limits } from '../../domain/limits.ts';
+import { memberKey } from '../../domain/principal.ts';
 import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import { chunksInTurns, type HeldRequests, type Piece } from '../long-responses.ts';
 import { reportRequest } from '../request-log.ts';
@@ -26,7 +27,7 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
     // The first event is read before the stream starts, so that an unreadable thread is a normal error response.
     const first = await events.next();
     if (first.done) return;
-    const leave = takePlace(session.principal.userId, close);
+    const leave = takePlace(memberKey(session.principal), close);
     const stream = openEventStream(call, closing, limits.streamWriteTimeoutMs);
     const { mayRead, stopWatching } = watchSession(call, stream, close);
     try {
@@ -77,23 +78,23 @@ function watchSession({ recheck, reply }: MemberCall, stream: EventStream, close
   return { mayRead, stopWatching: () => timers.forEach(clearInterval) };
 }
 
-/** Limits the open streams of a person. One too many closes the oldest, which may belong to a window without a network. */
-export function streamPlaces(perPerson: number) {
-  /** By person, in order of opening. */
-  const openByPerson = new Map<string, Set<() => void>>();
+/** Limits the open streams of a member. One too many closes the oldest, which may belong to a window without a network. */
+export function streamPlaces(perMember: number) {
+  /** In order of opening. */
+  const openByMember = new Map<string, Set<() => void>>();
 
   /** `close` ends the stream. Returns a function to call when it has ended. */
-  return (person: string, close: () => void): (() => void) => {
-    const open = openByPerson.get(person) ?? new Set();
-    openByPerson.set(person, open.add(close));
+  return (member: string, close: () => void): (() => void) => {
+    const open = openByMember.get(member) ?? new Set();
+    openByMember.set(member, open.add(close));
     const [oldest] = open;
-    if (open.size > perPerson) {
+    if (open.size > perMember) {
       open.delete(oldest!);
       oldest!();
     }
     return () => {
       open.delete(close);
-      if (open.size === 0 && openByPerson.get(person) === open) openByPerson.delete(person);
+      if (open.size === 0 && openByMember.get(member) === open) openByMember.delete(member);
     };
   };
 }
