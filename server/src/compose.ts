@@ -18,7 +18,8 @@ import { explainFault } from './domain/store-fault.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
 import { termOf, wordsOf } from './generation/retrieval/terms.ts';
-import type { ModelThreads, PassageSource } from './generation/threads/model-threads.ts';
+import type { PassageSource } from './generation/threads/model-thread.ts';
+import type { ModelThreads } from './generation/threads/model-threads.ts';
 import type { Log } from './log.ts';
 import { createSmtpMailer } from './mail/smtp.ts';
 import { createAccessTokens } from './security/access-tokens.ts';
@@ -204,18 +205,15 @@ async function createModel(
 ): Promise<{ model: Model; suggestQuestions?: SuggestQuestions }> {
   if (config.model.kind === 'scripted')
     return { model: (await import('./generation/models/scripted.ts')).scriptedModel };
-  const { ModelThreads, threadedCorroborate, threadedExtractive, threadedSearch } = await import(
-    './generation/threads/model-threads.ts'
-  );
+  const { ModelThreads } = await import('./generation/threads/model-threads.ts');
   const { answeredQuestions } = await import('./generation/example-questions.ts');
   const threads = new ModelThreads({ store, threads: config.replyThreads, passages: passageSource(config) });
-  const close = () => threads.close();
-  const quoting = threadedExtractive(threads);
-  const suggestQuestions = answeredQuestions(quoting);
-  const drafter = await createDrafter(config, threadedSearch(threads), tracing.headers);
-  if (drafter === undefined) return { model: { ...quoting, close }, suggestQuestions };
+  const suggestQuestions = answeredQuestions(threads);
+  const drafter = await createDrafter(config, threads, tracing.headers);
+  if (drafter === undefined) return { model: threads, suggestQuestions };
   const { corroborated } = await import('./generation/corroboration/corroborated.ts');
-  return { model: { ...corroborated(drafter, threadedCorroborate(threads)), close }, suggestQuestions };
+  const model = corroborated(drafter, (...asked) => threads.corroborate(...asked));
+  return { model: { ...model, close: () => threads.close() }, suggestQuestions };
 }
 
 /** PostgreSQL is read through the connections of the process. */
@@ -286,7 +284,7 @@ function threadedQuestions(config: Config, { store }: Context) {
   const open = loadOnce(async () => {
     const module = await import('./generation/threads/model-threads.ts');
     threads = new module.ModelThreads({ store, threads: 1, passages: passageSource(config) });
-    return module.threadedSearch(threads);
+    return threads;
   });
   const queue = new SearchQueue(1);
   const search: Library['search'] = (organizationId, accountId, question, limit) => {

@@ -1,6 +1,6 @@
 /** A worker thread for tests of the pool. Its prompt decides how it misbehaves. */
 import { parentPort } from 'node:worker_threads';
-import type { Call, Outcome, Tasks, ToThread } from '../src/generation/threads/model-threads.ts';
+import type { Call, Outcome, Tasks, ToThread } from '../src/generation/threads/model-thread.ts';
 
 parentPort?.on('message', (message: ToThread) => {
   if ('tasks' in message) tell(message.tasks.flatMap((task) => misbehave(task) ?? []));

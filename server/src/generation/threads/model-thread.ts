@@ -2,53 +2,83 @@
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Findings, Library } from '../../domain/document.ts';
 import { corroborate } from '../corroboration/corroborated.ts';
-import { ModelError, type ReplyEvent } from '../model.ts';
+import { ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
-import type { Call, FromThread, Outcome, PassageSource, Tasks, ToThread } from './model-threads.ts';
+
+/** Work that keeps a processor busy for milliseconds at a time. */
+export type Tasks = typeof tasks;
+
+/** A call of a method across threads. */
+export interface Call<Target> {
+  readonly method: keyof Target;
+  readonly args: readonly unknown[];
+}
+
+/** The module with an `openPassages(location)` that gives a thread its own connection to the documents. */
+export interface PassageSource {
+  readonly module: string;
+  readonly location: string;
+}
+
+export type ToThread =
+  /** Tasks of one organization, to be run in order. */
+  { readonly tasks: readonly Call<Tasks>[] } | { readonly answer: unknown };
+
+export type Outcome =
+  | { readonly result: unknown }
+  /** `transient` is set for a `ModelError`. */
+  | { readonly failure: string; readonly transient?: boolean };
+
+export type FromThread =
+  /** A read for a thread that has no connection to the store, or whose connection failed. */
+  | Call<PassageStore>
+  /** The thread is free. It has run the first tasks of the batch, and none of the others. */
+  | { readonly outcomes: readonly Outcome[] };
 
 // On Linux 0 means this thread, not the process: the event loop gets the processor before we do.
 setPriority(0, 10);
 
 const tell = (message: FromThread) => parentPort?.postMessage(message);
 
-/** Nothing else is sent to a thread that waits for an answer. */
-async function call(method: keyof PassageStore, args: readonly unknown[]): Promise<never> {
-  tell({ method, args });
-  const [{ answer }] = await once(parentPort!, 'message');
-  return answer as never;
-}
-
 const source: PassageSource | null = workerData;
 const reader: PassageStore | undefined =
   source && (await import(source.module)).openPassages(source.location);
 
 /** Reads in this thread if possible. The main thread repeats a failed read until the store is available. */
-const ask = (method: keyof PassageStore, ...args: unknown[]): Promise<never> => {
-  const read = reader?.[method] as ((...args: unknown[]) => Promise<never>) | undefined;
-  return read === undefined ? call(method, args) : read(...args).catch(() => call(method, args));
-};
+function reading(method: keyof PassageStore): (...args: readonly unknown[]) => Promise<never> {
+  const read = reader?.[method] as ((...args: readonly unknown[]) => Promise<never>) | undefined;
+  const call = async (...args: readonly unknown[]) => {
+    tell({ method, args });
+    // Nothing else is sent to a thread that waits for an answer.
+    const [{ answer }] = await once(parentPort!, 'message');
+    return answer as never;
+  };
+  return read === undefined ? call : (...args) => read(...args).catch(() => call(...args));
+}
 
 const store: PassageStore = {
-  findPassages: (...args) => ask('findPassages', ...args),
-  readPassages: (...args) => ask('readPassages', ...args),
-  outlineDocuments: (...args) => ask('outlineDocuments', ...args),
+  findPassages: reading('findPassages'),
+  readPassages: reading('readPassages'),
+  outlineDocuments: reading('outlineDocuments'),
 };
 const model = extractiveModel(store);
 /** Never aborts: the result of an aborted task is ignored. */
 const { signal } = new AbortController();
 
-const tasks: Tasks = {
-  async reply(request) {
+const tasks = {
+  /** The embedded model's whole reply. */
+  async reply(request: Omit<ReplyRequest, 'signal'>) {
     const events: ReplyEvent[] = [];
     for await (const event of model.reply({ ...request, signal })) events.push(event);
     return events;
   },
-  corroborate: async (draft, passages) => [...corroborate(draft, passages)],
-  async search(organizationId, accountId, question, limit) {
-    const found = await searchPassages(store, organizationId, accountId, question, limit);
-    return { searched: found.searched, passages: found.passages };
+  corroborate: async (...asked: Parameters<typeof corroborate>) => [...corroborate(...asked)],
+  async search(...asked: Parameters<Library['search']>): Promise<Findings> {
+    const { searched, passages } = await searchPassages(store, ...asked);
+    return { searched, passages };
   },
 };
 

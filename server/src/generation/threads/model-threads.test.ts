@@ -9,13 +9,7 @@ import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import { type Model, ModelError, type ReplyEvent } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
 import type { PassageStore } from '../retrieval/search.ts';
-import {
-  ModelThreads,
-  type ThreadSettings,
-  threadedCorroborate,
-  threadedExtractive,
-  threadedSearch,
-} from './model-threads.ts';
+import { ModelThreads, type ThreadSettings } from './model-threads.ts';
 
 const program = new URL('../../../testing/misbehaving-thread.ts', import.meta.url);
 const noStore: PassageStore = {
@@ -78,7 +72,7 @@ describe('Model threads', () => {
     threads: ModelThreads,
     organization = fixture.organizationId,
     signal = neverAborted,
-  ) => threadedSearch(threads).search(organization, null, 'refunds', 1, signal);
+  ) => threads.search(organization, null, 'refunds', 1, signal);
 
   it('write the same reply as the model does on the event loop', async () => {
     const threads = new ModelThreads({ store: fixture.store, threads: 1 });
@@ -90,7 +84,7 @@ describe('Model threads', () => {
     ]) {
       const here = await replyOf(extractiveModel(fixture.store), prompt, fixture.organizationId);
       assert.ok(here.length > 0);
-      assert.deepEqual(await replyOf(threadedExtractive(threads), prompt, fixture.organizationId), here);
+      assert.deepEqual(await replyOf(threads, prompt, fixture.organizationId), here);
     }
   });
 
@@ -124,7 +118,7 @@ describe('Model threads', () => {
       found.passages.map(({ title }) => title),
       ['Returns'],
     );
-    const checked = threadedCorroborate(threads)(
+    const checked = threads.corroborate(
       'Unused goods are refunded within 30 days [1].',
       found.passages,
       neverAborted,
@@ -156,7 +150,7 @@ describe('Model threads', () => {
   });
 
   it('serve organizations in turn', async () => {
-    const model = threadedExtractive(new ModelThreads({ store: noStore, threads: 1, program }));
+    const model = new ModelThreads({ store: noStore, threads: 1, program });
     const ended: string[] = [];
     const ask = async (organization: string) => {
       await replyOf(model, 'fine', organization);
@@ -171,7 +165,7 @@ describe('Model threads', () => {
 
   describe('when a task misbehaves', () => {
     const misbehaving = (settings: Partial<ThreadSettings> = {}) =>
-      threadedExtractive(new ModelThreads({ store: noStore, threads: 1, program, ...settings }));
+      new ModelThreads({ store: noStore, threads: 1, program, ...settings });
 
     for (const how of ['crash', 'loop']) {
       it(`fail only that reply, as transient, and write the next (${how})`, async () => {
@@ -196,7 +190,7 @@ describe('Model threads', () => {
     it('fail what waits when they are closed', async () => {
       const threads = new ModelThreads({ store: noStore, threads: 1, program });
       const failed = ['wait', 'one', 'two'].map((prompt) =>
-        assert.rejects(replyOf(threadedExtractive(threads), prompt), { transient: true }),
+        assert.rejects(replyOf(threads, prompt), { transient: true }),
       );
       await nextTurn();
       await threads.close();
@@ -206,7 +200,7 @@ describe('Model threads', () => {
     it('reject tasks after they are closed', async () => {
       const threads = new ModelThreads({ store: noStore, threads: 1, program });
       await threads.close();
-      await assert.rejects(replyOf(threadedExtractive(threads), 'fine'), { transient: true });
+      await assert.rejects(replyOf(threads, 'fine'), { transient: true });
     });
 
     it('free the place of an aborted task', async () => {

@@ -1,45 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { FoundPassage, Library } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Corroborate } from '../corroboration/corroborated.ts';
-import { type Model, ModelError, type PassageSearch, type ReplyEvent, type ReplyRequest } from '../model.ts';
+import { type Model, ModelError, type PassageSearch, type ReplyRequest } from '../model.ts';
 import type { PassageStore } from '../retrieval/search.ts';
 import { retryStore } from '../retry-store.ts';
-
-/** Work that keeps a processor busy for milliseconds at a time. */
-export interface Tasks {
-  /** The embedded model's whole reply. */
-  reply(request: Omit<ReplyRequest, 'signal'>): Promise<ReplyEvent[]>;
-  corroborate(draft: string, passages: readonly FoundPassage[]): Promise<ReplyEvent[]>;
-  search: Library['search'];
-}
-
-/** A call of a method across threads. */
-export interface Call<Target> {
-  readonly method: keyof Target;
-  readonly args: readonly unknown[];
-}
-
-/** The module with an `openPassages(location)` that gives a thread its own connection to the documents. */
-export interface PassageSource {
-  readonly module: string;
-  readonly location: string;
-}
-
-export type ToThread =
-  /** Tasks of one organization, to be run in order. */
-  { readonly tasks: readonly Call<Tasks>[] } | { readonly answer: unknown };
-
-export type Outcome =
-  | { readonly result: unknown }
-  /** `transient` is set for a `ModelError`. */
-  | { readonly failure: string; readonly transient?: boolean };
-
-export type FromThread =
-  /** A read for a thread that has no connection to the store, or whose connection failed. */
-  | Call<PassageStore>
-  /** The thread is free. It has run the first tasks of the batch, and none of the others. */
-  | { readonly outcomes: readonly Outcome[] };
+import type { Call, FromThread, Outcome, PassageSource, Tasks, ToThread } from './model-thread.ts';
 
 export interface ThreadSettings {
   readonly store: PassageStore;
@@ -61,11 +26,11 @@ const defaultProgram = new URL('./model-thread.ts', import.meta.url);
 /** Tasks of one organization that wait share a batch, so that their results share a message, and replies a commit. */
 const tasksPerBatch = 16;
 
-interface PendingTask {
+const closing = 'the service stops';
+
+interface PendingTask extends PromiseWithResolvers<never> {
   readonly task: Call<Tasks>;
   readonly signal: AbortSignal;
-  readonly resolve: (result: never) => void;
-  readonly reject: (error: unknown) => void;
   /** Set if its thread ended, which another task of the batch may have caused. It is run again, alone. */
   readonly isSuspect?: boolean;
 }
@@ -77,50 +42,62 @@ interface PendingTask {
  * Running out of memory is different: V8 ends the whole process if a thread allocates far beyond its own limit. Therefore
  * their input is limited: prompts, passages and drafts have maximum sizes.
  */
-export class ModelThreads {
+export class ModelThreads implements Model, PassageSearch {
+  readonly name = 'extractive';
   readonly #settings: ThreadSettings;
   /** The next organization to serve comes first. */
   readonly #waiting = new Map<OrganizationId, PendingTask[]>();
-  /** Started on first use: a service that answers no prompts does not need them. */
-  readonly #threads = new Set<ModelThread>();
+  /** None once they are closed. */
+  readonly #threads: ModelThread[];
   #serving: NodeJS.Immediate | undefined;
-  #isClosed = false;
 
   constructor(settings: ThreadSettings) {
     this.#settings = settings;
+    this.#threads = Array.from({ length: settings.threads }, () => new ModelThread(settings));
+  }
+
+  async *reply({ signal, ...request }: ReplyRequest) {
+    yield* await this.#run(request.organizationId, signal, 'reply', request);
+  }
+
+  async *corroborate(...[draft, passages, signal, organizationId]: Parameters<Corroborate>) {
+    yield* await this.#run(organizationId, signal, 'corroborate', draft, passages);
+  }
+
+  search(...[organizationId, accountId, question, limit, signal]: Parameters<PassageSearch['search']>) {
+    return this.#run(organizationId, signal, 'search', organizationId, accountId, question, limit);
+  }
+
+  /** Ends the threads and closes their connections to the store. Tasks that run or wait fail. */
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.splice(0).map((thread) => thread.end(closing)));
+    for (const { reject } of [...this.#waiting.values()].flat()) reject(ended(closing));
   }
 
   /** The result of the task. Rejects with a `ModelError` if its thread ended. */
-  async run<Method extends keyof Tasks>(
+  async #run<Method extends keyof Tasks>(
     organizationId: OrganizationId,
     signal: AbortSignal,
     method: Method,
     ...args: Parameters<Tasks[Method]>
   ): Promise<Awaited<ReturnType<Tasks[Method]>>> {
     signal.throwIfAborted();
-    if (this.#isClosed) throw ended('the service stops');
-    const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Tasks[Method]>>>();
-    const abort = () => reject(signal.reason);
+    if (this.#threads.length === 0) throw ended(closing);
+    const settled = Promise.withResolvers<never>();
+    const abort = () => settled.reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     const waiting = this.#waiting.get(organizationId) ?? [];
-    waiting.push({ task: { method, args }, signal, resolve, reject });
+    waiting.push({ task: { method, args }, signal, ...settled });
     this.#waiting.set(organizationId, waiting);
     // Tasks that arrive in the same turn share a batch.
     this.#serving ??= setImmediate(() => this.#serve());
-    return promise.finally(() => signal.removeEventListener('abort', abort));
-  }
-
-  /** Ends the threads and closes their connections to the store. Tasks that run or wait fail. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all([...this.#threads].map((thread) => thread.end('the service stops')));
-    for (const { reject } of [...this.#waiting.values()].flat()) reject(ended('the service stops'));
+    return settled.promise.finally(() => signal.removeEventListener('abort', abort));
   }
 
   #serve(): void {
     this.#serving = undefined;
     for (const [organizationId, waiting] of this.#waiting) {
-      const thread = this.#freeThread();
+      const thread = this.#threads.find(({ isFree }) => isFree);
       if (thread === undefined) return;
       this.#waiting.delete(organizationId);
       const batch = this.#takeBatch(waiting);
@@ -137,30 +114,17 @@ export class ModelThreads {
   /** Removes the tasks of the next batch, and those that were aborted meanwhile. */
   #takeBatch(waiting: PendingTask[]): PendingTask[] {
     const share = Math.min(tasksPerBatch, Math.ceil(waiting.length / this.#settings.threads));
-    const suspect = waiting.slice(0, share).findIndex(({ isSuspect }) => isSuspect);
-    const count = suspect === -1 ? share : Math.max(1, suspect);
-    return waiting.splice(0, count).filter(({ signal }) => !signal.aborted);
-  }
-
-  /** Undefined if all threads are busy. */
-  #freeThread(): ModelThread | undefined {
-    for (const thread of this.#threads) {
-      if (thread.hasEnded) this.#threads.delete(thread);
-      else if (thread.isFree) return thread;
-    }
-    if (this.#isClosed || this.#threads.size >= this.#settings.threads) return undefined;
-    const thread = new ModelThread(this.#settings);
-    this.#threads.add(thread);
-    return thread;
+    const isAlone = waiting.slice(0, share).some(({ isSuspect }) => isSuspect);
+    return waiting.splice(0, isAlone ? 1 : share).filter(({ signal }) => !signal.aborted);
   }
 }
 
+/** Starts its thread for the first batch, and another one after that thread has ended. */
 class ModelThread {
-  hasEnded = false;
   readonly #settings: ThreadSettings;
   #worker: Worker | undefined;
   #running: PromiseWithResolvers<readonly Outcome[]> | undefined;
-  /** Aborts when all tasks of the batch are aborted. */
+  /** Aborts when all tasks of the batch are aborted, or the thread ends. */
   #unwanted = new AbortController();
   #deadline: NodeJS.Timeout | undefined;
 
@@ -172,23 +136,26 @@ class ModelThread {
     return this.#running === undefined;
   }
 
-  /** Settles the tasks that were run and resolves to the others. Then the thread is free or was ended. */
+  /** Settles the tasks that were run and resolves to the others. */
   async run(batch: readonly PendingTask[]): Promise<readonly PendingTask[]> {
-    this.#running = Promise.withResolvers();
+    const running = Promise.withResolvers<readonly Outcome[]>();
+    this.#running = running;
     this.#unwanted = new AbortController();
-    const abortIfUnwanted = () => {
-      if (!batch.every(({ signal }) => signal.aborted)) return;
+    // Tasks that are settled before the thread answers were aborted.
+    void Promise.allSettled(batch.map(({ promise }) => promise)).then(() => {
+      if (this.#running !== running) return;
       this.#unwanted.abort();
       this.#endAfter(abortedMsMax);
-    };
-    for (const { signal } of batch) signal.addEventListener('abort', abortIfUnwanted, { once: true });
+    });
     try {
       this.#worker ??= this.#start();
       this.#tell({ tasks: batch.map(({ task }) => task) });
-      const outcomes = await this.#running.promise;
+      const outcomes = await running.promise;
       for (const [at, outcome] of outcomes.entries()) {
-        if ('failure' in outcome) batch[at]!.reject(errorOf(outcome));
-        else batch[at]!.resolve(outcome.result as never);
+        const { resolve, reject } = batch[at]!;
+        if ('result' in outcome) resolve(outcome.result as never);
+        else if (outcome.transient === undefined) reject(new Error(outcome.failure));
+        else reject(new ModelError(outcome.failure, { transient: outcome.transient }));
       }
       return batch.slice(outcomes.length);
     } catch (error) {
@@ -196,17 +163,18 @@ class ModelThread {
       batch[0]!.reject(error);
       return [];
     } finally {
-      for (const { signal } of batch) signal.removeEventListener('abort', abortIfUnwanted);
       clearTimeout(this.#deadline);
       this.#running = undefined;
     }
   }
 
-  async end(why: string): Promise<void> {
-    this.hasEnded = true;
+  /** Does nothing if that worker was ended before. */
+  async end(why: string, worker = this.#worker): Promise<void> {
+    if (worker !== this.#worker) return;
+    this.#worker = undefined;
     this.#unwanted.abort();
     this.#running?.reject(ended(why));
-    await this.#worker?.terminate();
+    await worker?.terminate();
   }
 
   /** Throws a `ModelError` if the system cannot start another thread at the moment. */
@@ -219,12 +187,9 @@ class ModelThread {
         // Little of a task's memory outlives it. By default, V8 would keep more for every thread.
         resourceLimits: { maxYoungGenerationSizeMb: 24 },
       });
-      worker.on('message', (message: FromThread) => {
-        if ('outcomes' in message) this.#running?.resolve(message.outcomes);
-        else void this.#answer(message).catch(() => this.end('its tasks were aborted'));
-      });
-      worker.on('error', (error) => void this.end(error.message));
-      worker.on('exit', (code) => void this.end(`exit code ${code}`));
+      worker.on('message', (message: FromThread) => void this.#receive(worker, message));
+      worker.on('error', (error) => void this.end(error.message, worker));
+      worker.on('exit', (code) => void this.end(`exit code ${code}`, worker));
       // It serves the process and must not keep it alive. Listeners would, so they come first.
       worker.unref();
       return worker;
@@ -233,9 +198,19 @@ class ModelThread {
     }
   }
 
-  #endAfter(ms: number): void {
-    clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(() => void this.end(`it did not end within ${ms} ms`), ms).unref();
+  /** Ends the thread if a read fails and all of its tasks were aborted. */
+  async #receive(worker: Worker, message: FromThread): Promise<void> {
+    if (worker !== this.#worker) return;
+    if ('outcomes' in message) return this.#running?.resolve(message.outcomes);
+    const { signal } = this.#unwanted;
+    if (!signal.aborted) clearTimeout(this.#deadline);
+    const read = this.#settings.store[message.method] as (...args: readonly unknown[]) => Promise<unknown>;
+    try {
+      const answer = await retryStore(() => read(...message.args), signal);
+      if (worker === this.#worker) this.#tell({ answer });
+    } catch {
+      await this.end('its tasks were aborted', worker);
+    }
   }
 
   #tell(message: ToThread): void {
@@ -243,43 +218,12 @@ class ModelThread {
     this.#worker?.postMessage(message);
   }
 
-  /** Rejects if the store is unavailable and all tasks are aborted. */
-  async #answer({ method, args }: Call<PassageStore>): Promise<void> {
-    const { signal } = this.#unwanted;
-    if (!signal.aborted) clearTimeout(this.#deadline);
-    const read = this.#settings.store[method] as (...args: readonly unknown[]) => Promise<unknown>;
-    const answer = await retryStore(() => read(...args), signal);
-    if (!this.hasEnded) this.#tell({ answer });
+  #endAfter(ms: number): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => void this.end(`it did not end within ${ms} ms`), ms).unref();
   }
 }
 
 function ended(why: string): ModelError {
   return new ModelError(`The thread that wrote the reply was ended: ${why}.`, { transient: true });
-}
-
-function errorOf({ failure, transient }: Extract<Outcome, { failure: string }>): Error {
-  return transient === undefined ? new Error(failure) : new ModelError(failure, { transient });
-}
-
-/** The embedded model, off the event loop. */
-export function threadedExtractive(threads: ModelThreads): Model {
-  return {
-    name: 'extractive',
-    async *reply({ signal, ...request }) {
-      yield* await threads.run(request.organizationId, signal, 'reply', request);
-    },
-  };
-}
-
-export function threadedCorroborate(threads: ModelThreads): Corroborate {
-  return async function* (draft, passages, signal, organizationId) {
-    yield* await threads.run(organizationId, signal, 'corroborate', draft, passages);
-  };
-}
-
-export function threadedSearch(threads: ModelThreads): PassageSearch {
-  return {
-    search: (organizationId, accountId, question, limit, signal) =>
-      threads.run(organizationId, signal, 'search', organizationId, accountId, question, limit),
-  };
 }
