@@ -22,7 +22,6 @@ interface Running {
   readonly prompt: string | undefined;
   readonly abort: AbortController;
   readonly beganMs: number;
-  done: Promise<void>;
 }
 
 /** Why a reply was aborted. Only the first reason counts: a cancelled reply is not released. */
@@ -52,8 +51,11 @@ export class ReplyWorker implements ReplyTaker {
   readonly #model: Model;
   readonly #settings: WorkerSettings;
   readonly #log: Log;
-  readonly #running = new Map<ReplyClaim, Running>();
-  readonly #runningOf = new Map<OrganizationId, number>();
+  readonly #running = new Map<ReplyClaim, Running & { readonly done: Promise<void> }>();
+  /** Places for running replies and for those that are being created, by organization. */
+  readonly #occupied = new Map<OrganizationId, number>();
+  /** Places that are neither occupied nor about to be filled by a claim. */
+  #free: number;
   readonly #stopHeartbeat: () => void;
   #lastServed: OrganizationId | undefined;
   #claiming: Promise<void> | undefined;
@@ -61,8 +63,6 @@ export class ReplyWorker implements ReplyTaker {
   /** Whether replies were still waiting after the last claim. */
   #moreWaiting = false;
   #stopping = false;
-  /** Places for replies that are being created or claimed. */
-  #reserved = 0;
   #renewedMs: number;
   #isRenewalFailing = false;
 
@@ -71,6 +71,7 @@ export class ReplyWorker implements ReplyTaker {
     this.#model = model;
     this.#settings = settings;
     this.#log = log;
+    this.#free = settings.concurrency;
     this.#renewedMs = context.timers.steadyMs();
     this.#stopHeartbeat = context.timers.every(settings.leaseMs / 3, () => void this.#renew());
   }
@@ -91,14 +92,8 @@ export class ReplyWorker implements ReplyTaker {
 
   reserve(organization: OrganizationId): ReservedPlace | undefined {
     if (this.#stopping || this.#moreWaiting) return undefined;
-    if (sharePlaces(this.#free(), [organization], this.#countOf).length === 0) return undefined;
-    this.#reserved += 1;
-    this.#count(organization, 1);
-    const leave = () => {
-      this.#reserved -= 1;
-      this.#count(organization, -1);
-      if (this.#moreWaiting) this.wake();
-    };
+    if (sharePlaces(this.#free, [organization], this.#countOf).length === 0) return undefined;
+    const leave = this.#occupy(organization);
     const token = 1 + Math.floor(this.#context.timers.random() * tokenMax);
     return {
       claim: { token, leaseMs: this.#settings.leaseMs },
@@ -112,10 +107,6 @@ export class ReplyWorker implements ReplyTaker {
         this.#release(reply, this.#settings.leaseMs).catch(() => {});
       },
     };
-  }
-
-  #free(): number {
-    return this.#settings.concurrency - this.#running.size - this.#reserved;
   }
 
   /** Releases unfinished replies without counting an attempt. Another process, or the next start, generates them again. */
@@ -143,17 +134,17 @@ export class ReplyWorker implements ReplyTaker {
   async #claimSome(): Promise<void> {
     const { store } = this.#context;
     // Organizations that already hold their share are listed too, and must not hide the others.
-    const listed = this.#free() + this.#runningOf.size;
+    const listed = this.#free + this.#occupied.size;
     const waiting = await store.organizationsWaiting(this.#lastServed, listed);
     this.#moreWaiting = waiting.length > 0;
     if (this.#stopping) return;
     // Counted after the wait, because creates may have reserved places in the meantime.
-    const free = this.#free();
+    const free = this.#free;
     const shares = sharePlaces(free, waiting, this.#countOf);
     if (shares.length === 0) return;
-    this.#reserved += free;
+    this.#free = 0;
     const claimed = await store.claimReplies(shares, this.#settings.leaseMs).finally(() => {
-      this.#reserved -= free;
+      this.#free += free;
     });
     this.#lastServed = shares.at(-1)?.organizationId;
     for (const reply of claimed) this.#begin(reply);
@@ -162,18 +153,11 @@ export class ReplyWorker implements ReplyTaker {
   }
 
   #begin(reply: ClaimedReply, prompt?: string): void {
-    const running: Running = {
-      reply,
-      prompt,
-      abort: new AbortController(),
-      beganMs: this.#context.timers.steadyMs(),
-      done: Promise.resolve(),
-    };
-    this.#running.set(reply, running);
-    this.#count(reply.organizationId, 1);
-    const { tracing, telemetry } = this.#context;
+    const { tracing, telemetry, timers } = this.#context;
+    const running: Running = { reply, prompt, abort: new AbortController(), beganMs: timers.steadyMs() };
+    const leave = this.#occupy(reply.organizationId);
     telemetry.replyBegan();
-    running.done = tracing
+    const done = tracing
       .afterRequest(reply.traceId, 'reply', { 'skein.model': this.#model.name }, () => this.#write(running))
       .catch((error: unknown): AttemptOutcome => {
         // No retry here: the lease expires and the reply is claimed again.
@@ -181,23 +165,29 @@ export class ReplyWorker implements ReplyTaker {
         return 'stopped';
       })
       .then((outcome) => {
-        const ms = this.#context.timers.steadyMs() - running.beganMs;
-        telemetry.replyLeft(outcome, ms, reply.organizationId);
-      })
-      .finally(() => {
+        telemetry.replyLeft(outcome, timers.steadyMs() - running.beganMs, reply.organizationId);
         this.#running.delete(reply);
-        this.#count(reply.organizationId, -1);
-        if (this.#moreWaiting) this.wake();
+        leave();
       });
+    this.#running.set(reply, { ...running, done });
   }
 
-  readonly #countOf = (organization: OrganizationId) => this.#runningOf.get(organization) ?? 0;
-
-  #count(organization: OrganizationId, change: number): void {
-    const count = this.#countOf(organization) + change;
-    if (count === 0) this.#runningOf.delete(organization);
-    else this.#runningOf.set(organization, count);
+  /** Takes a place for a reply of the organization. Returns a function that frees it. */
+  #occupy(organization: OrganizationId): () => void {
+    const change = (by: 1 | -1) => {
+      this.#free -= by;
+      const count = this.#countOf(organization) + by;
+      if (count === 0) this.#occupied.delete(organization);
+      else this.#occupied.set(organization, count);
+    };
+    change(1);
+    return () => {
+      change(-1);
+      if (this.#moreWaiting) this.wake();
+    };
   }
+
+  readonly #countOf = (organization: OrganizationId) => this.#occupied.get(organization) ?? 0;
 
   async #write(running: Running): Promise<AttemptOutcome> {
     const { reply, abort } = running;
@@ -238,9 +228,11 @@ export class ReplyWorker implements ReplyTaker {
   }
 
   async #settle(running: Running, outcome: AttemptOutcome, settle: () => Promise<boolean>) {
+    const { replySignals, threadSignals } = this.#context;
     // The claim's token prevents overwriting a successor's reply.
     if (!(await this.#persist(running, settle))) return 'stopped';
-    this.#context.replySignals.replyEnded(running.reply);
+    if (outcome === 'retried') threadSignals.changed(running.reply.threadId);
+    else replySignals.replyEnded(running.reply);
     return outcome;
   }
 
@@ -260,16 +252,14 @@ export class ReplyWorker implements ReplyTaker {
 
   async #giveUp(running: Running, writer: ReplyWriter, error: unknown): Promise<AttemptOutcome> {
     const { reply, abort } = running;
-    const { store, threadSignals } = this.#context;
     abort.signal.throwIfAborted();
     const failure = error instanceof ModelError ? error.message : unexpectedFailure;
     const delayMs = this.#retryDelayMs(running, error);
     if (delayMs !== undefined) {
       this.#log.info({ failure, delay_ms: delayMs, ...replyForLog(reply) }, 'reply will be tried again');
-      const retry = () => store.releaseReply(reply, { delayMs, failure });
-      if (!(await this.#persist(running, retry))) return 'stopped';
-      threadSignals.changed(reply.threadId);
-      return 'retried';
+      return this.#settle(running, 'retried', () =>
+        this.#context.store.releaseReply(reply, { delayMs, failure }),
+      );
     }
     // A `ModelError` explains itself. Any other error is a bug, so its stack is logged.
     if (error instanceof ModelError) this.#log.warn({ failure, ...replyForLog(reply) }, 'reply failed');
