@@ -36,13 +36,13 @@ export function languageModel(options: LanguageModelOptions): Drafter {
   /** False once the provider answered without tools a request that it refused with them. */
   let supportsTools = true;
 
-  async function* draft(request: ReplyRequest): AsyncGenerator<DraftEvent> {
+  async function* draft(asked: ReplyRequest): AsyncGenerator<DraftEvent> {
     const ended = new AbortController();
-    const signal = AbortSignal.any([request.signal, ended.signal]);
+    const request = { ...asked, signal: AbortSignal.any([asked.signal, ended.signal]) };
     try {
       const searches = passageSearches(options.library, request, options.apiKey);
       const hasDocuments = yield* searches.first();
-      const draft = { ...options, request, signal, searches, model: await load() };
+      const draft = { ...options, request, searches, model: await load() };
       const withTools = hasDocuments && supportsTools;
       let hasStarted = false;
       try {
@@ -67,14 +67,13 @@ export function languageModel(options: LanguageModelOptions): Drafter {
 
 /** Loads the provider's package with the first draft. */
 async function loadModel(options: LanguageModelOptions): Promise<LanguageModelV4> {
-  const { provider, model, baseUrl, apiKey } = options;
-  const fetch = boundedFetch(options);
+  const { provider, model, baseUrl, apiKey = '' } = options;
   // Every setting is given, because the SDK takes missing ones from the environment.
+  const settings = { apiKey, fetch: boundedFetch(options) };
   if (provider === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return createAnthropic({ baseURL: baseUrl ?? anthropicBaseUrl, apiKey: apiKey ?? '', fetch })(model);
+    return createAnthropic({ baseURL: baseUrl ?? anthropicBaseUrl, ...settings })(model);
   }
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-  const optional = apiKey === undefined ? {} : { apiKey };
-  return createOpenAICompatible({ name: 'provider', baseURL: baseUrl ?? '', fetch, ...optional })(model);
+  return createOpenAICompatible({ name: 'provider', baseURL: baseUrl ?? '', ...settings })(model);
 }

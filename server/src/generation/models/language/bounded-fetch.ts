@@ -13,7 +13,10 @@ export interface FetchBounds {
 }
 
 const mebibyte = 1024 * 1024;
+/** An error response may repeat the whole request, or never end. Its beginning is enough. */
 const refusalBytesMax = 65_536;
+/** Some servers send no content type, or a generic one. A page or a complete JSON answer is not a stream. */
+const streamType = /^\s*($|text\/event-stream|text\/plain|application\/octet-stream)/i;
 /** The last event of an OpenAI-compatible stream. Within JSON no line starts like this. */
 const lastEvent = /\ndata: ?\[DONE\]\r?\n/;
 const lastEventBytesMax = 32;
@@ -39,45 +42,28 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
     for (const [name, value] of Object.entries(bounds.traceHeaders?.() ?? {})) headers.set(name, value);
     const response = await during(fetch(input, { ...init, headers, signal, redirect: 'manual' }));
     const { body, ok, status } = response;
-    if (status < 400 && !isEventStream(response)) {
+    if (status < 400 && !(ok && streamType.test(response.headers.get('content-type') ?? ''))) {
       await body?.cancel();
       const sentence = ok
         ? 'The provider did not answer with a stream of events.'
         : 'The provider redirects to another address.';
       throw new ModelError(sentence, { transient: false });
     }
-    const chunks = body && boundedChunks(body, bounds, during);
-    return new Response(chunks && ReadableStream.from(ok ? chunks : beginningOf(chunks)), response);
+    const chunks = body && boundedChunks(body, ok, bounds, during);
+    return new Response(chunks && ReadableStream.from(chunks), response);
   };
 }
 
 type During = <T>(awaited: Promise<T>) => Promise<T>;
 
-/** Some servers send no content type, or a generic one. A page or a complete JSON answer is not a stream. */
-function isEventStream({ ok, headers }: Response): boolean {
-  const type = headers.get('content-type') ?? '';
-  return ok && /^\s*($|text\/event-stream|text\/plain|application\/octet-stream)/i.test(type);
-}
-
-/** The beginning of an error response, as far as it arrives. It may repeat the whole request, or never end. */
-async function* beginningOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  try {
-    for await (const chunk of chunks) {
-      yield chunk;
-      bytes += chunk.length;
-      if (bytes >= refusalBytesMax) return;
-    }
-  } catch {}
-}
-
 async function* boundedChunks(
   body: ReadableStream<Uint8Array>,
+  ok: boolean,
   { answerBytesMax = 32 * mebibyte, lineBytesMax = mebibyte }: FetchBounds,
   during: During,
 ): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
-  let answerBytes = 0;
+  let bytes = 0;
   let lineBytes = 0;
   let latest = '';
   try {
@@ -87,16 +73,18 @@ async function* boundedChunks(
       const end = Buffer.from(value.subarray(-lastEventBytesMax)).toString('latin1');
       latest = (latest + end).slice(-lastEventBytesMax);
       const newline = value.lastIndexOf(10);
-      answerBytes += value.length;
+      bytes += value.length;
       lineBytes = newline === -1 ? lineBytes + value.length : value.length - newline - 1;
-      if (answerBytes > answerBytesMax || lineBytes > lineBytesMax) {
+      if (bytes > answerBytesMax || lineBytes > lineBytesMax) {
         throw new ModelError('The provider sent more than a reply can hold.', { transient: false });
       }
       yield value;
+      if (!ok && bytes >= refusalBytesMax) return;
     }
     // A connection that ends in time can be used again.
     await Promise.race([reader.read(), pause(endMs)]);
   } catch (error) {
+    if (!ok) return;
     // A network error within a stream is a stream that was cut off, not a provider that cannot be reached.
     const failure = modelErrorOf(error);
     throw failure.transient && failure !== error ? cutOff() : failure;

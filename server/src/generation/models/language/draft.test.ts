@@ -24,7 +24,6 @@ function draftOf(type: 'text' | 'reasoning', delta: string) {
     {
       model: { doStream } as Partial<LanguageModelV4> as LanguageModelV4,
       request,
-      signal: request.signal,
       searches: passageSearches(library, request, apiKey),
       apiKey,
       replyLengthMax: Number.MAX_SAFE_INTEGER,

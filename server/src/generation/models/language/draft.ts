@@ -44,9 +44,8 @@ const searchTool: LanguageModelV4FunctionTool = {
 
 interface DraftSetting {
   readonly model: LanguageModelV4;
+  /** Its signal also aborts when the reader stops reading. */
   readonly request: ReplyRequest;
-  /** Aborts with the request, and when the reader stops reading. */
-  readonly signal: AbortSignal;
   readonly searches: PassageSearches;
   readonly apiKey?: string | undefined;
   readonly replyLengthMax: number;
@@ -57,8 +56,8 @@ interface DraftSetting {
  * loop of the `ai` package would hold 70 kB of streams while it waits for the provider.
  */
 export async function* draftEvents(setting: DraftSetting, withTools: boolean): AsyncGenerator<DraftEvent> {
-  const { model, request, signal: abortSignal, searches, apiKey, replyLengthMax } = setting;
-  const text = draftText(apiKey, replyLengthMax);
+  const { model, request, searches } = setting;
+  const text = draftText(setting);
   const prompt: LanguageModelV4Prompt = [
     { role: 'system', content: instructionsFor(searches.passages, withTools) },
     ...messagesFor(request.conversation).map(({ role, content }) => ({
@@ -70,14 +69,15 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
     const mayCall = requests < requestsMax;
     const toolChoice = { type: mayCall ? 'auto' : 'none' } as const;
     const tools = withTools ? { tools: [searchTool], toolChoice } : {};
-    const answer = yield* answerOf(() => model.doStream({ prompt, abortSignal, ...tools }), text);
-    if (answer.calls.length === 0) return yield* text.finish(answer.finishReason);
+    const answering = model.doStream({ prompt, abortSignal: request.signal, ...tools });
+    const { texts, calls, finishReason } = yield* answerOf(answering, text);
+    if (calls.length === 0) return yield* text.finish(finishReason);
     if (!withTools || !mayCall) {
       throw new ModelError('The model searched when it had to answer.', { transient: true });
     }
-    prompt.push({ role: 'assistant', content: answer.content });
-    for (const { toolCallId, toolName, input } of answer.calls) {
-      const query = parsed(input)?.query;
+    prompt.push({ role: 'assistant', content: [...texts, ...calls] });
+    for (const { toolCallId, toolName, input } of calls) {
+      const { query } = input;
       const value = typeof query === 'string' ? yield* searches.further(query) : 'The query is missing.';
       const output = { type: 'text' as const, value };
       prompt.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] });
@@ -86,23 +86,16 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
   }
 }
 
-function parsed(json: string): { query?: unknown } | null {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
-}
-
-/** Passes on the answer to a request as it arrives, and returns what the next request needs. */
-async function* answerOf(request: () => ReturnType<LanguageModelV4['doStream']>, text: DraftText) {
-  const calls: LanguageModelV4ToolCall[] = [];
+/** Passes on the answer to a request as it arrives, and returns what the next request has to repeat. */
+async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, text: DraftText) {
+  const calls: ReturnType<typeof repeatedCall>[] = [];
   const blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
   const tagged = new TaggedReasoning();
-  let [callsStarted, callsLength] = [0, 0];
+  let callsStarted = 0;
+  let callsLength = 0;
   let turnedAt = performance.now();
   try {
-    const { stream } = await request();
+    const { stream } = await answering;
     for await (const part of stream) {
       if (part.type === 'text-start' || part.type === 'reasoning-start') {
         blocks.set(part.id, { type: part.type === 'text-start' ? 'text' : 'reasoning', text: '' });
@@ -122,17 +115,17 @@ async function* answerOf(request: () => ReturnType<LanguageModelV4['doStream']>,
       if (callsStarted > callsMax || callsLength > callsLengthMax) {
         throw new ModelError('The model searched too much at once.', { transient: true });
       }
-      if (part.type === 'tool-call') calls.push(part);
+      if (part.type === 'tool-call') calls.push(repeatedCall(part));
       if (part.type === 'error' && !hasUnknownType(part.error)) throw part.error;
       // If the provider gave no reason, the stream was cut off. Otherwise the answer is complete: what happens to the
       // connection after it does not matter.
       if (part.type === 'finish' && part.finishReason.raw !== undefined) {
         yield* text.take(tagged.end());
-        return {
-          calls,
-          content: contentOf([...blocks.values()], calls),
-          finishReason: part.finishReason.unified,
-        };
+        // Providers reject empty texts, but reasoning may consist of its signature only.
+        const texts = [...blocks.values()].filter(
+          ({ type, text, providerOptions }) => text !== '' || (type === 'reasoning' && providerOptions),
+        );
+        return { texts, calls, finishReason: part.finishReason.unified };
       }
       // Buffered parts arrive without a turn of the event loop.
       if (performance.now() - turnedAt < stretchMs) continue;
@@ -145,28 +138,25 @@ async function* answerOf(request: () => ReturnType<LanguageModelV4['doStream']>,
   }
 }
 
-/** What the next request has to repeat. Providers reject empty texts, but reasoning may consist of its signature only. */
-function contentOf(
-  blocks: readonly (LanguageModelV4TextPart | LanguageModelV4ReasoningPart)[],
-  calls: readonly LanguageModelV4ToolCall[],
-) {
-  const texts = blocks.filter(
-    ({ type, text, providerOptions }) =>
-      text !== '' || (type === 'reasoning' && providerOptions !== undefined),
-  );
-  const repeated = calls.map(({ type, toolCallId, toolName, input, providerMetadata }) => ({
-    ...{ type, toolCallId, toolName, input: parsed(input) ?? {} },
-    ...(providerMetadata && { providerOptions: providerMetadata }),
-  }));
-  return [...texts, ...repeated];
+function repeatedCall({ type, toolCallId, toolName, input, providerMetadata }: LanguageModelV4ToolCall) {
+  const options = providerMetadata && { providerOptions: providerMetadata };
+  return { type, toolCallId, toolName, input: parsed(input), ...options };
+}
+
+function parsed(json: string): { readonly query?: unknown } {
+  try {
+    return JSON.parse(json) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 type DraftText = ReturnType<typeof draftText>;
 
 /** The text and the reasoning of a draft, over all its requests. */
-function draftText(secret: string | undefined, lengthMax: number) {
-  const storableText = new StorableText(secret);
-  const storableReasoning = new StorableText(secret);
+function draftText({ apiKey, replyLengthMax: lengthMax }: DraftSetting) {
+  const storableText = new StorableText(apiKey);
+  const storableReasoning = new StorableText(apiKey);
   const reasoning = new ReasoningSteps();
   let stepCount = 0;
   let shown = '';

@@ -20,6 +20,8 @@ export function cutOff(): ModelError {
   return new ModelError('The stream of the model was cut off.', { transient: true });
 }
 
+/** Causes may be circular. */
+const causesMax = 10;
 const permanentErrors = /invalid_request|authentication|permission|not_found|too_large|quota|billing|credit/;
 
 /**
@@ -27,9 +29,12 @@ const permanentErrors = /invalid_request|authentication|permission|not_found|too
  * address or the key.
  */
 export function modelErrorOf(error: unknown): ModelError {
-  const chain = chainOf(error);
-  const known = chain.map(knownError).find((each) => each !== undefined);
-  if (known !== undefined) return known;
+  let cause = error;
+  for (let depth = 0; depth < causesMax && isObject(cause); depth++) {
+    const known = knownError(cause);
+    if (known !== undefined) return known;
+    cause = cause.cause;
+  }
   if (isObject(error) && !(error instanceof Error)) {
     // An event of the stream. The request was accepted, so the error is transient unless its type says otherwise.
     const transient = !permanentErrors.test(`${error.type} ${error.code}`);
@@ -44,7 +49,7 @@ export function modelErrorOf(error: unknown): ModelError {
  * have to ignore those that they do not know.
  */
 export function hasUnknownType(error: unknown): boolean {
-  const [{ value, cause } = {}] = chainOf(error);
+  const { value, cause } = isObject(error) ? error : {};
   if (!isObject(value) || typeof value.type !== 'string' || !isObject(cause)) return false;
   const issues = Array.isArray(cause.issues) ? cause.issues : [];
   return issues.length > 0 && issues.every(({ discriminator }) => discriminator === 'type');
@@ -58,15 +63,6 @@ export function retryAfterMsOf(headers: Headers, now: number): number | undefine
   const delay = plain.includes(':') ? Date.parse(plain) - now : Number.parseFloat(plain) * 1_000;
   const wait = [Number.parseFloat(exact), delay].find((each) => Number.isFinite(each));
   return wait === undefined ? undefined : Math.ceil(Math.min(Math.max(wait, 0), retryAfterMsMax));
-}
-
-/** An error and its causes, outermost first. */
-function chainOf(error: unknown): Record<string, unknown>[] {
-  const chain: Record<string, unknown>[] = [];
-  for (let each = error; isObject(each) && chain.length < 10 && !chain.includes(each); each = each.cause) {
-    chain.push(each);
-  }
-  return chain;
 }
 
 const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
@@ -92,12 +88,9 @@ function knownError(error: Record<string, unknown>): ModelError | undefined {
   const { name, code, statusCode, data, responseHeaders, responseBody } = error;
   const status = [statusCode, code].map(Number).find((each) => each >= 400 && each < 600);
   if (status !== undefined) {
-    const wait = retryAfterMsOf(
-      new Headers(responseHeaders as Record<string, string> | undefined),
-      Date.now(),
-    );
+    const headers = new Headers(responseHeaders as Record<string, string> | undefined);
     const refusesTools = statusesOfRefusedTools.has(status) && aboutTools.test(String(responseBody));
-    return new ProviderRefusal(status, wait, refusesTools);
+    return new ProviderRefusal(status, retryAfterMsOf(headers, Date.now()), refusesTools);
   }
   // With data, the error is about an invalid tool call. Without data, the stream ended too soon.
   if (name === 'AI_InvalidResponseDataError' && data === undefined) return cutOff();

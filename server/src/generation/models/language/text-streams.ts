@@ -5,6 +5,8 @@ const redaction = '[redacted]';
 
 /** Shorter keys are placeholders for local servers, such as "ollama" or "EMPTY". */
 const secretLengthMin = 8;
+/** No text contains it once NULs are removed. */
+const noSecret = '\0';
 
 /**
  * Makes a stream of text safe to store and show: removes NULs, replaces lone surrogates, and redacts the secret even if
@@ -14,28 +16,23 @@ export class StorableText {
   readonly #secret: string;
   #held = '';
 
-  constructor(secret: string | undefined) {
-    this.#secret = secret !== undefined && secret.length >= secretLengthMin ? secret : '';
+  constructor(secret = '') {
+    this.#secret = secret.length >= secretLengthMin ? secret : noSecret;
   }
 
   add(piece: string): string {
-    const text = this.#held + piece.replaceAll('\0', '');
-    const clear = this.#secret === '' ? text : text.replaceAll(this.#secret, redaction);
-    let from = Math.max(0, clear.length - Math.max(1, this.#secret.length - 1));
-    while (from < clear.length && !this.#mayContinue(clear.slice(from))) from++;
-    this.#held = clear.slice(from);
-    return clear.slice(0, from).toWellFormed();
-  }
-
-  #mayContinue(end: string): boolean {
-    return this.#secret.startsWith(end) || /^[\ud800-\udbff]$/.test(end);
+    const secret = this.#secret;
+    const text = (this.#held + piece.replaceAll('\0', '')).replaceAll(secret, redaction);
+    const mayContinue = (end: string) => secret.startsWith(end) || /^[\ud800-\udbff]$/.test(end);
+    let from = Math.max(0, text.length - Math.max(1, secret.length - 1));
+    while (from < text.length && !mayContinue(text.slice(from))) from++;
+    this.#held = text.slice(from);
+    return text.slice(0, from).toWellFormed();
   }
 
   /** The text still held back. */
   end(): string {
-    const rest = this.#held.toWellFormed();
-    this.#held = '';
-    return rest;
+    return this.#held.toWellFormed();
   }
 }
 
@@ -65,13 +62,9 @@ export class ReasoningSteps {
 }
 
 function stepsOf(paragraph: string): string[] {
-  const plain = paragraph
-    .slice(0, paragraphLengthMax)
-    .replace(/^[\s#>*•-]+/, '')
-    .replaceAll('**', '');
-  return sentencesOfProse(plain)
-    .slice(0, 1)
-    .map((sentence) => shortened(sentence, descriptionLengthMax));
+  const plain = paragraph.slice(0, paragraphLengthMax).replace(/^[\s#>*•-]+|\*\*/g, '');
+  const [sentence] = sentencesOfProse(plain);
+  return sentence === undefined ? [] : [shortened(sentence, descriptionLengthMax)];
 }
 
 export interface ModelText {
@@ -89,7 +82,7 @@ const closing = '</think>';
 
 /** Finds the reasoning that many local servers leave in a model's text, between tags at its start. */
 export class TaggedReasoning {
-  #type: 'text' | 'reasoning' | undefined;
+  #type: ModelText['type'] | undefined;
   /** The start of what may become a tag. */
   #held = '';
 
