@@ -1,12 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { loadOnce } from '../../domain/load-once.ts';
-import {
-  type DraftEvent,
-  type Drafter,
-  type PassageSearch,
-  type ReplyRequest,
-  untilAborted,
-} from '../model.ts';
+import { type Drafter, type PassageSearch, type ReplyRequest, untilAborted } from '../model.ts';
 import { boundedFetch, type FetchBounds } from './language/bounded-fetch.ts';
 import { draftEvents } from './language/draft.ts';
 import { ProviderRefusal } from './language/errors.ts';
@@ -36,7 +30,7 @@ export function languageModel(options: LanguageModelOptions): Drafter {
   /** False once the provider answered without tools a request that it refused with them. */
   let supportsTools = true;
 
-  async function* draft(asked: ReplyRequest): AsyncGenerator<DraftEvent> {
+  async function* draft(asked: ReplyRequest) {
     const ended = new AbortController();
     const request = { ...asked, signal: AbortSignal.any([asked.signal, ended.signal]) };
     try {

@@ -7,26 +7,17 @@ import type {
   LanguageModelV4TextPart,
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
-import { counted } from '../../../domain/text.ts';
 import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
 import { cutOff, hasUnknownType, modelErrorOf } from './errors.ts';
 import type { PassageSearches } from './passage-searches.ts';
 import { instructionsFor, messagesFor } from './prompt.ts';
-import {
-  endOfReasoning,
-  type ModelText,
-  ReasoningSteps,
-  StorableText,
-  TaggedReasoning,
-} from './text-streams.ts';
+import { type DraftText, draftText, endOfReasoning } from './text-streams.ts';
 
 /** Requests per draft. Each search leads to another request, and the last one must be an answer. */
 const requestsMax = 5;
 /** Tool calls per answer, and their characters together: all of them are sent back with the next request. */
 const callsMax = 32;
 const callsLengthMax = 20_000;
-/** Every progress update stores all steps, so their number is limited. */
-const reasoningStepsMax = 50;
 /** How long a burst of small pieces may block the event loop. */
 const stretchMs = 5;
 
@@ -57,7 +48,7 @@ interface DraftSetting {
  */
 export async function* draftEvents(setting: DraftSetting, withTools: boolean): AsyncGenerator<DraftEvent> {
   const { model, request, searches } = setting;
-  const text = draftText(setting);
+  const text = draftText(setting.apiKey, setting.replyLengthMax);
   const prompt: LanguageModelV4Prompt = [
     { role: 'system', content: instructionsFor(searches.passages, withTools) },
     ...messagesFor(request.conversation).map(({ role, content }) => ({
@@ -82,7 +73,6 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
       const output = { type: 'text' as const, value };
       prompt.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] });
     }
-    text.startParagraph();
   }
 }
 
@@ -90,7 +80,6 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
 async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, text: DraftText) {
   const calls: ReturnType<typeof repeatedCall>[] = [];
   const blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
-  const tagged = new TaggedReasoning();
   let callsStarted = 0;
   let callsLength = 0;
   let turnedAt = performance.now();
@@ -106,9 +95,9 @@ async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, tex
         block.providerOptions = { ...block.providerOptions, ...part.providerMetadata };
       }
       if (block !== undefined && 'delta' in part) block.text += part.delta;
-      if (part.type === 'text-delta') yield* text.take(tagged.take(part.delta));
-      if (part.type === 'reasoning-delta') yield* text.take([{ type: 'reasoning', text: part.delta }]);
-      if (part.type === 'reasoning-end') yield* text.take([endOfReasoning]);
+      if (part.type === 'text-delta') yield* text.add(part.delta);
+      if (part.type === 'reasoning-delta') yield* text.addReasoning(part.delta);
+      if (part.type === 'reasoning-end') yield* text.addReasoning(endOfReasoning);
       // The calls themselves may follow only at the end of the answer, after the SDK has kept all of them.
       if (part.type === 'tool-input-start') callsStarted += 1;
       if (part.type === 'tool-input-delta') callsLength += part.delta.length;
@@ -120,7 +109,7 @@ async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, tex
       // If the provider gave no reason, the stream was cut off. Otherwise the answer is complete: what happens to the
       // connection after it does not matter.
       if (part.type === 'finish' && part.finishReason.raw !== undefined) {
-        yield* text.take(tagged.end());
+        yield* text.endAnswer();
         // Providers reject empty texts, but reasoning may consist of its signature only.
         const texts = [...blocks.values()].filter(
           ({ type, text, providerOptions }) => text !== '' || (type === 'reasoning' && providerOptions),
@@ -149,60 +138,4 @@ function parsed(json: string): { readonly query?: unknown } {
   } catch {
     return {};
   }
-}
-
-type DraftText = ReturnType<typeof draftText>;
-
-/** The text and the reasoning of a draft, over all its requests. */
-function draftText({ apiKey, replyLengthMax: lengthMax }: DraftSetting) {
-  const storableText = new StorableText(apiKey);
-  const storableReasoning = new StorableText(apiKey);
-  const reasoning = new ReasoningSteps();
-  let stepCount = 0;
-  let shown = '';
-  let gap = '';
-
-  function* show(piece: string): Generator<DraftEvent> {
-    if (piece === '') return;
-    shown += piece;
-    if (shown.length > lengthMax) {
-      const limit = counted(lengthMax, 'character');
-      throw new ModelError(`The model wrote more than ${limit}.`, { transient: false });
-    }
-    yield { type: 'text', text: piece };
-  }
-
-  return {
-    *take(pieces: Iterable<ModelText>): Generator<DraftEvent> {
-      for (const { type, text } of pieces) {
-        if (type === 'text' && text !== '') {
-          yield* show(storableText.add(gap + text));
-          gap = '';
-        } else if (type === 'reasoning' && stepCount < reasoningStepsMax) {
-          for (const description of reasoning.add(storableReasoning.add(text))) {
-            if (stepCount++ < reasoningStepsMax) yield { type: 'step', description };
-          }
-        }
-      }
-    },
-
-    /** Text after a search starts a new paragraph. */
-    startParagraph(): void {
-      gap = shown.trim() === '' ? '' : '\n\n';
-    },
-
-    *finish(why: string): Generator<DraftEvent> {
-      yield* show(storableText.end());
-      if (/\p{L}|\p{N}/u.test(shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
-        if (why !== 'length') return;
-        // A truncated answer is kept and marked as such.
-        yield { type: 'text', text: ' …' };
-        return yield { type: 'step', description: 'The model reached its length limit' };
-      }
-      if (why === 'content-filter') {
-        throw new ModelError('The provider withheld the answer.', { transient: false });
-      }
-      throw new ModelError('The model returned no text.', { transient: true });
-    },
-  };
 }

@@ -4,14 +4,12 @@ const retryAfterMsMax = 600_000;
 
 /** The provider answered with an error status. */
 export class ProviderRefusal extends ModelError {
-  readonly status: number;
   /** Whether the model does not seem to support tools. */
   readonly refusesTools: boolean;
 
   constructor(status: number, retryAfterMs?: number, refusesTools = false) {
     const transient = [408, 409, 425, 429].includes(status) || status >= 500;
     super(`The provider answered ${status}.`, { transient, retryAfterMs });
-    this.status = status;
     this.refusesTools = refusesTools;
   }
 }

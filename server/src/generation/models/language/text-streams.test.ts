@@ -54,7 +54,7 @@ describe('storable text', () => {
 
 function stepsOf(pieces: readonly string[]): string[] {
   const steps = new ReasoningSteps();
-  return [...pieces, endOfReasoning.text].flatMap((piece) => steps.add(piece));
+  return [...pieces, endOfReasoning].flatMap((piece) => steps.add(piece));
 }
 
 describe('reasoning steps', () => {
@@ -72,8 +72,8 @@ describe('reasoning steps', () => {
     const steps = new ReasoningSteps();
     assert.deepEqual(steps.add('One.\n'), []);
     assert.deepEqual(steps.add('\nTwo'), ['One.']);
-    assert.deepEqual(steps.add(endOfReasoning.text), ['Two']);
-    assert.deepEqual(steps.add(endOfReasoning.text), []);
+    assert.deepEqual(steps.add(endOfReasoning), ['Two']);
+    assert.deepEqual(steps.add(endOfReasoning), []);
   });
 
   it('are empty for blank reasoning', () => {
@@ -92,9 +92,9 @@ function split(pieces: readonly string[]): [string, string] {
   const tagged = new TaggedReasoning();
   let reasoning = '';
   let text = '';
-  for (const part of [...pieces.flatMap((piece) => [...tagged.take(piece)]), ...tagged.end()]) {
-    if (part.type === 'text') text += part.text;
-    else reasoning += part === endOfReasoning ? '.' : part.text;
+  for (const [thought, rest] of [...pieces.map((piece) => tagged.add(piece)), tagged.end()]) {
+    reasoning += thought.replace(endOfReasoning, '.');
+    text += rest;
   }
   return [reasoning, text];
 }

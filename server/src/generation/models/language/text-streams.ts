@@ -1,4 +1,5 @@
-import { shortened } from '../../../domain/text.ts';
+import { counted, shortened } from '../../../domain/text.ts';
+import { type DraftEvent, ModelError } from '../../model.ts';
 import { sentencesOfProse } from '../../reading/passage-parts.ts';
 
 const redaction = '[redacted]';
@@ -67,13 +68,8 @@ function stepsOf(paragraph: string): string[] {
   return sentence === undefined ? [] : [shortened(sentence, descriptionLengthMax)];
 }
 
-export interface ModelText {
-  readonly type: 'text' | 'reasoning';
-  readonly text: string;
-}
-
 /** Ends the last paragraph of a model's reasoning. */
-export const endOfReasoning: ModelText = { type: 'reasoning', text: '\n\n' };
+export const endOfReasoning = '\n\n';
 
 /** The tag at the start of a text. A little white space may precede it. */
 const opening = /^\s{0,32}<think>/;
@@ -82,32 +78,100 @@ const closing = '</think>';
 
 /** Finds the reasoning that many local servers leave in a model's text, between tags at its start. */
 export class TaggedReasoning {
-  #type: ModelText['type'] | undefined;
+  #type: 'text' | 'reasoning' | undefined;
   /** The start of what may become a tag. */
   #held = '';
 
-  *take(piece: string): Generator<ModelText> {
+  /** Adds a piece and returns the reasoning and the text that it completes. */
+  add(piece: string): [reasoning: string, text: string] {
     this.#held += piece;
     if (this.#type === undefined) {
-      if (partOfOpening.test(this.#held)) return;
+      if (partOfOpening.test(this.#held)) return ['', ''];
       this.#type = opening.test(this.#held) ? 'reasoning' : 'text';
       this.#held = this.#held.replace(opening, '');
     }
+    if (this.#type === 'text') return ['', this.#release(this.#held.length)];
     const end = this.#held.indexOf(closing);
-    if (this.#type === 'reasoning' && end !== -1) {
-      yield { type: 'reasoning', text: this.#held.slice(0, end) };
-      yield endOfReasoning;
-      this.#type = 'text';
-      this.#held = this.#held.slice(end + closing.length);
-    }
-    const keep = this.#type === 'text' ? 0 : closing.length - 1;
-    const shown = Math.max(0, this.#held.length - keep);
-    yield { type: this.#type, text: this.#held.slice(0, shown) };
-    this.#held = this.#held.slice(shown);
+    if (end === -1) return [this.#release(Math.max(0, this.#held.length - closing.length + 1)), ''];
+    this.#type = 'text';
+    const reasoning = this.#release(end);
+    return [reasoning + endOfReasoning, this.#release(this.#held.length).slice(closing.length)];
   }
 
-  *end(): Generator<ModelText> {
-    yield { type: this.#type ?? 'text', text: this.#held };
-    if (this.#type === 'reasoning') yield endOfReasoning;
+  end(): [reasoning: string, text: string] {
+    return this.#type === 'reasoning' ? [this.#held + endOfReasoning, ''] : ['', this.#held];
   }
+
+  #release(length: number): string {
+    const released = this.#held.slice(0, length);
+    this.#held = this.#held.slice(length);
+    return released;
+  }
+}
+
+/** Every progress update stores all steps, so their number is limited. */
+const reasoningStepsMax = 50;
+
+export type DraftText = ReturnType<typeof draftText>;
+
+/** The text and the reasoning of a draft, over all answers of the model. */
+export function draftText(secret: string | undefined, lengthMax: number) {
+  const storableText = new StorableText(secret);
+  const storableReasoning = new StorableText(secret);
+  const reasoning = new ReasoningSteps();
+  let tagged = new TaggedReasoning();
+  let stepCount = 0;
+  let shown = '';
+  let gap = '';
+
+  function* show(piece: string): Generator<DraftEvent> {
+    if (piece === '') return;
+    shown += piece;
+    if (shown.length > lengthMax) {
+      throw new ModelError(`The model wrote more than ${counted(lengthMax, 'character')}.`, {
+        transient: false,
+      });
+    }
+    yield { type: 'text', text: piece };
+  }
+
+  function* addReasoning(piece: string): Generator<DraftEvent> {
+    if (stepCount >= reasoningStepsMax) return;
+    for (const description of reasoning.add(storableReasoning.add(piece))) {
+      if (stepCount++ < reasoningStepsMax) yield { type: 'step', description };
+    }
+  }
+
+  function* addBoth([thought, text]: [reasoning: string, text: string]): Generator<DraftEvent> {
+    yield* addReasoning(thought);
+    if (text === '') return;
+    yield* show(storableText.add(gap + text));
+    gap = '';
+  }
+
+  return {
+    addReasoning,
+    add: (piece: string) => addBoth(tagged.add(piece)),
+
+    *endAnswer(): Generator<DraftEvent> {
+      yield* addBoth(tagged.end());
+      tagged = new TaggedReasoning();
+      // Text after a search starts a new paragraph.
+      gap = shown.trim() === '' ? '' : '\n\n';
+    },
+
+    *finish(why: string): Generator<DraftEvent> {
+      yield* show(storableText.end());
+      if (/\p{L}|\p{N}/u.test(shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
+        if (why !== 'length') return;
+        // A truncated answer is kept and marked as such.
+        yield { type: 'text', text: ' …' };
+        return yield { type: 'step', description: 'The model reached its length limit' };
+      }
+      if (why === 'content-filter') {
+        throw new ModelError('The provider withheld the answer.', { transient: false });
+      }
+      throw new ModelError('The model returned no text.', { transient: true });
+    },
+  };
 }

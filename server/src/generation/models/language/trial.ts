@@ -1,23 +1,18 @@
 import type { OrganizationId } from '../../../domain/id.ts';
 import type { ModelTrial } from '../../../domain/reply.ts';
 import { type Drafter, ModelError } from '../../model.ts';
-import { ProviderRefusal } from './errors.ts';
 
 /** Asks a model once, without retries. */
 export async function tryModel(drafter: Drafter, question: string, signal: AbortSignal): Promise<ModelTrial> {
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
   const { name: model } = drafter;
+  const organizationId = 'org_trial' as OrganizationId;
+  const conversation = [{ role: 'user', content: question } as const];
   let firstTextMs: number | undefined;
   let answer = '';
   try {
-    const request = {
-      organizationId: 'org_trial' as OrganizationId,
-      accountId: null,
-      conversation: [{ role: 'user', content: question } as const],
-      attempt: 1,
-      signal,
-    };
+    const request = { organizationId, accountId: null, conversation, attempt: 1, signal };
     for await (const event of drafter.draft(request)) {
       if (event.type !== 'text') continue;
       firstTextMs ??= elapsed();
@@ -25,23 +20,22 @@ export async function tryModel(drafter: Drafter, question: string, signal: Abort
     }
   } catch (error) {
     const message = error instanceof ModelError ? error.message : 'The model did not answer in time.';
-    const reason = error instanceof ProviderRefusal ? String(error.status) : message;
-    const [, nextStep] = nextSteps.find(([pattern]) => pattern.test(reason))!;
+    const [, nextStep] = nextSteps.find(([pattern]) => pattern.test(message))!;
     return { ok: false, model, ms: elapsed(), error: message, nextStep };
   }
   return { ok: true, model, ms: elapsed(), firstTextMs: firstTextMs ?? elapsed(), answer };
 }
 
-/** What the operator can try, by the provider's status or by the message of the error. The first match counts. */
+/** What the operator can try, by the message of the error. The first match counts. */
 const nextSteps: readonly (readonly [RegExp, string])[] = [
-  [/^40[13]$/, 'Set SKEIN_MODEL_API_KEY to a key that may use this model.'],
+  [/answered 40[13]/, 'Set SKEIN_MODEL_API_KEY to a key that may use this model.'],
   [
-    /^404$/,
+    /answered 404/,
     'Check the model’s name after the slash in SKEIN_MODEL, and that SKEIN_MODEL_BASE_URL ends in /v1.',
   ],
-  [/^429$/, 'The provider limits requests, or your credit is used up: check your account there.'],
-  [/^5\d\d$/, 'The provider has a problem: try again later, or look at its status page.'],
-  [/^\d{3}$/, 'The provider does not accept the request: check the model’s name in SKEIN_MODEL.'],
+  [/answered 429/, 'The provider limits requests, or your credit is used up: check your account there.'],
+  [/answered 5/, 'The provider has a problem: try again later, or look at its status page.'],
+  [/answered \d/, 'The provider does not accept the request: check the model’s name in SKEIN_MODEL.'],
   [/could not be reached/, 'Check that SKEIN_MODEL_BASE_URL is right and that this machine can reach it.'],
   [
     /TLS/,
