@@ -93,19 +93,15 @@ const batchMs = 20;
 async function run(batch: readonly Call<Tasks>[]): Promise<void> {
   const outcomes: Outcome[] = [];
   const startedMs = performance.now();
-  for (const task of batch) {
-    outcomes.push(await outcomeOf(task));
+  for (const { method, args } of batch) {
+    const task = tasks[method] as (...args: readonly unknown[]) => Promise<unknown>;
+    outcomes.push(await task(...args).then((result) => ({ result }), failureOf));
     if (performance.now() - startedMs >= batchMs) break;
   }
   tell({ outcomes });
 }
 
-async function outcomeOf({ method, args }: Call<Tasks>): Promise<Outcome> {
-  try {
-    const task = tasks[method] as (...args: readonly unknown[]) => Promise<unknown>;
-    return { result: await task(...args) };
-  } catch (error) {
-    if (error instanceof ModelError) return { failure: error.message, transient: error.transient };
-    return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
-  }
+function failureOf(error: unknown): Outcome {
+  if (error instanceof ModelError) return { failure: error.message, transient: error.transient };
+  return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

@@ -37,10 +37,8 @@ interface PendingTask extends PromiseWithResolvers<never> {
 
 /**
  * Threads for work that would block the event loop: the embedded model, ranking and corroboration. A task that crashes or
- * hangs fails alone: the others of its batch are run again. Organizations take turns.
- *
- * Running out of memory is different: V8 ends the whole process if a thread allocates far beyond its own limit. Therefore
- * their input is limited: prompts, passages and drafts have maximum sizes.
+ * hangs fails alone: the others of its batch are run again. Organizations take turns. If a thread allocated far beyond its
+ * memory limit, V8 would end the whole process, so prompts, passages and drafts have maximum sizes.
  */
 export class ModelThreads implements Model, PassageSearch {
   readonly name = 'extractive';
@@ -100,7 +98,9 @@ export class ModelThreads implements Model, PassageSearch {
       const thread = this.#threads.find(({ isFree }) => isFree);
       if (thread === undefined) return;
       this.#waiting.delete(organizationId);
-      const batch = this.#takeBatch(waiting);
+      const share = Math.min(tasksPerBatch, Math.ceil(waiting.length / this.#settings.threads));
+      const isAlone = waiting.slice(0, share).some(({ isSuspect }) => isSuspect);
+      const batch = waiting.splice(0, isAlone ? 1 : share).filter(({ signal }) => !signal.aborted);
       if (waiting.length > 0) this.#waiting.set(organizationId, waiting);
       if (batch.length === 0) continue;
       void thread.run(batch).then((left) => {
@@ -109,13 +109,6 @@ export class ModelThreads implements Model, PassageSearch {
         this.#serve();
       });
     }
-  }
-
-  /** Removes the tasks of the next batch, and those that were aborted meanwhile. */
-  #takeBatch(waiting: PendingTask[]): PendingTask[] {
-    const share = Math.min(tasksPerBatch, Math.ceil(waiting.length / this.#settings.threads));
-    const isAlone = waiting.slice(0, share).some(({ isSuspect }) => isSuspect);
-    return waiting.splice(0, isAlone ? 1 : share).filter(({ signal }) => !signal.aborted);
   }
 }
 
