@@ -3,7 +3,7 @@ import { timerMsMax } from '../../domain/limits.ts';
 import { cutText } from '../../domain/text.ts';
 import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 
-const command = /^#(step|say|corroborate|source|wait|hang|fail|retry|crash)\b ?(.*)$/;
+const command = /^#(step|say|corroborate|source|wait|hang|fail|retry|crash)\b ?(.*)$/gm;
 
 /**
  * A model that does what the prompt says, so that tests can reach every state of a reply. Lines of the prompt with one of
@@ -19,15 +19,14 @@ export const scriptedModel: Model = {
 
   async *reply({ conversation, attempt, signal }: ReplyRequest): AsyncGenerator<ReplyEvent> {
     const prompt = conversation.at(-1)?.content ?? '';
-    const script = prompt.split('\n').filter((line) => command.test(line));
+    const script = [...prompt.matchAll(command)];
     if (script.length === 0) {
       yield { type: 'step', description: 'Reading the prompt' };
       const answer = 'The scripted model repeats the question; it knows no answers.';
       yield { type: 'text', text: `You asked: ${cutText(prompt.trim(), 200)}\n\n${answer}` };
       return;
     }
-    for (const line of script) {
-      const [, name, words = ''] = command.exec(line) ?? [];
+    for (const [, name, words = ''] of script) {
       const isEarly = words === '' || attempt < Number(words);
       if (name === 'wait') await pause(Number(words), undefined, { signal });
       if (name === 'hang') await pause(timerMsMax, undefined, { signal });
@@ -35,14 +34,11 @@ export const scriptedModel: Model = {
       if (name === 'fail') throw new ModelError('The script says so.', { transient: false });
       if (name === 'retry' && isEarly) throw new ModelError('The script says so.', { transient: true });
       if (name === 'crash' && isEarly) process.kill(process.pid, 'SIGKILL');
-      yield* events[name!]?.(words) ?? [];
+      if (name === 'step') yield { type: 'step', description: words };
+      if (name === 'say') yield { type: 'text', text: words };
+      if (name === 'corroborate') yield { type: 'corroborating' };
+      const source = { id: 'doc_scripted', title: words, url: null, snippet: '' };
+      if (name === 'source') yield { type: 'sources', sources: [source] };
     }
   },
-};
-
-const events: Readonly<Record<string, (words: string) => [ReplyEvent]>> = {
-  step: (description) => [{ type: 'step', description }],
-  say: (text) => [{ type: 'text', text }],
-  corroborate: () => [{ type: 'corroborating' }],
-  source: (title) => [{ type: 'sources', sources: [{ id: 'doc_scripted', title, url: null, snippet: '' }] }],
 };
