@@ -70,15 +70,13 @@ const aboutTools = /\btools?(?:\b|_)|\bfunctions?\b/i;
 const unreachable = /^(?:E[A-Z]+|EAI_[A-Z]+|UND_ERR_(?:SOCKET|[A-Z]+_TIMEOUT))$/;
 
 /** Failures that another attempt would not change, by the name and the code of the error. */
-const permanentFailures: readonly (readonly [RegExp, string])[] = [
-  [
+const permanentFailures = {
+  'The provider answered with a malformed stream.':
     /^AI_(?:InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody)Error | HPE_/,
-    'The provider answered with a malformed stream.',
-  ],
-  [/ (?:\w*CERT|ERR_TLS|UNABLE_TO_|\w*HOSTNAME_MISMATCH)/, 'The provider’s certificate is not trusted.'],
+  'The provider’s certificate is not trusted.': / (?:\w*CERT|ERR_TLS|UNABLE_TO_|\w*HOSTNAME_MISMATCH)/,
   // The other side does not speak TLS, or no version of it that this machine accepts.
-  [/ (?:ERR_SSL|EPROTO$)/, 'No TLS connection to the provider could be established.'],
-];
+  'No TLS connection to the provider could be established.': / (?:ERR_SSL|EPROTO$)/,
+};
 
 /** Errors of the SDK have a name, those of the network and the HTTP parser a code, events of a stream may have a status. */
 function knownError(error: Record<string, unknown>): ModelError | undefined {
@@ -92,8 +90,9 @@ function knownError(error: Record<string, unknown>): ModelError | undefined {
   }
   // With data, the error is about an invalid tool call. Without data, the stream ended too soon.
   if (name === 'AI_InvalidResponseDataError' && data === undefined) return cutOff();
-  const permanent = permanentFailures.find(([pattern]) => pattern.test(`${name} ${code}`));
-  if (permanent !== undefined) return new ModelError(permanent[1], { transient: false });
+  for (const [sentence, pattern] of Object.entries(permanentFailures)) {
+    if (pattern.test(`${name} ${code}`)) return new ModelError(sentence, { transient: false });
+  }
   // An event of the stream may have any code.
   if (error instanceof Error && unreachable.test(String(code))) {
     return new ModelError(`The provider could not be reached (${code}).`, { transient: true });
