@@ -3,7 +3,7 @@ import { loadOnce } from '../../domain/load-once.ts';
 import { type Drafter, type PassageSearch, type ReplyRequest, untilAborted } from '../model.ts';
 import { boundedFetch, type FetchBounds } from './language/bounded-fetch.ts';
 import { draftEvents } from './language/draft.ts';
-import { ProviderRefusal } from './language/errors.ts';
+import { ToolRefusal } from './language/errors.ts';
 import { passageSearches } from './language/passage-searches.ts';
 
 export interface LanguageModelOptions extends Pick<FetchBounds, 'silenceMs' | 'traceHeaders'> {
@@ -45,8 +45,7 @@ export function languageModel(options: LanguageModelOptions): Drafter {
           yield event;
         }
       } catch (error) {
-        const isRefused = error instanceof ProviderRefusal && error.refusesTools;
-        if (!withTools || hasStarted || !isRefused) throw error;
+        if (!withTools || hasStarted || !(error instanceof ToolRefusal)) throw error;
         yield* draftEvents(draft, false);
         supportsTools = false;
       }

@@ -42,7 +42,6 @@ interface PendingTask extends PromiseWithResolvers<never> {
  */
 export class ModelThreads implements Model, PassageSearch {
   readonly name = 'extractive';
-  readonly #settings: ThreadSettings;
   /** The next organization to serve comes first. */
   readonly #waiting = new Map<OrganizationId, PendingTask[]>();
   /** None once they are closed. */
@@ -50,7 +49,6 @@ export class ModelThreads implements Model, PassageSearch {
   #serving: NodeJS.Immediate | undefined;
 
   constructor(settings: ThreadSettings) {
-    this.#settings = settings;
     this.#threads = Array.from({ length: settings.threads }, () => new ModelThread(settings));
   }
 
@@ -95,10 +93,10 @@ export class ModelThreads implements Model, PassageSearch {
   #serve(): void {
     this.#serving = undefined;
     for (const [organizationId, waiting] of this.#waiting) {
-      const thread = this.#threads.find(({ isFree }) => isFree);
+      const thread = this.#threads.find(({ running }) => running === undefined);
       if (thread === undefined) return;
       this.#waiting.delete(organizationId);
-      const share = Math.min(tasksPerBatch, Math.ceil(waiting.length / this.#settings.threads));
+      const share = Math.min(tasksPerBatch, Math.ceil(waiting.length / this.#threads.length));
       const isAlone = waiting.slice(0, share).some(({ isSuspect }) => isSuspect);
       const batch = waiting.splice(0, isAlone ? 1 : share).filter(({ signal }) => !signal.aborted);
       if (waiting.length > 0) this.#waiting.set(organizationId, waiting);
@@ -114,9 +112,10 @@ export class ModelThreads implements Model, PassageSearch {
 
 /** Starts its thread for the first batch, and another one after that thread has ended. */
 class ModelThread {
+  /** Undefined while the thread is free. */
+  running: PromiseWithResolvers<readonly Outcome[]> | undefined;
   readonly #settings: ThreadSettings;
   #worker: Worker | undefined;
-  #running: PromiseWithResolvers<readonly Outcome[]> | undefined;
   /** Aborts when all tasks of the batch are aborted, or the thread ends. */
   #unwanted = new AbortController();
   #deadline: NodeJS.Timeout | undefined;
@@ -125,18 +124,14 @@ class ModelThread {
     this.#settings = settings;
   }
 
-  get isFree(): boolean {
-    return this.#running === undefined;
-  }
-
   /** Settles the tasks that were run and resolves to the others. */
   async run(batch: readonly PendingTask[]): Promise<readonly PendingTask[]> {
     const running = Promise.withResolvers<readonly Outcome[]>();
-    this.#running = running;
+    this.running = running;
     this.#unwanted = new AbortController();
     // Tasks that are settled before the thread answers were aborted.
     void Promise.allSettled(batch.map(({ promise }) => promise)).then(() => {
-      if (this.#running !== running) return;
+      if (this.running !== running) return;
       this.#unwanted.abort();
       this.#endAfter(abortedMsMax);
     });
@@ -157,7 +152,7 @@ class ModelThread {
       return [];
     } finally {
       clearTimeout(this.#deadline);
-      this.#running = undefined;
+      this.running = undefined;
     }
   }
 
@@ -166,7 +161,7 @@ class ModelThread {
     if (worker !== this.#worker) return;
     this.#worker = undefined;
     this.#unwanted.abort();
-    this.#running?.reject(ended(why));
+    this.running?.reject(ended(why));
     await worker?.terminate();
   }
 
@@ -194,7 +189,7 @@ class ModelThread {
   /** Ends the thread if a read fails and all of its tasks were aborted. */
   async #receive(worker: Worker, message: FromThread): Promise<void> {
     if (worker !== this.#worker) return;
-    if ('outcomes' in message) return this.#running?.resolve(message.outcomes);
+    if ('outcomes' in message) return this.running?.resolve(message.outcomes);
     const { signal } = this.#unwanted;
     if (!signal.aborted) clearTimeout(this.#deadline);
     const read = this.#settings.store[message.method] as (...args: readonly unknown[]) => Promise<unknown>;

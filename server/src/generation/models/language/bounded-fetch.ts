@@ -33,7 +33,7 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
     const silence = new AbortController();
     const stopped = new ModelError('The model stopped responding.', { transient: true });
     /** Waits for an operation, and aborts if it takes too long. The time between operations does not count. */
-    const during: During = (awaited) => {
+    const during = <T>(awaited: Promise<T>): Promise<T> => {
       const timer = setTimeout(() => silence.abort(stopped), bounds.silenceMs);
       return awaited.finally(() => clearTimeout(timer));
     };
@@ -54,13 +54,11 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
   };
 }
 
-type During = <T>(awaited: Promise<T>) => Promise<T>;
-
 async function* boundedChunks(
   body: ReadableStream<Uint8Array>,
   ok: boolean,
   { answerBytesMax = 32 * mebibyte, lineBytesMax = mebibyte }: FetchBounds,
-  during: During,
+  during: <T>(awaited: Promise<T>) => Promise<T>,
 ): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   let bytes = 0;

@@ -2,17 +2,8 @@ import { ModelError } from '../../model.ts';
 
 const retryAfterMsMax = 600_000;
 
-/** The provider answered with an error status. */
-export class ProviderRefusal extends ModelError {
-  /** Whether the model does not seem to support tools. */
-  readonly refusesTools: boolean;
-
-  constructor(status: number, retryAfterMs?: number, refusesTools = false) {
-    const transient = [408, 409, 425, 429].includes(status) || status >= 500;
-    super(`The provider answered ${status}.`, { transient, retryAfterMs });
-    this.refusesTools = refusesTools;
-  }
-}
+/** The provider rejected a request with tools: the model does not seem to support them. */
+export class ToolRefusal extends ModelError {}
 
 export function cutOff(): ModelError {
   return new ModelError('The stream of the model was cut off.', { transient: true });
@@ -85,8 +76,11 @@ function knownError(error: Record<string, unknown>): ModelError | undefined {
   const status = [statusCode, code].map(Number).find((each) => each >= 400 && each < 600);
   if (status !== undefined) {
     const headers = new Headers(responseHeaders as Record<string, string> | undefined);
-    const refusesTools = statusesOfRefusedTools.has(status) && aboutTools.test(String(responseBody));
-    return new ProviderRefusal(status, retryAfterMsOf(headers, Date.now()), refusesTools);
+    const transient = [408, 409, 425, 429].includes(status) || status >= 500;
+    const isAboutTools = statusesOfRefusedTools.has(status) && aboutTools.test(String(responseBody));
+    const Refusal = isAboutTools ? ToolRefusal : ModelError;
+    const retryAfterMs = retryAfterMsOf(headers, Date.now());
+    return new Refusal(`The provider answered ${status}.`, { transient, retryAfterMs });
   }
   // With data, the error is about an invalid tool call. Without data, the stream ended too soon.
   if (name === 'AI_InvalidResponseDataError' && data === undefined) return cutOff();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { endOfReasoning, ReasoningSteps, StorableText, storable, TaggedReasoning } from './text-streams.ts';
+import { endOfReasoning, reasoningSteps, storable, storableText, TaggedReasoning } from './text-streams.ts';
 
 const secret = 'sk-Secret-sk-Secret-0123456789';
 
 function through(pieces: readonly string[], key: string | undefined = secret): string[] {
-  const stream = new StorableText(key);
+  const stream = storableText(key);
   return [...pieces.map((piece) => stream.add(piece)), stream.end()];
 }
 
@@ -53,8 +53,8 @@ describe('storable text', () => {
 });
 
 function stepsOf(pieces: readonly string[]): string[] {
-  const steps = new ReasoningSteps();
-  return [...pieces, endOfReasoning].flatMap((piece) => steps.add(piece));
+  const steps = reasoningSteps();
+  return [...pieces, endOfReasoning].flatMap((piece) => steps(piece));
 }
 
 describe('reasoning steps', () => {
@@ -69,11 +69,11 @@ describe('reasoning steps', () => {
   });
 
   it('are returned when their paragraph ends', () => {
-    const steps = new ReasoningSteps();
-    assert.deepEqual(steps.add('One.\n'), []);
-    assert.deepEqual(steps.add('\nTwo'), ['One.']);
-    assert.deepEqual(steps.add(endOfReasoning), ['Two']);
-    assert.deepEqual(steps.add(endOfReasoning), []);
+    const steps = reasoningSteps();
+    assert.deepEqual(steps('One.\n'), []);
+    assert.deepEqual(steps('\nTwo'), ['One.']);
+    assert.deepEqual(steps(endOfReasoning), ['Two']);
+    assert.deepEqual(steps(endOfReasoning), []);
   });
 
   it('are empty for blank reasoning', () => {

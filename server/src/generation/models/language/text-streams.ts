@@ -13,33 +13,27 @@ const noSecret = '\0';
  * Makes a stream of text safe to store and show: removes NULs, replaces lone surrogates, and redacts the secret even if
  * it is split across pieces. What may be the start of the secret or of a surrogate pair is held back until the next piece.
  */
-export class StorableText {
-  readonly #secret: string;
-  #held = '';
+export function storableText(secret = '') {
+  const hidden = secret.length >= secretLengthMin ? secret : noSecret;
+  const mayContinue = (end: string) => hidden.startsWith(end) || /^[\ud800-\udbff]$/.test(end);
+  let held = '';
+  return {
+    add(piece: string): string {
+      const text = (held + piece.replaceAll('\0', '')).replaceAll(hidden, redaction);
+      let from = Math.max(0, text.length - Math.max(1, hidden.length - 1));
+      while (from < text.length && !mayContinue(text.slice(from))) from++;
+      held = text.slice(from);
+      return text.slice(0, from).toWellFormed();
+    },
 
-  constructor(secret = '') {
-    this.#secret = secret.length >= secretLengthMin ? secret : noSecret;
-  }
-
-  add(piece: string): string {
-    const secret = this.#secret;
-    const text = (this.#held + piece.replaceAll('\0', '')).replaceAll(secret, redaction);
-    const mayContinue = (end: string) => secret.startsWith(end) || /^[\ud800-\udbff]$/.test(end);
-    let from = Math.max(0, text.length - Math.max(1, secret.length - 1));
-    while (from < text.length && !mayContinue(text.slice(from))) from++;
-    this.#held = text.slice(from);
-    return text.slice(0, from).toWellFormed();
-  }
-
-  /** The text still held back. */
-  end(): string {
-    return this.#held.toWellFormed();
-  }
+    /** The text still held back. */
+    end: () => held.toWellFormed(),
+  };
 }
 
 /** Makes a complete text safe to store and show. */
 export function storable(text: string, secret: string | undefined): string {
-  const stream = new StorableText(secret);
+  const stream = storableText(secret);
   return stream.add(text) + stream.end();
 }
 
@@ -47,19 +41,17 @@ export function storable(text: string, secret: string | undefined): string {
 const paragraphLengthMax = 1_000;
 const descriptionLengthMax = 200;
 
-/** Turns a model's reasoning into steps: the first sentence of each paragraph. */
-export class ReasoningSteps {
-  #open = '';
-
-  /** Adds a piece and returns the steps that it completes. */
-  add(piece: string): string[] {
-    const paragraphs = (this.#open + piece).split(/\n\s*\n/);
-    const open = paragraphs.pop()!;
+/** Turns pieces of a model's reasoning into the steps that they complete: the first sentence of each paragraph. */
+export function reasoningSteps(): (piece: string) => string[] {
+  let open = '';
+  return (piece) => {
+    const paragraphs = (open + piece).split(/\n\s*\n/);
+    open = paragraphs.pop()!;
     // The line break at the end of a long paragraph may be half of the next gap.
     const lineEnd = /\n\s*$/.exec(open.slice(-paragraphLengthMax))?.[0] ?? '';
-    this.#open = open.length > paragraphLengthMax ? open.slice(0, paragraphLengthMax) + lineEnd : open;
+    if (open.length > paragraphLengthMax) open = open.slice(0, paragraphLengthMax) + lineEnd;
     return paragraphs.flatMap(stepsOf);
-  }
+  };
 }
 
 function stepsOf(paragraph: string): string[] {
@@ -116,9 +108,9 @@ export type DraftText = ReturnType<typeof draftText>;
 
 /** The text and the reasoning of a draft, over all answers of the model. */
 export function draftText(secret: string | undefined, lengthMax: number) {
-  const storableText = new StorableText(secret);
-  const storableReasoning = new StorableText(secret);
-  const reasoning = new ReasoningSteps();
+  const answer = storableText(secret);
+  const thoughts = storableText(secret);
+  const stepsIn = reasoningSteps();
   let tagged = new TaggedReasoning();
   let stepCount = 0;
   let shown = '';
@@ -128,16 +120,15 @@ export function draftText(secret: string | undefined, lengthMax: number) {
     if (piece === '') return;
     shown += piece;
     if (shown.length > lengthMax) {
-      throw new ModelError(`The model wrote more than ${counted(lengthMax, 'character')}.`, {
-        transient: false,
-      });
+      const limit = counted(lengthMax, 'character');
+      throw new ModelError(`The model wrote more than ${limit}.`, { transient: false });
     }
     yield { type: 'text', text: piece };
   }
 
   function* addReasoning(piece: string): Generator<DraftEvent> {
     if (stepCount >= reasoningStepsMax) return;
-    for (const description of reasoning.add(storableReasoning.add(piece))) {
+    for (const description of stepsIn(thoughts.add(piece))) {
       if (stepCount++ < reasoningStepsMax) yield { type: 'step', description };
     }
   }
@@ -145,7 +136,7 @@ export function draftText(secret: string | undefined, lengthMax: number) {
   function* addBoth([thought, text]: [reasoning: string, text: string]): Generator<DraftEvent> {
     yield* addReasoning(thought);
     if (text === '') return;
-    yield* show(storableText.add(gap + text));
+    yield* show(answer.add(gap + text));
     gap = '';
   }
 
@@ -161,7 +152,7 @@ export function draftText(secret: string | undefined, lengthMax: number) {
     },
 
     *finish(why: string): Generator<DraftEvent> {
-      yield* show(storableText.end());
+      yield* show(answer.end());
       if (/\p{L}|\p{N}/u.test(shown.replace(/\[[^[\]\p{L}]*\]/gu, ''))) {
         if (why !== 'length') return;
         // A truncated answer is kept and marked as such.

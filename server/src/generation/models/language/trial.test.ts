@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Drafter, ModelError } from '../../model.ts';
-import { ProviderRefusal } from './errors.ts';
 import { tryModel } from './trial.ts';
 
 function failing(error: Error): Drafter {
@@ -19,7 +18,7 @@ describe('The trial of a model', () => {
     [new ModelError('The provider redirects to another address.', { transient: false }), /redirects to/],
     [new ModelError('The provider did not answer with a stream of events.', { transient: false }), /\/v1/],
     [new ModelError('The provider answered with a malformed stream.', { transient: false }), /\/v1/],
-    [new ProviderRefusal(401), /SKEIN_MODEL_API_KEY/],
+    [new ModelError('The provider answered 401.', { transient: false }), /SKEIN_MODEL_API_KEY/],
   ];
   for (const [error, advice] of cases) {
     it(`says what to do after: ${error.message}`, async () => {
