@@ -122,11 +122,9 @@ export class ReplyWorker implements ReplyTaker {
   async #claimAll(): Promise<void> {
     while (this.#woken && !this.#stopping) {
       this.#woken = false;
-      try {
-        await this.#claimSome();
-      } catch (error) {
+      await this.#claimSome().catch((error: unknown) => {
         this.#log.error({ err: error }, 'replies could not be claimed; the next wake-up tries again');
-      }
+      });
     }
     this.#claiming = undefined;
   }
