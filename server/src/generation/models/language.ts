@@ -1,4 +1,3 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { loadOnce } from '../../domain/load-once.ts';
 import { type Drafter, type PassageSearch, type ReplyRequest, untilAborted } from '../model.ts';
 import { boundedFetch, type FetchBounds } from './language/bounded-fetch.ts';
@@ -59,7 +58,7 @@ export function languageModel(options: LanguageModelOptions): Drafter {
 }
 
 /** Loads the provider's package with the first draft. */
-async function loadModel(options: LanguageModelOptions): Promise<LanguageModelV4> {
+async function loadModel(options: LanguageModelOptions) {
   const { provider, model, baseUrl, apiKey = '' } = options;
   // Every setting is given, because the SDK takes missing ones from the environment.
   const settings = { apiKey, fetch: boundedFetch(options) };

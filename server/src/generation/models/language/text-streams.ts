@@ -82,19 +82,19 @@ export class TaggedReasoning {
       this.#type = opening.test(this.#held) ? 'reasoning' : 'text';
       this.#held = this.#held.replace(opening, '');
     }
-    if (this.#type === 'text') return ['', this.#release(this.#held.length)];
+    if (this.#type === 'text') return ['', this.#release()];
     const end = this.#held.indexOf(closing);
     if (end === -1) return [this.#release(Math.max(0, this.#held.length - closing.length + 1)), ''];
     this.#type = 'text';
     const reasoning = this.#release(end);
-    return [reasoning + endOfReasoning, this.#release(this.#held.length).slice(closing.length)];
+    return [reasoning + endOfReasoning, this.#release().slice(closing.length)];
   }
 
   end(): [reasoning: string, text: string] {
     return this.#type === 'reasoning' ? [this.#held + endOfReasoning, ''] : ['', this.#held];
   }
 
-  #release(length: number): string {
+  #release(length = this.#held.length): string {
     const released = this.#held.slice(0, length);
     this.#held = this.#held.slice(length);
     return released;
@@ -127,7 +127,7 @@ export function draftText(secret: string | undefined, lengthMax: number) {
   }
 
   function* addReasoning(piece: string): Generator<DraftEvent> {
-    if (stepCount >= reasoningStepsMax) return;
+    if (piece === '' || stepCount >= reasoningStepsMax) return;
     for (const description of stepsIn(thoughts.add(piece))) {
       if (stepCount++ < reasoningStepsMax) yield { type: 'step', description };
     }
