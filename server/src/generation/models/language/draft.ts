@@ -11,7 +11,7 @@ import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
 import { cutOff, hasUnknownType, modelErrorOf } from './errors.ts';
 import type { PassageSearches } from './passage-searches.ts';
 import { instructionsFor, messagesFor } from './prompt.ts';
-import { type DraftText, draftText, endOfReasoning } from './text-streams.ts';
+import { type DraftText, draftText, endOfReasoning, TaggedReasoning } from './text-streams.ts';
 
 /** Requests per draft. Each search leads to another request, and the last one must be an answer. */
 const requestsMax = 5;
@@ -73,12 +73,14 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
       const output = { type: 'text' as const, value };
       prompt.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] });
     }
+    text.startParagraph();
   }
 }
 
 /** Passes on the answer to a request as it arrives, and returns what the next request has to repeat. */
 async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, text: DraftText) {
   const calls: ReturnType<typeof repeatedCall>[] = [];
+  const tagged = new TaggedReasoning();
   const blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
   let callsStarted = 0;
   let callsLength = 0;
@@ -95,9 +97,9 @@ async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, tex
         block.providerOptions = { ...block.providerOptions, ...part.providerMetadata };
       }
       if (block !== undefined && 'delta' in part) block.text += part.delta;
-      if (part.type === 'text-delta') yield* text.add(part.delta);
-      if (part.type === 'reasoning-delta') yield* text.addReasoning(part.delta);
-      if (part.type === 'reasoning-end') yield* text.addReasoning(endOfReasoning);
+      if (part.type === 'text-delta') yield* text.add(tagged.add(part.delta));
+      if (part.type === 'reasoning-delta') yield* text.add([part.delta, '']);
+      if (part.type === 'reasoning-end') yield* text.add([endOfReasoning, '']);
       // The calls themselves may follow only at the end of the answer, after the SDK has kept all of them.
       if (part.type === 'tool-input-start') callsStarted += 1;
       if (part.type === 'tool-input-delta') callsLength += part.delta.length;
@@ -109,7 +111,7 @@ async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, tex
       // If the provider gave no reason, the stream was cut off. Otherwise the answer is complete: what happens to the
       // connection after it does not matter.
       if (part.type === 'finish' && part.finishReason.raw !== undefined) {
-        yield* text.endAnswer();
+        yield* text.add(tagged.end());
         // Providers reject empty texts, but reasoning may consist of its signature only.
         const texts = [...blocks.values()].filter(
           ({ type, text, providerOptions }) => text !== '' || (type === 'reasoning' && providerOptions),

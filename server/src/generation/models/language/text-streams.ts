@@ -111,7 +111,6 @@ export function draftText(secret: string | undefined, lengthMax: number) {
   const answer = storableText(secret);
   const thoughts = storableText(secret);
   const stepsIn = reasoningSteps();
-  let tagged = new TaggedReasoning();
   let stepCount = 0;
   let shown = '';
   let gap = '';
@@ -126,28 +125,19 @@ export function draftText(secret: string | undefined, lengthMax: number) {
     yield { type: 'text', text: piece };
   }
 
-  function* addReasoning(piece: string): Generator<DraftEvent> {
-    if (piece === '' || stepCount >= reasoningStepsMax) return;
-    for (const description of stepsIn(thoughts.add(piece))) {
-      if (stepCount++ < reasoningStepsMax) yield { type: 'step', description };
-    }
-  }
-
-  function* addBoth([thought, text]: [reasoning: string, text: string]): Generator<DraftEvent> {
-    yield* addReasoning(thought);
-    if (text === '') return;
-    yield* show(answer.add(gap + text));
-    gap = '';
-  }
-
   return {
-    addReasoning,
-    add: (piece: string) => addBoth(tagged.add(piece)),
+    *add([thought, text]: [reasoning: string, text: string]): Generator<DraftEvent> {
+      const steps = thought === '' || stepCount >= reasoningStepsMax ? [] : stepsIn(thoughts.add(thought));
+      for (const description of steps) {
+        if (stepCount++ < reasoningStepsMax) yield { type: 'step', description };
+      }
+      if (text === '') return;
+      yield* show(answer.add(gap + text));
+      gap = '';
+    },
 
-    *endAnswer(): Generator<DraftEvent> {
-      yield* addBoth(tagged.end());
-      tagged = new TaggedReasoning();
-      // Text after a search starts a new paragraph.
+    /** Text after a search starts a new paragraph. */
+    startParagraph(): void {
       gap = shown.trim() === '' ? '' : '\n\n';
     },
 
