@@ -255,9 +255,8 @@ export class ReplyWorker implements ReplyTaker {
     const delayMs = this.#retryDelayMs(running, error);
     if (delayMs !== undefined) {
       this.#log.info({ failure, delay_ms: delayMs, ...replyForLog(reply) }, 'reply will be tried again');
-      return this.#settle(running, 'retried', () =>
-        this.#context.store.releaseReply(reply, { delayMs, failure }),
-      );
+      const retry = () => this.#context.store.releaseReply(reply, { delayMs, failure });
+      return this.#settle(running, 'retried', retry);
     }
     // A `ModelError` explains itself. Any other error is a bug, so its stack is logged.
     if (error instanceof ModelError) this.#log.warn({ failure, ...replyForLog(reply) }, 'reply failed');
