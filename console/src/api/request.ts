@@ -128,7 +128,7 @@ function jsonOf(text: string): unknown {
 export function unreachable(): ApiError {
   return new ApiError(
     'UNREACHABLE',
-    'The service cannot be reached. Check the connection and try again.',
+    'Can’t reach the service. Check your connection and try again.',
     0,
     null,
   );

@@ -33,7 +33,7 @@ export default function KeyboardHelp({ opened }: { opened: boolean }) {
         </Table>
         <Switch
           label="Single-key shortcuts"
-          description="Turn off the /, N and ? shortcuts if something else types them, such as speech input."
+          description="The /, N and ? shortcuts. Turn them off if you use speech input, which can trigger them by accident."
           checked={singleKeys}
           onChange={(event) => setSingleKeys(event.currentTarget.checked)}
         />

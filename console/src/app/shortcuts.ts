@@ -15,7 +15,7 @@ export const shortcuts = [
   { keys: ['?'], does: 'Show this help' },
   { keys: ['F2'], does: 'Rename the open thread' },
   { keys: ['↑', '↓'], does: 'Move through the thread list' },
-  { keys: ['Enter'], does: 'Send. Shift + Enter adds a line' },
+  { keys: ['Enter'], does: 'Send (Shift + Enter for a new line)' },
   { keys: ['Esc'], does: 'Clear search or close a dialog' },
 ] as const;
 

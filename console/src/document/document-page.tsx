@@ -83,7 +83,8 @@ function VersionNote({ document, citation }: { document: Json<'openedDocument'>;
     >
       {isReplaced && (
         <Text size="sm">
-          The reply was written before this version was added. {isLost ? 'It cited:' : 'Compare the passage.'}
+          The reply was written before this version was added.{' '}
+          {isLost ? 'It cited:' : 'The passage may have changed.'}
         </Text>
       )}
       {isLost && <blockquote className={classes.lost}>{snippet}</blockquote>}

@@ -40,7 +40,7 @@ export function ApplicationsPage() {
     <Page
       title={title}
       width="wide"
-      description="Machine-to-machine clients. They exchange a client ID and secret for a token and can read all published threads."
+      description="Machine-to-machine clients exchange a client ID and secret for a token. They can read all published threads."
       actions={
         <Button leftSection={<IconApps size={16} aria-hidden />} onClick={() => setCreating(true)}>
           Create application
@@ -75,7 +75,7 @@ export function ApplicationsPage() {
         {creating && (
           <NameForm<Json<'clientSecret'>>
             path="/applications"
-            description="The program that uses this application."
+            description="The program that will use these credentials."
             submitLabel="Create application"
             failure="Couldn’t create the application"
             onCreated={created}

@@ -73,7 +73,7 @@ function AuditFilters({ search }: { search: AuditSearch }) {
         label="Person"
         placeholder="Anyone"
         searchable
-        nothingFoundMessage="No such member"
+        nothingFoundMessage="No matching member"
         data={people}
         value={search.actor}
         onChange={(actor) => set({ actor })}
@@ -81,7 +81,7 @@ function AuditFilters({ search }: { search: AuditSearch }) {
       <FilterSelect
         label="Action"
         searchable
-        nothingFoundMessage="No such action"
+        nothingFoundMessage="No matching action"
         comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
         data={Object.entries(actions).map(([value, label]) => ({ value, label }))}
         value={search.action}
@@ -96,9 +96,9 @@ function NoEntries({ search }: { search: AuditSearch }) {
   if (search.trace !== undefined) {
     return (
       <EmptyState title="No entries with this trace ID">
-        Enter the whole trace ID. The audit log records changes, sign-ins and failed replies.{' '}
+        Enter the full trace ID. The audit log records changes, sign-ins and failed replies.{' '}
         <Link to="/settings/requests" search={{ trace: search.trace }}>
-          Look for an API request with this trace ID
+          Search the API requests for this trace ID
         </Link>
       </EmptyState>
     );
@@ -129,7 +129,7 @@ const columns: Column<Json<'auditEvent'>>[] = [
     cell: ({ traceId, isLogged }) => (
       <Group gap={4} wrap="nowrap">
         {isLogged ? (
-          <Link to="/settings/requests" search={{ trace: traceId }} title="Find the API request">
+          <Link to="/settings/requests" search={{ trace: traceId }} title="View the API request">
             <Code>{shortTraceId(traceId)}</Code>
           </Link>
         ) : (

@@ -136,7 +136,7 @@ function useUploads(account: string) {
       await refresh();
     } catch (error) {
       change(uploadId, { outcome: { ok: false, text: failureText(error) } });
-      announce(`${file.name} not added`);
+      announce(`Couldn’t add ${file.name}`);
     }
   }
 
@@ -152,7 +152,7 @@ function useUploads(account: string) {
       const text =
         first?.code === 'file-too-large' ? `Larger than ${sizeMax}` : (first?.message ?? 'Rejected');
       start(file.name, { ok: false, text });
-      announce(`${file.name} not added`);
+      announce(`Couldn’t add ${file.name}`);
     }
   }
 
@@ -165,7 +165,7 @@ function hasEnding(name: string | undefined, endings: readonly string[]): boolea
 }
 
 function unreadable(endings: readonly string[]) {
-  return { code: 'unreadable', message: `Not supported. Use ${formats(endings)}` };
+  return { code: 'unreadable', message: `Unsupported file type. Use ${formats(endings)}` };
 }
 
 /** `.md, .txt, manual pages (.1–.8)` */

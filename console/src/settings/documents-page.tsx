@@ -150,7 +150,7 @@ function NoDocuments({ isAdmin }: { isAdmin: boolean }) {
     <EmptyState title="No documents yet">
       {isAdmin
         ? 'Drop files above. Replies will use them and cite them as sources.'
-        : 'Replies have no documents to use yet. An admin can add some here.'}
+        : 'Replies have no documents to use yet. An admin can add them on this page.'}
     </EmptyState>
   );
 }
@@ -169,7 +169,7 @@ function Storage({ storage }: Pick<Json<'documents'>, 'storage'>) {
         value={share}
         size="sm"
         color={share >= 90 ? 'red' : 'indigo'}
-        aria-label="Share of the document budget used"
+        aria-label="Document storage used"
       />
     </Stack>
   );
@@ -286,7 +286,7 @@ function ReplaceButton({ document: { name, accountId } }: { document: Json<'docu
       return upload(inOrganization(id, path), file, () => {});
     },
     onSuccess: refresh,
-    onSettled: (_, error) => announce(error === null ? `${name} replaced` : `${name} not replaced`),
+    onSettled: (_, error) => announce(error === null ? `${name} replaced` : `Couldn’t replace ${name}`),
   });
   const ending = /\.[^.]+$/.exec(name)?.[0];
   return (

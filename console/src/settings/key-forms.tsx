@@ -42,12 +42,12 @@ export function NewKey({ onClose }: { onClose: () => void }) {
           <Radio
             value="personal"
             label="Personal"
-            description="Acts for its owner: creates threads, reads the owner’s own and all published ones, and renames or deletes the owner’s."
+            description="Acts as its owner: creates threads, reads the owner’s threads and all published ones, and renames or deletes the owner’s threads."
           />
           <Radio
             value="org-wide"
             label="Org-wide"
-            description="Acts for the organization. Reads all published threads and can’t change anything. It stays valid when its creator leaves."
+            description="Acts for the organization: reads all published threads but can’t change anything. It stays valid if its creator leaves."
           />
         </Stack>
       </Radio.Group>

@@ -41,8 +41,8 @@ export function KeysPage() {
       description={
         <>
           {isAdmin
-            ? 'Active API keys and the latest 200 revoked ones. A key is shown in full only once, when you create it. '
-            : 'Your personal keys. Request one from an admin. Only you will see it. '}
+            ? 'Active API keys and the 200 most recent revoked ones. A key is shown in full only once, when you create it. '
+            : 'Your personal keys. An admin approves your request for a key, but only you see the key itself. '}
           <a href="/docs/api-guide/" target="_blank" rel="noreferrer">
             API guide
           </a>
@@ -95,8 +95,7 @@ export function KeysPage() {
         onConfirm={() => change.mutateAsync({ method: 'POST', path: `/keys/${revoked?.id}/revoke` })}
       >
         <Text size="sm">
-          Requests with this key will be rejected immediately. You can’t undo this, but you can create a new
-          key.
+          The key stops working immediately. You can’t undo this, but you can create a new key.
         </Text>
       </Confirm>
     </Page>
@@ -117,8 +116,8 @@ function RequestKey({ onClose }: { onClose: () => void }) {
       onCancel={onClose}
     >
       <Text size="sm">
-        An admin reviews the request. Once approved, you reveal the key here and only you see it. The key acts
-        as you: it creates threads in your name and reads your threads and all published ones.
+        An admin reviews your request. Once it is approved, you can reveal the key here. Only you see it. The
+        key acts as you: it creates threads in your name and reads your threads and all published ones.
       </Text>
     </NameForm>
   );
@@ -195,9 +194,9 @@ function ownerOf({ owner }: Json<'key'>): string {
   return owner ?? 'The organization';
 }
 
-function stateOf(key: Json<'key'>): 'Active' | 'Works until' | 'Revoked' {
+function stateOf(key: Json<'key'>): 'Active' | 'Valid until' | 'Revoked' {
   if (key.revokedAt === null) return 'Active';
-  return isLive(key) ? 'Works until' : 'Revoked';
+  return isLive(key) ? 'Valid until' : 'Revoked';
 }
 
 function State(key: Json<'key'>) {

@@ -83,7 +83,7 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
         <Stack>
           <Text size="sm">
             {invited.mailed
-              ? 'Skein sends them a link by email.'
+              ? 'They’ll get a link by email.'
               : `Send this link only to ${invited.email}. Anyone who has it can join in their place.`}
             {invited.expiresAt !== null && (
               <> The link works once, until {momentOf(new Date(invited.expiresAt))}.</>
@@ -131,8 +131,8 @@ export function RemoveMemberDialog({
     >
       <Stack gap="sm">
         <Text size="sm">
-          {isSelf ? 'You lose' : 'They lose'} access immediately. Published threads stay. Revoked keys don’t
-          come back if {isSelf ? 'you' : 'they'} rejoin.
+          {isSelf ? 'You lose' : 'They lose'} access immediately. Published threads stay. Revoked keys aren’t
+          restored if {isSelf ? 'you' : 'they'} rejoin.
         </Text>
         {member !== null && <RevokedKeys keys={member.keys} />}
       </Stack>

@@ -146,14 +146,14 @@ function columns({
               onClick={() => renew(member)}
               loading={renewing === renewalPath(member.id)}
               disabled={renewing !== undefined && renewing !== renewalPath(member.id)}
-              aria-label={`${sendsMail ? 'Send again to' : 'New link for'} ${member.email}`}
+              aria-label={`${sendsMail ? 'Resend to' : 'New link for'} ${member.email}`}
               title={
                 sendsMail
-                  ? 'Send a new link, which replaces the old one'
+                  ? 'Send a new link and replace the old one'
                   : 'Create a new link and replace the old one'
               }
             >
-              {sendsMail ? 'Send again' : 'New link'}
+              {sendsMail ? 'Resend' : 'New link'}
             </RowButton>
           )}
           <RowButton
@@ -212,8 +212,8 @@ function MemberState(member: Json<'member'>) {
 /** Active members may have a link, too: to choose a new password. */
 function detailOf(state: ShownState, invitedUntil: string | null): string | undefined {
   if (state === 'Not delivered')
-    return 'The invitation could not be delivered. Check the address, or send it again.';
+    return 'The invitation couldn’t be delivered. Check the address, or resend it.';
   return state === 'Invited' && invitedUntil !== null
-    ? `Until ${momentOf(new Date(invitedUntil))}`
+    ? `Link valid until ${momentOf(new Date(invitedUntil))}`
     : undefined;
 }

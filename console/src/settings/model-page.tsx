@@ -40,8 +40,8 @@ function Configuration({ name, provider }: Json<'model'>) {
       <Text size="sm">Model: {provider === null ? name : name.slice(provider.length + 1)}</Text>
       {provider === null && (
         <Text size="sm" mt="xs">
-          This model runs inside the service and quotes your documents, so there is no provider to test. A
-          language model can write the replies instead:{' '}
+          This model runs inside the service and quotes your documents, so there is no provider to test. To
+          have a language model write the replies instead, see{' '}
           <a href="/docs/language-models/" target="_blank" rel="noreferrer">
             how the operator sets one up
           </a>

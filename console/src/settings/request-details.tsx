@@ -74,7 +74,7 @@ function Details(request: Json<'request'>) {
       <Text size="sm" c="dimmed">
         Prompts, request bodies and secrets are not logged.{' '}
         <Link to="/settings/audit" search={{ trace: id }}>
-          Audit log entries of this request
+          Audit log entries for this request
         </Link>
       </Text>
     </Stack>

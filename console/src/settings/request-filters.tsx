@@ -55,7 +55,7 @@ function Credential({ value, onChange }: { value: string | undefined; onChange: 
     <FilterSelect
       label="Credential"
       searchable
-      nothingFoundMessage="No such credential"
+      nothingFoundMessage="No matching credential"
       data={known}
       value={value}
       onChange={onChange}

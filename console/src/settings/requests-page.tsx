@@ -30,9 +30,9 @@ export function RequestsPage() {
     <Page
       title="Requests"
       width="wide"
-      description={`API requests of the organization, newest first${
+      description={`The organization’s API requests, newest first${
         keptDays === null ? '' : `, kept for ${counted(keptDays, 'day')}`
-      }. A request appears here within a second or two.`}
+      }. New requests appear within a second or two.`}
       actions={
         <Button
           variant="default"
@@ -108,8 +108,8 @@ function NoRequests({ search, searchedTo }: { search: object; searchedTo: string
   if ('trace' in search) {
     return (
       <EmptyState title="No request with this trace ID">
-        Enter the whole trace ID. The log has authenticated API requests of this organization. Actions in the
-        console are in the audit log, and requests with an invalid credential belong to no organization.
+        Enter the full trace ID. The log contains this organization’s authenticated API requests. Actions in
+        the console are in the audit log. Requests with an invalid credential belong to no organization.
       </EmptyState>
     );
   }

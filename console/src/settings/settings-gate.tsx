@@ -14,7 +14,7 @@ export function SettingsGate() {
     return (
       <Page title={place.label}>
         <EmptyState title="This page is for admins">
-          Only admins of {name} can open this page. Ask an admin to make you one.
+          Only admins of {name} can open this page. If you need access, ask an admin to change your role.
         </EmptyState>
       </Page>
     );
@@ -23,8 +23,8 @@ export function SettingsGate() {
     return (
       <Page title={place.label}>
         <EmptyState title="The public API is not enabled">
-          You can’t create credentials for {name}. Threads, documents and members work as usual. To have the
-          public API enabled, contact the operator of this service.
+          You can’t create credentials for {name}. Threads, documents and members work as usual. To enable the
+          public API, contact the operator of this service.
         </EmptyState>
       </Page>
     );

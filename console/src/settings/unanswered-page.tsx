@@ -33,7 +33,7 @@ export function UnansweredPage() {
   return (
     <Page
       title="Unanswered questions"
-      description="Questions that the documents did not answer, and replies that someone rated as bad, in published threads and your own. Other people’s private threads stay private."
+      description="Questions that the documents didn’t answer and replies that were rated as bad, in published threads and your own. Other people’s private threads stay private."
       actions={
         <Button
           component={Link}

@@ -34,7 +34,7 @@ export function UsagePage() {
       width="wide"
       description={
         role === 'admin'
-          ? 'API requests by all of the organization’s credentials.'
+          ? 'API requests made with the organization’s credentials.'
           : 'The organization’s quota and requests made with your keys.'
       }
       actions={<RangeChoice range={range} isAdmin={role === 'admin'} />}
@@ -140,7 +140,7 @@ function Requests({ usage, range }: { usage: Json<'usage'>; range: Range }) {
     >
       {usage.isCut && (
         <Text size="sm" mb="sm">
-          There are too many counts to show all. Earlier days are left out: choose a shorter time range.
+          There is too much data to show. Earlier days are left out. Choose a shorter time range.
         </Text>
       )}
       {series.length === 0 ? (

@@ -62,7 +62,7 @@ function Latency({ operations: rows, days }: { operations: Json<'traffic'>['oper
         </Table.Tbody>
       </Table>
       <Text size="xs" c="dimmed" mt="xs">
-        Percentiles are estimates. Requests with Prefer: wait take as long as they wait.
+        Percentiles are estimates. The latency of requests with Prefer: wait includes the wait.
       </Text>
     </Section>
   );

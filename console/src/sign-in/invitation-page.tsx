@@ -77,8 +77,8 @@ function Gone() {
     <SignInLayout title="This link is no longer valid">
       <Stack>
         <Alert color="yellow" variant="light" icon={<IconMailOff aria-hidden />}>
-          It may have been used, replaced or expired, or it may be incomplete. If you already set a password,
-          sign in.
+          It may be incomplete, or it may have expired, been used or been replaced by a newer one. If you
+          already set a password, sign in.
         </Alert>
         <Text size="sm">
           <strong>To join an organization:</strong> ask one of its admins for a new link.
@@ -87,7 +87,7 @@ function Gone() {
           <strong>To choose a new password:</strong>{' '}
           {data?.passwordLinks !== false ? (
             <Anchor component={Link} to="/forgot-password" inherit>
-              ask for a new link
+              request a new link
             </Anchor>
           ) : (
             'ask the operator of this service for a new link.'

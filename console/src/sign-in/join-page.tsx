@@ -16,7 +16,7 @@ export function JoinPage() {
     <SignInLayout title="Your invitations">
       <Stack>
         <Text size="sm">
-          You are signed in as {user.email}.{' '}
+          You’re signed in as {user.email}.{' '}
           {invitations.length === 0
             ? 'You have no invitations.'
             : 'Only join organizations you know. Their admins can see what you publish there.'}

@@ -107,7 +107,7 @@ function CommentForm({ comment, onSend, onClose }: CommentFormProps) {
         data-autofocus
       />
       <Text size="xs" c="dimmed" mt={6}>
-        Admins see it if they can read this thread.
+        Admins who can read this thread see your comment.
       </Text>
       {sending.isError && <Failure error={sending.error} title="Couldn’t send the comment" />}
       <Group gap="xs" justify="flex-end" mt="sm">

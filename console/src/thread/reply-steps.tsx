@@ -96,7 +96,7 @@ function isBroken({ status, steps }: Json<'reply'>, at: number): boolean {
 }
 
 function StepIcon({ isCurrent, isBroken }: { isCurrent: boolean; isBroken: boolean }) {
-  if (isCurrent) return <Loader size={16} aria-label="Now" role="img" />;
+  if (isCurrent) return <Loader size={16} aria-label="In progress" role="img" />;
   if (isBroken) return <IconMinus size={16} aria-label="Incomplete" />;
   return <IconCheck size={16} aria-label="Done" />;
 }

@@ -128,8 +128,7 @@ const components: Components = {
 };
 
 const notFound = 'Not found in the documents';
-const notFoundReason =
-  'The passages that this reply was written from do not say this. Check it before you rely on it.';
+const notFoundReason = 'The passages this reply is based on don’t say this. Check it before you rely on it.';
 
 function OutsideLink({ href, children }: { href: string; children: ReactNode }) {
   return (
@@ -170,7 +169,7 @@ function CitationMark(props: MarkProps) {
   const source = useContext(Sources)[number - 1];
   if (source === undefined) {
     return (
-      <span className={classes.citation} data-pending title="The source is listed when the reply is complete">
+      <span className={classes.citation} data-pending title="The source appears when the reply is complete">
         {number}
       </span>
     );

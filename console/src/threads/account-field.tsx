@@ -39,7 +39,7 @@ export function AccountField({ account, onAccount, ...texts }: AccountFieldProps
       autoComplete="off"
       comboboxProps={{ shadow: 'md' }}
       leftSection={<IconBuildingStore size={18} aria-hidden />}
-      rightSection={text !== '' && <CloseButton size="sm" aria-label="Clear the account" onClick={clear} />}
+      rightSection={text !== '' && <CloseButton size="sm" aria-label="Clear account" onClick={clear} />}
       // The service has already filtered them by prefix.
       filter={({ options }) => options}
       onChange={setText}

@@ -58,8 +58,8 @@ function NewThread({ organizationId, draftName }: { organizationId: string; draf
       {creating.isError && <Failure error={creating.error} title="Couldn’t create the thread" />}
       <AccountField
         label="Account (optional)"
-        description="Also uses this account’s documents."
-        placeholder="For example acme-eu"
+        description="Replies will also use this account’s documents."
+        placeholder="For example, acme-eu"
         account={account}
         onAccount={setAccount}
       />

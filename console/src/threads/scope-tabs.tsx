@@ -5,7 +5,7 @@ import classes from './threads.module.css';
 /** Links to both lists of threads. They keep the filter. */
 export function ScopeTabs() {
   return (
-    <nav aria-label="Which threads" className={classes.tabs}>
+    <nav aria-label="Thread lists" className={classes.tabs}>
       {threadPlaces.map(({ to, label, hint }) => (
         <Link
           key={to}

@@ -140,7 +140,9 @@ describe('The documents page', () => {
     const upload = (name: string) =>
       page.getByRole('list', { name: 'Uploads' }).getByRole('listitem').filter({ hasText: name });
     await shown(upload('returns.md').getByText(/^Added, 1 passage/));
-    await shown(upload('photo.png').getByText(/Not supported\. Use \.md, .*, manual pages \(\.1–\.8\)$/));
+    await shown(
+      upload('photo.png').getByText(/Unsupported file type\. Use \.md, .*, manual pages \(\.1–\.8\)$/),
+    );
     await shown(upload('broken.pdf').getByText(/PDF|read/i));
     await shown(row('returns.md').getByText('acme-eu'));
     assert.equal(await row('broken.pdf').count(), 0);
@@ -237,7 +239,7 @@ describe('The documents page', () => {
     await page.getByLabel('Add files').setInputFiles([file]);
     await sent;
     await page.clock.fastForward('05:00');
-    await shown(page.getByRole('listitem').getByText(/^The service cannot be reached/));
+    await shown(page.getByRole('listitem').getByText(/^Can’t reach the service/));
     await page.unrouteAll();
   });
 });

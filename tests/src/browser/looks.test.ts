@@ -109,7 +109,7 @@ describe('The pages of the console', () => {
         shown(page.getByRole('heading', { name: /source/ })),
       ),
       titled('nothing-here', '/nowhere', 'Page not found', (page) =>
-        shown(page.getByText('There is nothing at this address.')),
+        shown(page.getByText('There’s no page at this address.')),
       ),
       titled('keys', '/settings/keys', 'API keys', rows),
       titled('applications', '/settings/applications', 'Applications', rows),
@@ -156,7 +156,7 @@ describe('The pages of the console', () => {
       await page.keyboard.press('Escape');
       await gone(page.getByRole('dialog'));
       await page.getByRole('button', { name: `Revoke ${longWord}` }).click();
-      await shown(page.getByRole('dialog').getByText('rejected immediately'));
+      await shown(page.getByRole('dialog').getByText('stops working immediately'));
       await look(page, 'revoke-long-name');
       await page.keyboard.press('Escape');
       await gone(page.getByRole('dialog'));

@@ -44,7 +44,7 @@ describe('Members, with a mail server', () => {
     await page.setViewportSize({ width: 1280, height: 720 });
     await dialog.getByRole('button', { name: 'Done' }).click();
     await shown(row(dora).getByText('Invited'));
-    await shown(row(dora).getByRole('button', { name: `Send again to ${dora}` }));
+    await shown(row(dora).getByRole('button', { name: `Resend to ${dora}` }));
 
     const guest = await Window.open(browser, world.service.baseUrl);
     await guest.page.goto((await server.mailTo(dora)).link);
@@ -68,7 +68,7 @@ describe('Members, with a mail server', () => {
       assertDone(await world.ada.post(`/members/${id}/invitation`), 201);
     }
     await row(nobody)
-      .getByRole('button', { name: `Send again to ${nobody}` })
+      .getByRole('button', { name: `Resend to ${nobody}` })
       .click();
     await shown(page.getByRole('alert').filter({ hasText: 'Couldn’t send the invitation' }));
     await window.close();
@@ -106,7 +106,7 @@ describe('Members, with a mail server', () => {
     await page.goto(link);
     await shown(heading(page, 'This link is no longer valid'));
     await lookAt(page, 'used-password-link');
-    await page.getByRole('link', { name: 'ask for a new link' }).click();
+    await page.getByRole('link', { name: 'request a new link' }).click();
     await shown(heading(page, 'Forgot your password?'));
     await window.close();
   });

@@ -159,7 +159,7 @@ describe('A reply in the console', () => {
     await page.reload();
     const flag = await isShown();
     assert.equal(await reply().locator('pre mark, th mark, h3 mark').count(), 0);
-    const explanation = page.getByRole('tooltip', { name: /do not say this/ });
+    const explanation = page.getByRole('tooltip', { name: /don’t say this/ });
     await flag.focus();
     await shown(explanation);
     await lookAt(page, 'unsupported');

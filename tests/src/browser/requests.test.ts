@@ -50,7 +50,7 @@ describe('The request log in the console', () => {
     await gone(dialog);
     await page.getByRole('searchbox', { name: 'Trace ID' }).fill('00000000-0000-0000-0000-000000000000');
     await shown(page.getByText('No request with this trace ID'));
-    await shown(page.getByText('Enter the whole trace ID.'));
+    await shown(page.getByText('Enter the full trace ID.'));
     window.assertFaultless();
   });
 

@@ -69,7 +69,7 @@ describe('Settings in the console', () => {
       await shown(nightly.getByText(text));
 
     await button('Revoke Nightly report').click();
-    await shown(dialog().getByText('rejected immediately'));
+    await shown(dialog().getByText('stops working immediately'));
     await lookAt(page, 'revoke');
     await button('Revoke', dialog()).click();
     await shown(nightly.getByText('Revoked'));
@@ -112,7 +112,7 @@ describe('Settings in the console', () => {
     await button('Rotate key', dialog()).click();
     const key = await dialog().getByTestId('secret').innerText();
     await button('Done', dialog()).click();
-    await shown(row('Rotating').filter({ hasText: 'Works until' }));
+    await shown(row('Rotating').filter({ hasText: 'Valid until' }));
     await lookAt(page, 'rotated-key');
     for (const one of [key, old.key]) assert.equal((await as(one).list()).status, 200);
     window.assertFaultless();

@@ -188,7 +188,7 @@ describe('Threads in the console', () => {
     await rowCount(10);
     await page.reload();
     await rowCount(10);
-    await page.getByRole('button', { name: 'Clear the account' }).click();
+    await page.getByRole('button', { name: 'Clear account' }).click();
     await shown(row(`Yarn number ${yarns}`));
     await shown(page.locator('*:focus').and(page.getByRole('combobox', { name: 'Account' })));
     window.assertFaultless();
@@ -198,7 +198,7 @@ describe('Threads in the console', () => {
     const { page } = window;
     await page.goto('/');
     await page
-      .getByRole('navigation', { name: 'Which threads' })
+      .getByRole('navigation', { name: 'Thread lists' })
       .getByRole('link', { name: 'Published' })
       .click();
     await shown(heading(page, 'Published threads'));
