@@ -181,7 +181,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     const { org, keyId, api } = await createOrganization('Watched');
     assert.match(
       await text('usage', org),
-      /^0 of 10,000 requests used today, resets at 2\S+T00:00:00\.000Z\n\nNo requests in 30 days\.\n$/,
+      /^0 of 10,000 requests used today; resets at 2\S+T00:00:00\.000Z\n\nNo requests in 30 days\.\n$/,
     );
     await api.list();
     for (let counts = 0; counts === 0; ) counts = (await json('usage', org, '--days', '1')).requests.length;
@@ -229,7 +229,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
       clientId: made.id,
     });
     assert.ok(Math.abs(Date.now() - Date.parse(createdAt)) < 60_000);
-    assert.match(await text('app', 'list', org), /^app_\w+ +Dashboards +first secret\n$/);
+    assert.match(await text('app', 'list', org), /^app_\w+ +Dashboards +never rotated\n$/);
     const shown = await text('app', 'create', org, '--name', 'For people');
     assert.match(shown, /^client id +app_\w+\nclient secret +eas_\w+\n\n.*not shown again/);
   });

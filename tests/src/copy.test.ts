@@ -237,8 +237,8 @@ describe('skein copy', () => {
       refused('sqlite:.', source),
       refused('sqlite:./back.db', 'postgres:///x?host=/nowhere'),
     ]);
-    assert.match(wrong[0]!, /--from must be sqlite: and a file/);
-    assert.match(wrong[1]!, /--to must be sqlite: and a file/);
+    assert.match(wrong[0]!, /--from must be sqlite: followed by a file/);
+    assert.match(wrong[1]!, /--to must be sqlite: followed by a file/);
     assert.match(wrong[2]!, /--to names a database that cannot be opened/);
     assert.match(wrong[3]!, /--to names a database that cannot be opened/);
     assert.match(wrong[4]!, /--from names .*nowhere\.db, which does not exist/);

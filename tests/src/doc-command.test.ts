@@ -137,7 +137,7 @@ describe('skein doc, with a running service', () => {
   it('add says that a folder has no documents, and exits with 1', async () => {
     file('pictures/one.png', 'no text');
     const { exitCode, stdout, stderr } = await runCommand(service.folder, ['doc', 'add', org, 'pictures']);
-    assert.deepEqual([exitCode, stdout], [1, 'Nothing was added.\n']);
+    assert.deepEqual([exitCode, stdout], [1, 'No documents were added.\n']);
     assert.match(stderr, /^pictures: contains no file of a supported type: use \.md, [^\n]+\n$/);
   });
 

@@ -123,7 +123,7 @@ describe('skein mcp', () => {
     assert.match(await failureOf(agent, 'list_threads', { limit: 1000 }), /limit/);
     assert.match(await failureOf(agent, 'list_threads', { cursor: 'nonsense' }), /cursor/);
     const missing = await failureOf(agent, 'get_thread', { threadId: 'thr_nonsense' });
-    assert.match(missing, /trace id .*list_threads shows the threads/);
+    assert.match(missing, /trace id .*Use list_threads to see the threads/);
     assert.match(await failureOf(agent, 'get_thread', { threadId: '../keys' }), /trace id/);
     assert.match(await failureOf(agent, 'ask', { prompt: '#fail' }), /The reply in thr_\w+ failed/);
     assert.equal((await call(agent, 'ask', { prompt: '#say Still here.' })).isError, false);

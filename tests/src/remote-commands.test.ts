@@ -115,7 +115,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     opener('exit 3');
     const { exitCode, stdout, stderr } = await run(['ask', '#say Hi.', '--open'], path);
     assert.deepEqual({ exitCode, stdout }, { exitCode: 0, stdout: 'Hi.\n' });
-    assert.match(stderr, /^No browser could be started\. Open http:\S+thr_\w+\n$/);
+    assert.match(stderr, /^Could not start a browser\. Open http:\S+thr_\w+\n$/);
   });
 
   it('ask prints the steps on standard error with --verbose', async () => {

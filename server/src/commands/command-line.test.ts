@@ -60,13 +60,13 @@ describe('A command line', () => {
     ['doc add o f --dry-run=1', /unknown option '--dry-run'/i],
     ['doc add o f --acount i', /Did you mean --account\?/],
     ['doc add o f --account', /argument missing/],
-    ['doc add o f --account=', /^The value of '--account' is empty\. 'skein doc add --help'/],
-    ['doc', /'skein doc' needs one of: add\./],
-    ['thread list', /Unknown command 'thread list'\. Did you mean 'threads list'\? 'skein help'/],
+    ['doc add o f --account=', /^The value of '--account' is empty\. Run 'skein doc add --help'/],
+    ['doc', /'skein doc' needs a subcommand: add\./],
+    ['thread list', /Unknown command 'thread list'\. Did you mean 'threads list'\? Run 'skein help'/],
     ['dco add o f', /Unknown command 'dco add'\. Did you mean 'doc add'\?/],
-    ['nope', /Unknown command 'nope'\. 'skein help'/],
+    ['nope', /Unknown command 'nope'\. Run 'skein help'/],
     ['help dco add', /Unknown command 'dco add'\. Did you mean 'doc add'\?/],
-    ['dance', /^Unknown command 'dance'\. 'skein help' shows all commands\.$/],
+    ['dance', /^Unknown command 'dance'\. Run 'skein help' for all commands\.$/],
     ['--json threads list', /unknown option '--json'/i],
   ];
   for (const [words, message] of invalid) {
@@ -84,7 +84,7 @@ describe('A command line', () => {
     const words = ['threads', 'list', 'postgres://me:secret@db\n'];
     await assert.rejects(
       parse(...words),
-      /Too many arguments for 'list'\. Expected 0 arguments but got 1\. 'skein/,
+      /Too many arguments for 'list'\. Expected 0 arguments but got 1\. Run 'skein/,
     );
     await assert.rejects(parse(...words), (error: Error) => !error.message.includes('secret'));
     await assert.rejects(parse('threads', 'list', '--a\nb'), /Unknown option '--a\uFFFDb'\./);
@@ -108,7 +108,7 @@ describe('A command line', () => {
     assert.equal(loads, 0);
     await assert.rejects(run('thread list'), /Did you mean 'threads list'\?/);
     await assert.rejects(run('thread publihs thr_1'), /Did you mean 'thread publish'\?/);
-    await assert.rejects(run('thread'), /'skein thread' needs one of: publish\./);
+    await assert.rejects(run('thread'), /'skein thread' needs a subcommand: publish\./);
     assert.equal(loads, 2);
   });
 

@@ -56,9 +56,9 @@ export function buildProgram<C extends CommandLine>(sections: Sections<C>, run: 
 }
 
 const introduction = `
-'skein COMMAND --help' shows options and examples. Most commands accept --json.
-SKEIN_DATABASE_URL is the store (default: sqlite:./data/skein.db). Commands with
-an API key use SKEIN_API_KEY and the service at SKEIN_BASE_URL (default:
+Run 'skein COMMAND --help' for options and examples. Most commands take --json.
+SKEIN_DATABASE_URL sets the store (default: sqlite:./data/skein.db). Commands
+for a running service use SKEIN_API_KEY and SKEIN_BASE_URL (default:
 http://127.0.0.1:8080).`;
 
 function addCommand<C extends CommandLine>(program: Command, heading: string, command: C, run: Run<C>): void {
@@ -129,7 +129,7 @@ const helpStyle = {
 function usageError(known: Command, { code, message }: CommanderError): UsageError {
   if (code === 'commander.help') {
     const children = known.commands.map((one) => one.name()).join(', ');
-    return new UsageError(`'skein ${pathOf(known)}' needs one of: ${children}.`);
+    return new UsageError(`'skein ${pathOf(known)}' needs a subcommand: ${children}.`);
   }
   const [, sentence = '', suggestion = ''] =
     /^error: (.*?)\.?(?:\n\((Did you mean .*)\))?$/s.exec(message) ?? [];
@@ -141,7 +141,7 @@ function usageError(known: Command, { code, message }: CommanderError): UsageErr
       .replace(/(option '--?[\w-]+)=.*'/s, "$1'")
       .replace(/(option '[^']+' argument) '.*' is invalid\./is, '$1 is invalid.'),
   );
-  const help = `'${['skein', pathOf(known), '--help'].filter(Boolean).join(' ')}' shows its usage.`;
+  const help = `Run '${['skein', pathOf(known), '--help'].filter(Boolean).join(' ')}' for usage.`;
   return new UsageError([`${start}.`, suggestion, help].filter(Boolean).join(' '));
 }
 
@@ -164,5 +164,5 @@ function unknownCommand(words: readonly string[], names: readonly string[]): Usa
     (name, index) => distances[index] === least && least <= name.length / 3 && name[0] === typed(1)[0],
   );
   const suggestion = near.length === 0 ? '' : ` Did you mean '${near.join("' or '")}'?`;
-  return new UsageError(`Unknown command '${typed(2)}'.${suggestion} 'skein help' shows all commands.`);
+  return new UsageError(`Unknown command '${typed(2)}'.${suggestion} Run 'skein help' for all commands.`);
 }

@@ -19,13 +19,13 @@ type Report = (name: string, reason: string) => void;
 const accountOption = (meaning: string) => new Option('--account <ID>', meaning);
 
 export const commands: readonly StoreCommand[] = [
-  publishing('publish', true, 'Show a thread to its whole organization'),
-  publishing('unpublish', false, 'Show a thread to its creator only'),
+  publishing('publish', true, 'Make a thread visible to its organization'),
+  publishing('unpublish', false, 'Make a thread visible to its creator only'),
   onOrganization({
     name: 'doc add',
     arguments: { '<FILE...>': 'Files or folders to add' },
     options: [accountOption('Use the documents only in threads of this account')],
-    summary: 'Add files or folders that replies use: Markdown, text, HTML, PDF',
+    summary: 'Add files or folders as documents: Markdown, text, HTML, PDF',
     examples: ['doc add Acme handbook.pdf', 'doc add Acme docs/ --account acct_42'],
     async run(call: OrganizationCall<{ account?: string }>, ...paths) {
       const { account: accountId = null } = call.options;
@@ -59,7 +59,7 @@ export const commands: readonly StoreCommand[] = [
       const missed = isPartial ? [`${failed.length} could not be added: see above.`] : [];
       return {
         json: { ...(added[0] && { id: added[0].id }), documents: added, failed },
-        text: [{ rows, whenEmpty: 'Nothing was added.' }, ...missed],
+        text: [{ rows, whenEmpty: 'No documents were added.' }, ...missed],
         exitCode: failed.length > 0 || added.length === 0 ? 1 : 0,
       };
     },

@@ -40,7 +40,7 @@ const copy: BareCommand = {
     const tables = await copyBetween(from, to);
     const rows = tables.reduce((sum, table) => sum + table.rows, 0);
     const copied = `${counted(rows, 'row')} in ${counted(tables.length, 'table')}`;
-    return { json: { tables }, text: `${copied} are the same in both stores, by count and checksum.` };
+    return { json: { tables }, text: `Copied ${copied}. Counts and checksums match in both stores.` };
   },
 };
 
@@ -109,7 +109,7 @@ const backup: BareCommand = {
     const bytes = await writeWhole(file, force, (partial) => copyAndCheck(store.file, partial));
     syncFolder(file);
     const megabytes = (bytes / 1_000_000).toFixed(1);
-    return { json: { file, bytes }, text: `${file} contains the store: ${megabytes} MB, checked.` };
+    return { json: { file, bytes }, text: `Backed up the store to ${file} (${megabytes} MB, checked).` };
   },
 };
 
@@ -258,7 +258,7 @@ function syncFolder(file: string): void {
     sync(dirname(file));
   } catch (error) {
     const fault = `its folder could not be synced (${(error as Error).message})`;
-    throw invalid(`${file} is complete, but ${fault}: a power cut may undo the backup.`);
+    throw invalid(`${file} is complete, but ${fault}: a power cut may lose the backup.`);
   }
 }
 

@@ -61,10 +61,10 @@ export const commands: readonly StoreCommand[] = [
     options: [
       new Option(
         '--old-valid-for <TIME>',
-        'How long the old key keeps working; by default, it is revoked now',
+        'How long the old key keeps working; revoked immediately by default',
       ).choices(Object.keys(rotationGraces)),
     ],
-    summary: 'Replace an API key and show the new one once; the old one is revoked now or later',
+    summary: 'Replace an API key and show the new one once; the old key can keep working for a while',
     examples: ['key rotate Acme key_01… --old-valid-for 24h'],
     async run(call: OrganizationCall<{ oldValidFor?: RotationGrace }>, old = '') {
       const { oldValidFor = 'now' } = call.options;
@@ -110,14 +110,14 @@ export const commands: readonly StoreCommand[] = [
   onOrganization({
     name: 'app rotate',
     arguments: { '<CLIENT_ID>': 'Id of the application, app_…' },
-    summary: 'Give an application a new secret; the old one and all its tokens stop working now',
+    summary: 'Give an application a new secret; the old one and all its tokens stop working immediately',
     examples: ['app rotate Acme app_01…'],
     run: async (call, id = '') => showSecret(await rotateApplication(call, id)),
   }),
   onOrganization({
     name: 'app delete',
     arguments: { '<CLIENT_ID>': 'Id of the application to delete, app_…' },
-    summary: 'Delete an application; its secret and all its tokens stop working now',
+    summary: 'Delete an application; its secret and all its tokens stop working immediately',
     examples: ['app delete Acme app_01…'],
     async run(call, id = '') {
       await deleteApplication(call, id);
@@ -133,7 +133,7 @@ export const commands: readonly StoreCommand[] = [
       const rows = applications.map(({ id, name, rotatedAt }) => ({
         ID: id,
         NAME: name,
-        SECRET: rotatedAt === null ? 'first secret' : `rotated ${iso(rotatedAt)}`,
+        SECRET: rotatedAt === null ? 'never rotated' : `rotated ${iso(rotatedAt)}`,
       }));
       const json = applications.map((application) => ({ ...application, clientId: application.id }));
       return listing(json, rows, "No applications yet: 'skein app create ORG --name NAME' creates one.");
@@ -141,7 +141,7 @@ export const commands: readonly StoreCommand[] = [
   }),
   {
     name: 'signing-key rotate',
-    options: [new Option('--forget', 'Invalidate all existing tokens now')],
+    options: [new Option('--forget', 'Invalidate all existing tokens immediately')],
     summary: 'Sign access tokens with a new key; existing tokens stay valid until they expire',
     examples: ['signing-key rotate', 'signing-key rotate --forget'],
     async run({ context, options }) {
@@ -158,7 +158,7 @@ export const commands: readonly StoreCommand[] = [
 function showKey(id: string, key: string, more = ''): Result {
   return {
     json: { id, key },
-    text: `${key}\n\nThis is ${id}. Store the key now: it is not shown again.${more}`,
+    text: `${key}\n\nThe key's id is ${id}. Store the key now: it is not shown again.${more}`,
   };
 }
 

@@ -98,11 +98,11 @@ Skein is ready with a demo organization. Open this link in a browser to choose a
 
   ${link}
 
-Or use its API key, which is not shown again:
+Or use this API key, which is not shown again:
 
   ${key}
 
-Ask something:
+Ask a question:
 
   curl -s ${baseUrl}/api/v1/threads -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"prompt":"What is a skein?"}'
 

@@ -50,7 +50,7 @@ async function finding(check: string, look: () => string | Promise<string>): Pro
 
 async function checkMail({ mail }: Config): Promise<string> {
   if (mail === undefined)
-    return 'off: admins hand over invitation links themselves; set SKEIN_SMTP_URL and SKEIN_MAIL_FROM to send them';
+    return 'off: admins pass on invitation links themselves; set SKEIN_SMTP_URL and SKEIN_MAIL_FROM to email them';
   const { createMailer } = await import('../compose.ts');
   await createMailer(mail)
     .check()
@@ -85,7 +85,7 @@ function checkDisk(storeFile: string): string {
   const { bavail, bsize } = statfsSync(dirname(storeFile));
   const free = bavail * bsize;
   const amount = `${formatBytes(free)} free next to ${storeFile}`;
-  if (free < freeBytesMin) throw new Error(`${amount}: free space, or writes will soon fail`);
+  if (free < freeBytesMin) throw new Error(`${amount}: free up space, or writes will soon fail`);
   return amount;
 }
 

@@ -40,7 +40,7 @@ export const commands: readonly StoreCommand[] = [
     createsStore: true,
     arguments: { '<NAME>': 'Name of the new organization' },
     options: settingOptions,
-    summary: 'Create an organization; its API is enabled unless --api off',
+    summary: 'Create an organization; its API is enabled unless you pass --api off',
     examples: ['org create Acme', 'org create "Acme Labs" --quota 50000'],
     async run({ context, initiator, options }: StoreCall<Settings>, name = '') {
       const isTaken = (await listOrganizations(context)).some((one) => one.name === name);
@@ -87,7 +87,7 @@ export const commands: readonly StoreCommand[] = [
     arguments: { '<EMAIL>': 'Email address of the new member' },
     options: [
       new Option('--role <ROLE>', 'Role in the organization; member by default').choices(memberRoles),
-      new Option('--service', 'Add an account for automation, which cannot sign in'),
+      new Option('--service', 'Add a service account, which is for automation and cannot sign in'),
     ],
     summary: 'Add a person and show their sign-in link',
     examples: ['member add Acme ada@example.com --role admin', 'member add Acme bot@example.com --service'],
@@ -104,7 +104,7 @@ export const commands: readonly StoreCommand[] = [
     name: 'member invite',
     arguments: { '<EMAIL>': 'Email address of the member' },
     summary:
-      'Create a new sign-in link for a member; it resets the password of one who has joined, and earlier links become invalid',
+      'Create a new sign-in link for a member; earlier links become invalid, and a member who has already joined must choose a new password',
     examples: ['member invite Acme ada@example.com'],
     async run(call, email = '') {
       const { userId } = await findMember(call, email);

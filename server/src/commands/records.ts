@@ -38,13 +38,13 @@ export const commands: readonly StoreCommand[] = [
         OUTCOME: outcome,
         REQUESTS: String(number),
       }));
-      const taken = `${withCommas(quota.used)} of ${counted(quota.limit, 'request')} used today, resets at ${iso(quota.resetsAt)}`;
+      const taken = `${withCommas(quota.used)} of ${counted(quota.limit, 'request')} used today; resets at ${iso(quota.resetsAt)}`;
       return {
         json: { quota, requests, isCut },
         text: [
           `${taken}\n`,
           { rows, whenEmpty: `No requests in ${counted(days, 'day')}.` },
-          ...(isCut ? ['\nEarlier days are left out: use fewer --days.'] : []),
+          ...(isCut ? ['\nEarlier days are left out: use a smaller --days.'] : []),
         ],
       };
     },
@@ -76,7 +76,7 @@ export const commands: readonly StoreCommand[] = [
     options: [
       new Option('--user <EMAIL>', 'Remove only the data of this person'),
       new Option('--dry-run', 'Only show what would be removed'),
-      new Option('--yes', 'Remove it; this cannot be undone'),
+      new Option('--yes', 'Remove the data; this cannot be undone'),
     ],
     summary: 'Remove all data of an organization, or of one person in it',
     examples: ['purge Acme --user ada@example.com --dry-run', 'purge Acme --yes'],

@@ -133,7 +133,7 @@ function warnOfRisks(config: Config, role: Role, log: Log): void {
   const endsTlsElsewhere = baseUrl?.startsWith('https:') && tls === undefined;
   if (role !== 'worker' && endsTlsElsewhere && trustedProxies.length === 0) {
     log.warn(
-      'SKEIN_BASE_URL is https and TLS ends elsewhere, but SKEIN_TRUSTED_PROXIES is not set: all callers seem to come from the proxy, and share its limit of failed sign-ins',
+      'SKEIN_BASE_URL is https and TLS ends elsewhere, but SKEIN_TRUSTED_PROXIES is not set: all callers appear to come from the proxy and share one limit of failed sign-ins',
     );
   }
 }

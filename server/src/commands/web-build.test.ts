@@ -74,7 +74,7 @@ describe('A build of the console', () => {
     const printed = execFileSync('sh', ['-c', command, process.execPath, program, folder], {
       encoding: 'utf8',
     });
-    assert.equal(printed, 'the console could not be built: npm ci, then npm run build');
+    assert.equal(printed, 'the console could not be built: run npm ci, then npm run build');
   });
 
   it('keeps the end of what it printed, however much that is', async (test) => {

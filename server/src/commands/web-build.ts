@@ -66,7 +66,7 @@ export async function buildBeside(
     const { code, output } = await outcomeOf(build);
     if (stop.aborted) return;
     if (code === 0) log.info(`${name} is built`);
-    else log.warn({ code, output }, `${name} could not be built: npm ci, then npm run build`);
+    else log.warn({ code, output }, `${name} could not be built: run npm ci, then npm run build`);
   } catch (error) {
     log.warn({ err: error }, `${name} could not be built`);
   }

@@ -84,7 +84,7 @@ const readStoreUrl: Parser<StoreChoice> = (text) => {
   // The URL may contain a password, so it is not repeated.
   if (file === undefined) {
     throw new InvalidValue(
-      'must be sqlite: and a file, as in sqlite:./data/skein.db, or postgres://USER:PASSWORD@HOST/DATABASE',
+      'must be sqlite: followed by a file, as in sqlite:./data/skein.db, or postgres://USER:PASSWORD@HOST/DATABASE',
     );
   }
   return { engine: 'sqlite', file: resolve(file) };
@@ -116,7 +116,7 @@ export const rootUrl: Parser<string> = (text) => {
 export const urlWithPlainPath: Parser<string> = (text) => {
   const url = httpUrl(text);
   if (/^\/?$|^(\/[\w.~-]+)+$/.test(new URL(url).pathname)) return url;
-  throw new InvalidValue('may have a path of letters, digits and -._~ only');
+  throw new InvalidValue('must have a path of only letters, digits and -._~');
 };
 
 /** As it is written: a slash at the end is part of an issuer's name. */
@@ -157,7 +157,9 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new InvalidValue('has a user name or a password whose % is not followed by two digits: write %25');
+    throw new InvalidValue(
+      'has a % in its user name or password that is not followed by two hex digits: write %25 instead',
+    );
   }
 }
 
@@ -176,7 +178,7 @@ export const networks: Parser<readonly string[]> = (text) => {
   const wrong = parts.find((part) => !isNetwork(part));
   if (wrong === undefined) return parts;
   throw new InvalidValue(
-    `must be addresses or networks separated by commas, as in 10.0.0.7,10.1.0.0/16, and has '${wrong}'`,
+    `must be addresses or networks separated by commas, as in 10.0.0.7,10.1.0.0/16, not '${wrong}'`,
   );
 };
 

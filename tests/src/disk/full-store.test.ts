@@ -42,7 +42,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     assert.deepEqual(await assertDown(service, api, /disk is full/), []);
     assert.equal((await api.list()).status, 500, 'a read that cannot be counted against the quota');
     const found = await findingsOf(environment);
-    assert.match(found.disk ?? '', /^[\d.]+ (?:bytes|kB) free .*free space/);
+    assert.match(found.disk ?? '', /^[\d.]+ (?:bytes|kB) free .*free up space/);
     assert.match(found.sync ?? '', /^ENOSPC.*free space/);
 
     disk.makeRoom();

@@ -42,7 +42,7 @@ const mcp: ProcessCommand = {
 export const commands = [mcp];
 
 const instructions =
-  "Skein answers questions from an organization's own documents, with numbered sources. Use ask for a question, and get_thread to read a thread or to wait for a reply that takes long.";
+  "Skein answers questions from an organization's own documents, with numbered sources. Use ask for a question, and get_thread to read a thread or to wait for a slow reply.";
 
 function addTools(server: McpServer, z: typeof import('zod')): void {
   const text = z.string().min(1);

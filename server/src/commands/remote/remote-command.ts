@@ -75,10 +75,10 @@ export function presentFailure(error: unknown, stopped: boolean): unknown {
 
 function stoppedSentence({ threadId, idempotencyKey }: Partial<ClientFailure>): string {
   if (threadId !== undefined) {
-    return `Stopped waiting; the reply continues: 'skein threads get ${printable(threadId)} --wait' shows it.`;
+    return `Stopped waiting. The reply continues: run 'skein threads get ${printable(threadId)} --wait' to see it.`;
   }
   if (idempotencyKey === undefined) return 'Stopped.';
-  return "Stopped before the service answered: 'skein threads list' shows whether the thread was created.";
+  return "Stopped before the service responded. Run 'skein threads list' to see whether the thread was created.";
 }
 
 function adviceFor({ code, threadId, retryAfterSeconds }: ClientFailure): string {
@@ -86,7 +86,7 @@ function adviceFor({ code, threadId, retryAfterSeconds }: ClientFailure): string
     case 'UNAUTHORIZED':
       return 'Check SKEIN_API_KEY, or SKEIN_CLIENT_ID and SKEIN_CLIENT_SECRET; an admin can create new ones in the console.';
     case 'NOT_FOUND':
-      return "'skein threads list' shows the threads that this credential can read.";
+      return "Use 'skein threads list' to see the threads that this credential can read.";
     case 'RATE_LIMITED':
       return retryAfterSeconds === undefined ? 'Try again later.' : `Try again in ${retryAfterSeconds} s.`;
     case 'INTERNAL_ERROR':
@@ -97,9 +97,9 @@ function adviceFor({ code, threadId, retryAfterSeconds }: ClientFailure): string
     case 'TIMEOUT':
       return threadId === undefined
         ? 'Try again.'
-        : `'skein threads get ${threadId} --wait' continues waiting.`;
+        : `Use 'skein threads get ${threadId} --wait' to keep waiting.`;
     case 'REPLY_FAILED':
-      return 'The operator can find the reason by the id of the thread.';
+      return 'The operator can look up the reason by the id of the thread.';
     // The service's message says what to do.
     default:
       return '';

@@ -31,7 +31,7 @@ const threadsCommands: readonly RemoteCommand[] = [
     examples: ['threads list --limit 5', 'threads list --account acct_42 --all --json'],
     async runRemotely({ options }: Arguments<ListOptions>, { client, signal }) {
       const { account: accountId, limit, all } = options;
-      if (all && limit !== undefined) throw new UsageError('Use either --limit N or --all.');
+      if (all && limit !== undefined) throw new UsageError('Use either --limit N or --all, not both.');
       const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
       const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
       const { threads, hint } = await firstOf(list, wanted, accountId);
@@ -42,8 +42,8 @@ const threadsCommands: readonly RemoteCommand[] = [
   {
     name: 'threads get',
     arguments: { '<THREAD_ID>': 'Id of the thread, thr_…' },
-    options: [new Option('--wait', 'Wait until the reply has ended')],
-    summary: 'Show a thread with its messages; with --wait, after its reply has ended',
+    options: [new Option('--wait', 'Wait for the reply to finish')],
+    summary: 'Show a thread with its messages; with --wait, once its reply is finished',
     examples: ['threads get thr_01… --wait'],
     async runRemotely({ positionals, options }: Arguments<{ wait?: boolean }>, { client, signal }) {
       const [id = ''] = positionals;
@@ -210,5 +210,5 @@ async function openInBrowser({ id, threadUrl }: Thread): Promise<void> {
     (error: Error) => (error.name === 'AbortError' ? 0 : 1),
   );
   child.unref();
-  if (exitCode !== 0) process.stderr.write(`No browser could be started. Open ${printable(threadUrl)}\n`);
+  if (exitCode !== 0) process.stderr.write(`Could not start a browser. Open ${printable(threadUrl)}\n`);
 }
