@@ -220,7 +220,7 @@ describe('skein doc, with a running service', () => {
     assert.equal(again.exitCode, 1);
     assert.match(
       again.stderr,
-      /^skein: The organization has no document doc_\w+: 'skein doc list org_\w+' shows/,
+      /^skein: The organization has no document doc_\w+: run 'skein doc list org_\w+' to see/,
     );
     const foreign = await service.skein('doc', 'add', shelf.org, 'otter.md');
     const stolen = await runCommand(service.folder, ['doc', 'remove', org, foreign.id]);

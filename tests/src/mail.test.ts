@@ -214,7 +214,7 @@ describe('Invitations by email', () => {
     await Promise.all(Array.from({ length: 12 }, () => ask('nora@example.org')));
     const { link } = await server.mailTo('nora@example.org', 2);
     assertDone(await ask('nora@example.org'));
-    await eventually(() => output().includes('A link that was sent before can still be used.'));
+    await eventually(() => output().includes('A link that was sent earlier is still valid.'));
     assert.equal(await requested(), 2);
     assertDone(await new ConsoleClient(service.baseUrl).acceptInvitation(link, 'a quite different harbour'));
   });

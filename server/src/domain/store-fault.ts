@@ -4,7 +4,7 @@ interface Fault {
 }
 
 const noPermission = 'give this user read and write permission on the file and its folder';
-const noSpace = 'free space on the disk';
+const noSpace = 'free up disk space';
 const failing = 'the disk is failing: move the store to another disk, or restore a backup';
 
 /** By the code of Node.js, SQLite or PostgreSQL. */
@@ -12,7 +12,7 @@ const remedies: Readonly<Record<string, string>> = {
   ENOSPC: noSpace,
   SQLITE_FULL: noSpace,
   '53100': noSpace,
-  EDQUOT: "free space within this user's quota",
+  EDQUOT: "free up space within this user's quota",
   EROFS: 'mount the disk for writing; if the system made it read-only, it may be failing',
   EACCES: noPermission,
   EPERM: noPermission,

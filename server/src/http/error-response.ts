@@ -17,7 +17,7 @@ export function errorBody(code: ErrorCode, message: string, traceId: string): st
 
 /** The error for an address without a route. */
 export function routeNotFound(): ServiceError {
-  return notFound('There is nothing at this address. Check the path and the method.');
+  return notFound('No such endpoint. Check the path and the method.');
 }
 
 /** The error handler of every surface (§7). A session cookie is not an authentication scheme to name in a challenge. */

@@ -121,7 +121,7 @@ const notBuiltYet = `<!doctype html>
   <body>
     <main>
       <h1>Just a moment</h1>
-      <p>Building this page. It reloads when it is done. If it does not, check the log of the service.</p>
+      <p>Building this page. It will reload when it is ready. If it does not, check the service's log.</p>
     </main>
   </body>
 </html>

@@ -112,7 +112,7 @@ async function writeRows(target: ArchiveTarget, table: ArchiveTable, rows: reado
 async function assertEmpty(target: ArchiveTarget): Promise<void> {
   for (const name of ['organization', 'user'] as const) {
     if ((await target.count(archiveTable(name))) > 0) {
-      throw invalid('The target is not empty and is not an unfinished copy: name an empty one.');
+      throw invalid('The target is not empty and is not an unfinished copy: choose an empty one.');
     }
   }
 }

@@ -152,7 +152,7 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     const hijacker = await hijack(email);
     const refused = await hijacker.post('/password', { current: hijackersPassword, next: testPassword });
     assertRefused(refused, 'INVALID_PARAMS');
-    assert.match(refused.body.error.message, /do not use for another organization/);
+    assert.match(refused.body.error.message, /do not already use for another organization/);
     assert.equal((await owner.get('/session')).status, 200);
     assert.deepEqual(idsOf((await nobody().signIn(email, hijackersPassword)).body), [evil]);
   });

@@ -88,7 +88,7 @@ describeOnEachEngine('Changes of threads in the console', ({ sharedStore }) => {
       assertRefused(
         await ada.post(at(thread.id, '/messages'), { prompt: 'Too early' }),
         400,
-        /still running/,
+        /still in progress/,
       );
       assertDone(await ada.post(at(thread.id, '/stop')));
       const view = assertDone(await ada.post(at(thread.id, '/messages'), { prompt: 'And then?' }), 201);
@@ -118,7 +118,7 @@ describeOnEachEngine('Changes of threads in the console', ({ sharedStore }) => {
       assertDone(await ada.post(at(thread.id, '/stop')));
       const tried = assertDone(await ada.post(at(thread.id, '/retry')));
       assert.deepEqual([tried.state, tried.messages.length], ['in_progress', 3]);
-      assertRefused(await ada.post(at(thread.id, '/retry')), 400, /still running/);
+      assertRefused(await ada.post(at(thread.id, '/retry')), 400, /still in progress/);
       assertDone(await ada.post(at(thread.id, '/stop')));
     });
 

@@ -109,7 +109,7 @@ describe('Uploads in the console', () => {
     assertRefused(
       await put('two.md', 'x'.repeat(500)),
       400,
-      /^two\.md does not fit: the organization may store 1000 bytes of text\. Remove documents first\.$/,
+      /^two\.md does not fit: the organization can store 1000 bytes of text\. Remove documents first\.$/,
     );
     for (const name of ['two.md', 'three.md']) assertDone(await put(name, 'x'), 201);
     assertRefused(await put('four.md', 'x'), 400, /^four\.md does not fit: .* 3 documents\. Remove/);
@@ -128,7 +128,7 @@ describe('Uploads in the console', () => {
     assert.equal(status, 429);
     assert.equal(headers['retry-after'], '5');
     assert.equal(third.isContinued, false);
-    assert.match(message, /^Your organization has 2 uploads in progress: try again when one has ended\.$/);
+    assert.match(message, /^Your organization has 2 uploads in progress: try again when one has finished\.$/);
     assertDone(await world.eve.upload({ name: 'other.md' }, 'Of another organization.'), 201);
     for (const upload of running) upload.send('text.');
     for (const upload of running) {

@@ -43,7 +43,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     assert.equal((await api.list()).status, 500, 'a read that cannot be counted against the quota');
     const found = await findingsOf(environment);
     assert.match(found.disk ?? '', /^[\d.]+ (?:bytes|kB) free .*free up space/);
-    assert.match(found.sync ?? '', /^ENOSPC.*free space/);
+    assert.match(found.sync ?? '', /^ENOSPC.*free up disk space/);
 
     disk.makeRoom();
     await assertRecovers(service, api, acknowledged);
@@ -62,7 +62,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     assert.equal(exitCode, 1);
     assert.match(
       stderr,
-      /^skein: [^\n]*skein\.db[^\n]*\(database or disk is full: free space on the disk\)\.\n$/,
+      /^skein: [^\n]*skein\.db[^\n]*\(database or disk is full: free up disk space\)\.\n$/,
     );
   });
 
@@ -78,7 +78,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     assert.equal(exitCode, 1);
     assert.equal(
       stderr,
-      'skein: The copy is unfinished (database or disk is full: free space on the disk). Run the command again.\n',
+      'skein: The copy is unfinished (database or disk is full: free up disk space). Run the command again.\n',
     );
   });
 

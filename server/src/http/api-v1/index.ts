@@ -125,7 +125,7 @@ const listThreadsRoute = (
     headers: conditionalHeaders,
     success: { status: 200, conditional: true, schema: threadPageSchema },
     errors: {
-      INVALID_PARAMS: 'A query parameter fails validation, or the cursor is not one of this listing.',
+      INVALID_PARAMS: 'A query parameter fails validation, or the cursor is not from this listing.',
     },
     async handle(call) {
       return render(await listThreads(call, { ...call.query, limit: call.query.limit ?? limitDefault }));
@@ -148,7 +148,7 @@ const renameThreadRoute = ({ titleLengthMax }: Limits, threadUrl: (id: string) =
     ),
     success: { status: 200, schema: Type.Object({ thread: threadSchema }) },
     errors: {
-      INVALID_PARAMS: 'The body fails validation, is not JSON, or has another field than `title`.',
+      INVALID_PARAMS: 'The body fails validation, is not JSON, or has a field other than `title`.',
       FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.',
     },
     async handle(call) {

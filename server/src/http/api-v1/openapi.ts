@@ -50,7 +50,7 @@ export function describeRoute(route: Route): object {
         content: { 'application/json': { schema: success.schema, example: examples[operationId] } },
       },
       ...(success.conditional && {
-        304: { description: 'Nothing changed since the given ETag.', type: 'null', headers },
+        304: { description: 'Nothing has changed since the given ETag.', type: 'null', headers },
       }),
       ...failures(route),
     },

@@ -110,6 +110,6 @@ function withTimes<Query extends { readonly from?: string; readonly to?: string 
 
 function startOf(field: string, day: string): number {
   const at = Date.parse(day);
-  if (Number.isNaN(at)) throw invalid(`${field}: is not a day.`);
+  if (Number.isNaN(at)) throw invalid(`${field}: is not a valid date.`);
   return at;
 }

@@ -28,7 +28,7 @@ export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
     if (!places.take(organizationId)) {
       const running = counted(uploadsMax, 'upload');
       throw rateLimited(
-        `Your organization has ${running} in progress: try again when one has ended.`,
+        `Your organization has ${running} in progress: try again when one has finished.`,
         uploadSeconds,
       );
     }

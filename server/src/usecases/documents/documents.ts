@@ -73,7 +73,7 @@ export function sweepDocuments({ store }: Context): Promise<number> {
 }
 
 function overBudget(most: string): UnreadableDocument {
-  return new UnreadableDocument(`does not fit: the organization may store ${most}. Remove documents first`);
+  return new UnreadableDocument(`does not fit: the organization can store ${most}. Remove documents first`);
 }
 
 const nameLengthMax = fixed.documentNameLengthMax.default;

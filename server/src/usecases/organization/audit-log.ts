@@ -74,7 +74,7 @@ export function missingIn(
   thing: string,
   commands: 'app' | 'doc' | 'key',
 ): ServiceError {
-  const command = `'skein ${commands} list ${organizationId}' shows those it has`;
+  const command = `run 'skein ${commands} list ${organizationId}' to see those it has`;
   return notFound(withCommand(initiator, `The organization has no ${thing}`, command));
 }
 

@@ -45,8 +45,8 @@ export async function findOrganization({ store }: Context, idOrName: string): Pr
   const ids = (await store.listOrganizations()).flatMap(({ id, name }) => (name === idOrName ? [id] : []));
   throw notFound(
     ids.length === 0
-      ? `No organization has the name or id ${idOrName}: 'skein org list' shows all.`
-      : `${ids.length} organizations are called ${idOrName}: use an id instead of the name. 'skein org list' shows the ids.`,
+      ? `No organization has the name or id ${idOrName}: run 'skein org list' to see all of them.`
+      : `${ids.length} organizations are called ${idOrName}: use an id instead of the name. Run 'skein org list' to see the ids.`,
   );
 }
 

@@ -33,13 +33,13 @@ export async function acceptInvitation(
   };
   const outcome = await store.acceptInvitation(sha256(token), acceptance, notes);
   if (outcome === 'refused') {
-    throw invalid('A password was set in the meantime: open the link again.');
+    throw invalid('A password has been set since you opened the link: open the link again.');
   }
   if (outcome === 'missing') throw gone();
   const passwordHash = acceptance.kind === 'proven' ? acceptance.hash : acceptance.password.hash;
   const started = await startSession(call, userId, passwordHash);
   if (started === undefined) {
-    throw invalid('The password was changed in the meantime: sign in with the new one.');
+    throw invalid('Your password has just been changed: sign in with the new one.');
   }
   return started;
 }
@@ -66,14 +66,14 @@ async function acceptanceOf(
   device: WithDevice['device'],
 ): Promise<Acceptance> {
   const { ids, passwords } = call.context;
-  if (terms === 'sso') throw invalid('You have no password here: sign in through your provider.');
+  if (terms === 'sso') throw invalid('You have no password here: sign in with your identity provider.');
   if (!resets && known.length > 0) {
     // A known device may only prove its own password: choosing one is a guess at the others.
     const attempted = { person: email, device: terms === 'choose' ? undefined : device };
     const hash = await attempt(call, attempted, (only) => passwords.find(hashesOf(known, only), password));
     if (hash !== undefined) return { kind: 'proven', hash };
     // Not UNAUTHORIZED: the console would treat that as an ended session.
-    if (terms === 'prove') throw invalid('password: is not the one you sign in with.');
+    if (terms === 'prove') throw invalid('password: is wrong. Enter the one you sign in with.');
   }
   const fault = passwordFault(password, email);
   if (fault !== undefined) throw invalid(`password: ${fault}.`);

@@ -86,7 +86,7 @@ describe('A password link', () => {
 
     await requestPasswordLink(context, email, 'later');
     await sendPasswordLinks(context, log);
-    const reason = 'A link that was sent before can still be used.';
+    const reason = 'A link that was sent earlier is still valid.';
     assert.deepEqual(warnings, [{ trace_id: 'later', reason }]);
     assert.equal(context.linkRequests.size, 0, 'a rejected request is not tried again');
   });

@@ -134,7 +134,7 @@ function stateOf({ service, opened, invitedUntil }: Member, now: number): Listed
 }
 
 function noSuchMember({ organizationId, initiator }: Change, email: string): ServiceError {
-  const command = `'skein member list ${organizationId}' shows who is`;
+  const command = `run 'skein member list ${organizationId}' to see who is`;
   return notFound(withCommand(initiator, `${email} is not a member`, command));
 }
 
@@ -258,10 +258,10 @@ async function issueInvitation(
     case 'service-account':
       throw invalid('A service account cannot sign in: create a key for it instead.');
     case 'live':
-      throw invalid('A link that was sent before can still be used.');
+      throw invalid('A link that was sent earlier is still valid.');
     case 'person-limit':
       throw rateLimited(
-        'This person has reached the limit of password links a day.',
+        'This person has reached the daily limit of password links.',
         secondsUntilReset(now()),
       );
   }

@@ -43,7 +43,7 @@ export async function changePassword(
   const { userId, email, access } = call.session.session;
   const all = (await store.findPerson(email))?.passwords ?? [];
   const own = all.find(({ id, proven }) => (access.proof === 'sso' ? proven : id === access.passwordId));
-  if (own === undefined) throw invalid('You have no password here: you sign in through your provider.');
+  if (own === undefined) throw invalid('You have no password here: you sign in with your identity provider.');
   const proven = await attempt(call, { person: email, device }, (only = own.id) =>
     passwords.find(only === own.id ? [own.hash] : [], current),
   );
@@ -56,14 +56,14 @@ export async function changePassword(
     // same one is a guess at it and counts as an attempt. A known device may only prove its own password.
     const found = await attempt(call, { person: email }, () => passwords.find(siblings, next));
     if (found !== undefined) {
-      throw invalid('Choose a password that you do not use for another organization here.');
+      throw invalid('Choose a password that you do not already use for another organization here.');
     }
   }
   const nextHash = await passwords.hash(next, siblings[0]);
   const change = { current: own.hash, next: nextHash, keptTokenHash: tokenHash };
   const outcome = await store.changePassword(userId, change, auditNote(call, 'password.changed', userId));
   if (outcome === 'refused')
-    throw invalid('Your password was changed in the meantime: enter the latest one as the current password.');
+    throw invalid('Your password has just been changed: enter the new one as your current password.');
 }
 
 /** What a use case needs from a caller who may not be signed in. Calls of console routes have these fields. */

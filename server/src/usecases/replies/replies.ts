@@ -40,7 +40,7 @@ export async function addReply(
       threadSignals.changed(threadId);
       return;
     case 'running':
-      throw invalid('A reply is still running: wait until it ends, or stop it.');
+      throw invalid('A reply is still in progress: wait until it finishes, or stop it.');
     case 'outdated':
       throw invalid('Only the last prompt of a thread can be edited.');
     case 'full': {
