@@ -9,7 +9,7 @@ export const invariants = {
   ends: 'replies, waits and streams end',
   tenants: 'no organization sees data of another',
   fair: 'no organization starves',
-  errors: 'nothing fails for a reason that no fault explains',
+  errors: 'nothing fails unless a fault explains it',
 } as const;
 
 export type Invariant = keyof typeof invariants;

@@ -80,7 +80,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
       },
     },
   },
-  'wake-ups of the worker are swallowed': {
+  'wake-ups of the worker are lost': {
     breaks: ['ends'],
     withinSeeds: 10,
     mutation: {
@@ -186,7 +186,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
         before.renameThread(organizationId, threadId, { ...writer, keyHash: null }, title),
     })),
   },
-  'a read does not check who reads': {
+  'a read does not check who is reading': {
     breaks: ['tenants'],
     withinSeeds: 5,
     mutation: inDatabase((before) => ({
