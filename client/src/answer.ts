@@ -31,7 +31,7 @@ const bodyBytesMax = 128 * 1024 * 1024;
 
 export async function readAnswer(response: Response): Promise<Answer> {
   const { text, isWhole } = await textOf(response);
-  // The part that was read may be valid JSON by itself, for example if endless blanks follow a page.
+  // The part that was read may itself be valid JSON, for example if endless blanks follow a page.
   const body = isWhole ? parse(text) : undefined;
   return { status: response.status, headers: response.headers, body, text };
 }

@@ -77,7 +77,7 @@ async function watch(
     report(reply);
     if (ended.has(reply.status)) return outcomeOf(thread, messages, reply);
     const tookMs = performance.now() - startedAt;
-    // A service that claims to have waited but did not is not asked again at once.
+    // A service that claims to have waited but did not is not asked again immediately.
     unheld = held && tookMs >= seconds * 500 ? 0 : unheld + 1;
     const pollMs = Math.min(firstPollMs * 1.5 ** (unheld - 1), watched ? 1_000 : pollMsMax);
     if (unheld > 0) await pause(Math.max(0, pollMs - tookMs), signal);

@@ -36,7 +36,7 @@ export function csrfHeader(): { 'x-skein-csrf': string } {
   return { 'x-skein-csrf': csrfToken };
 }
 
-/** No request takes longer, unless the service hangs. */
+/** Requests take less than this unless the service hangs. */
 const timeoutMs = 60_000;
 
 interface RequestOptions {

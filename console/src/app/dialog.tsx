@@ -10,7 +10,7 @@ interface DialogProps extends ModalProps {
 
 /** Stays open while a change from it is being sent. The page can't be left while that is for a secret. */
 export function Dialog({ opened, onClose, title, secret = false, ...props }: DialogProps) {
-  // While it fades out, what its title names is already gone.
+  // While the dialog fades out, the thing that its title names may already be gone.
   const lastTitle = useRef(title);
   if (opened) lastTitle.current = title;
   // An upload that started before does not keep it open.

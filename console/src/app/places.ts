@@ -23,7 +23,7 @@ export const threadPlaces = [
   },
 ] as const;
 
-/** `admin`: only for admins. `needsApi`: only if the public API is enabled. */
+/** `admin`: for admins only. `needsApi`: only if the public API is enabled. */
 export const settingPlaces = [
   { to: '/settings/keys', label: 'API keys', admin: false, needsApi: true, Icon: IconKey },
   { to: '/settings/applications', label: 'Applications', admin: true, needsApi: true, Icon: IconApps },

@@ -180,7 +180,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Unknown paths need a session, too, so that they look like the application. */
+/** Unknown paths also need a session, so that they look like the application. */
 const anyOtherPath = createRoute({ getParentRoute: () => signedIn, path: '$', component: NotFoundPage });
 
 const settings = createRoute({

@@ -1,6 +1,6 @@
 import hidden from '../thread/unseen.module.css';
 
-/** Takes what is typed while the page of a new thread loads. It is not visible, and Enter adds nothing to it. */
+/** Receives what is typed while the page of a new thread loads. It is not visible, and Enter adds nothing to it. */
 const field = document.createElement('input');
 field.className = hidden.unseen ?? '';
 // Not the name of the prompt, which takes its place.
@@ -13,7 +13,7 @@ export function startTypeAhead(): void {
   field.focus({ preventScroll: true });
 }
 
-/** Ends it, and returns what was typed. */
+/** Removes the field, and returns what was typed. */
 export function endTypeAhead(): string {
   const text = field.isConnected ? field.value : '';
   field.remove();

@@ -41,7 +41,7 @@ function sentencesOf({ text, start }: Piece): Piece[][] {
   ]);
 }
 
-/** How many of the unit's words are among the words. A unit of one or two words says too little. */
+/** The share of the unit's words that are among `words`. A unit of one or two words is too short to tell. */
 function shareOf(pieces: readonly Piece[], words: ReadonlySet<string>): number {
   const own = wordsOf(pieces.map(({ text }) => text).join(' '));
   if (own.size < 3) return 0;

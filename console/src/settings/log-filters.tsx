@@ -29,7 +29,7 @@ interface FilterSelectProps extends Omit<SelectProps, 'data' | 'onChange' | 'val
   readonly onChange: (value: string) => void;
 }
 
-/** One of the choices, or an empty text for all. A value from a link that is not among them is shown as it is. */
+/** One of the choices, or an empty text for all. An unknown value from a link is shown unchanged. */
 export function FilterSelect({ data, value, onChange, ...rest }: FilterSelectProps) {
   const chosen = value || null;
   const isKnown = chosen === null || data.some((choice) => choice.value === chosen);

@@ -209,7 +209,7 @@ function MemberState(member: Json<'member'>) {
   );
 }
 
-/** Active members may have a link, too: to choose a new password. */
+/** Active members may also have a link, to choose a new password. */
 function detailOf(state: ShownState, invitedUntil: string | null): string | undefined {
   if (state === 'Not delivered')
     return 'The invitation couldn’t be delivered. Check the address, or resend it.';

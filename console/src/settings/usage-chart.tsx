@@ -11,7 +11,7 @@ interface UsageChartProps {
   readonly height: number;
 }
 
-/** Neighboring colors differ in lightness, too, because not everyone can distinguish hues. */
+/** Neighboring colors also differ in lightness, because not everyone can distinguish hues. */
 const colors = ['indigo.6', 'orange.5', 'grape.8', 'red.4', 'cyan.8', 'gray.5'];
 /** Successful requests have the same color in every chart. */
 const successColor = 'teal.7';

@@ -9,7 +9,7 @@ import { switchOrganization, useSession } from '../app/session.tsx';
 
 type Invitation = Json<'session'>['invitations'][number];
 
-/** Organizations that have added the person. They enter none of them before they accept. */
+/** Organizations that have added the person, who cannot enter them before accepting. */
 export function PendingInvitations({ onJoined }: { onJoined?: () => void }) {
   const { invitations } = useSession();
   const queryClient = useQueryClient();

@@ -49,7 +49,7 @@ function Preview({ source: { title, snippet }, number }: { source: Json<'source'
   );
 }
 
-/** Long enough for a statement, short enough for an address. */
+/** Long enough for a statement, short enough for a URL. */
 const lengthMax = 400;
 
 /** The words of the reply that a citation stands for: those before it in its block, back to another citation. */

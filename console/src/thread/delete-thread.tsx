@@ -9,7 +9,7 @@ import { inOrganization, request } from '../api/request.ts';
 import { failureText } from '../app/failure.tsx';
 import { shownTitle } from '../threads/shown-title.ts';
 
-/** Deletes a thread, returns to the list, and offers to undo for as long as the service can. */
+/** Deletes a thread, returns to the list, and offers an undo for as long as the service allows it. */
 export function useDeleteThread(organizationId: string, { id, title }: Json<'thread'>) {
   const queryClient = useQueryClient();
   const router = useRouter();

@@ -1,7 +1,7 @@
 import { createCssVariablesTheme, createHighlighterCore, type LanguageInput } from 'shiki/core';
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
 
-/** A piece of a line of code. Without a color it has that of the text. */
+/** A piece of a line of code. Without a color, it has the color of the text. */
 export interface CodeToken {
   readonly text: string;
   readonly color: string | undefined;

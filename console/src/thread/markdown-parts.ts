@@ -2,7 +2,7 @@
 const partLengthMin = 2_000;
 /** `[1]: https://…`: links in any other part can refer to it. */
 const definition = /^ {0,3}\[[^\]\n]+\]:/m;
-/** After a blank line, these start a new block, whatever came before. They cannot continue a list, quotation or table. */
+/** After a blank line, these always start a new block. They cannot continue a list, quotation or table. */
 const beginning = /^(?:\p{L}|#{1,6} |\*\*)/u;
 
 /**

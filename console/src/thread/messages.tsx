@@ -9,7 +9,7 @@ interface MessagesProps {
   readonly clockAheadMs: number | null;
   /** Undefined on another person's thread. */
   readonly onRetry: ExchangeProps['onRetry'];
-  /** Undefined while a reply is being written, too. */
+  /** Also undefined while a reply is being written. */
   readonly onEdit: ExchangeProps['onEdit'];
 }
 

@@ -127,7 +127,7 @@ function CommentForm({ comment, onSend, onClose }: CommentFormProps) {
   );
 }
 
-/** The person's own rating of a reply of the thread on the page. A change shows at once. */
+/** The person's own rating of a reply in the current thread. A change shows immediately. */
 function useRating(messageId: string) {
   const { id } = useOrganization();
   const { threadId } = useParams({ from: '/signedIn/threads/$threadId' });

@@ -17,7 +17,7 @@ interface ReplyActionsProps {
   readonly onRetry: (() => Promise<unknown>) | undefined;
 }
 
-/** What one can do with a reply that has ended: page through its versions, copy, regenerate and rate it. */
+/** What people can do with a finished reply: page through its versions, copy, regenerate and rate it. */
 export function ReplyActions({ reply, version, onRetry }: ReplyActionsProps) {
   const { status, content } = reply;
   const origin = originOf(reply);

@@ -13,7 +13,7 @@ interface AccountFieldProps
   readonly onAccount: (account: string) => void;
 }
 
-/** The id of an account, with existing ones as suggestions. Any other id is valid, too: using it creates the account. */
+/** The id of an account, with existing ones as suggestions. Any other id is also valid: using it creates the account. */
 export function AccountField({ account, onAccount, ...texts }: AccountFieldProps) {
   const [text, setText] = useState(account);
   const field = useRef<HTMLInputElement>(null);

@@ -47,7 +47,7 @@ function ThreadListPage({ scope }: { scope: Scope }) {
 const hourMs = 3_600_000;
 const hours = { day: 24, week: 7 * 24, month: 30 * 24, year: 365 * 24 };
 
-/** The start of the time, by the hour. It stays the same while the page is shown, because cursors belong to it. */
+/** The start of the period, rounded to the hour. It stays the same while the page is shown, because cursors depend on it. */
 function useSince(within: keyof typeof hours | undefined): number | undefined {
   return useMemo(
     () => (within === undefined ? undefined : (Math.floor(Date.now() / hourMs) - hours[within]) * hourMs),

@@ -43,7 +43,7 @@ export function startBackgroundWork(
   log: Log,
 ): { stopTending(): Promise<void>; stop(): Promise<void> } {
   const keepCounts = async (isLast: boolean) => {
-    // If one of them fails, the others are stored all the same.
+    // If one of them fails, the others are still stored.
     const results = await Promise.allSettled([
       context.usage.flush(context.store),
       context.recorder.flush(context.store),

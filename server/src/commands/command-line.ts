@@ -150,7 +150,7 @@ function longestPath(command: Command, [name = '', ...rest]: readonly string[]):
   return child === undefined ? command : longestPath(child, rest);
 }
 
-/** Compares each name with as many words as it has: `threads list` is near `thread list`, `usage` near `usge Acme`. */
+/** Compares each name with as many typed words as it has: `threads list` is near `thread list`, `usage` near `usge Acme`. */
 function unknownCommand(words: readonly string[], names: readonly string[]): UsageError {
   const typed = (count: number) =>
     words

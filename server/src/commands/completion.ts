@@ -25,7 +25,7 @@ export function completionCommands(loadSections: (word?: string) => Promise<Sect
     examples: ['completion offer "skein org c"'],
     async runProcess({ positionals: [line = ''] }) {
       const words = line.split(/\s+/).slice(1);
-      // The first word can be the start of another: 'doc' of 'doctor'.
+      // The first word can be a prefix of another: 'doc' of 'doctor'.
       const section = words.length > 1 ? words[0] : '';
       const program = buildProgram(await loadSections(section), async () => {});
       for (const { word, description } of candidatesFor(program, words))
@@ -52,7 +52,7 @@ function candidatesFor(program: Command, words: readonly string[]): readonly Can
   if (current.startsWith('-')) return flags;
   if (command.commands.length > 0)
     return command.commands.map((one) => ({ word: one.name(), description: one.summary() }));
-  // The shell completes names of files if nothing is offered.
+  // If nothing is offered, the shell completes file names.
   return command.registeredArguments.some((one) => one.name() === 'FILE') ? [] : flags;
 }
 

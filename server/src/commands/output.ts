@@ -43,7 +43,7 @@ export function jsonLine(value: unknown): string {
   return `${json}\n`;
 }
 
-/** Cells whose color says what they mean. */
+/** The colors of cells with a meaning. */
 const meanings: Readonly<Record<string, Style>> = {
   ok: 'green',
   FAIL: ['red', 'bold'],

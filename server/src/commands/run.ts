@@ -111,7 +111,7 @@ async function runStoreCommand(
   config: Config,
 ): Promise<Result> {
   if ('runAlone' in command) return command.runAlone(args, config);
-  // Loaded here: it takes half of the start, and the help and the remote commands need no store.
+  // Loaded here: it takes half of the startup time, and the help and the remote commands need no store.
   const [{ openContext }, { operatorInitiator }] = await Promise.all([
     import('../compose.ts'),
     import('../usecases/organization/audit-log.ts'),
@@ -125,7 +125,7 @@ async function runStoreCommand(
   }
 }
 
-/** An error of SQLite names neither its file nor what to do. */
+/** SQLite's errors name neither the file nor what to do. */
 async function namingStore<T>({ store }: Config, work: Promise<T>): Promise<T> {
   try {
     return await work;

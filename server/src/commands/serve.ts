@@ -186,7 +186,7 @@ function urlOf({ address, port }: AddressInfo, tls?: Config['tls']): string {
   return listeningUrl({ host: address, port, tls });
 }
 
-/** Closes the store and says what to do if a port cannot be listened on. */
+/** If the service cannot listen on a port, closes the store and says what to do. */
 async function untilListening<T>(
   started: Promise<T>,
   context: SurfaceContext,

@@ -17,7 +17,7 @@ export interface Walk {
   readonly truncated: boolean;
 }
 
-/** A place in a log, whose entries are in the order of their times, ids breaking ties. */
+/** A position in a log. Entries are ordered by time, with ids breaking ties. */
 export interface LogPosition {
   readonly at: number;
   readonly id: string;
@@ -42,10 +42,10 @@ export function openValue<T>(seal: Seal, purpose: string, sealed: string | undef
   return until > now ? value : undefined;
 }
 
-/** Everything that decides which entries a listing has: its cursors are malformed in any other. */
+/** Everything that determines which entries a listing has. A cursor of one listing is invalid in any other. */
 type Listing = readonly unknown[];
 
-/** Change this with what cursors carry: those of an earlier release are then rejected. */
+/** Change this whenever the contents of cursors change, so that cursors of earlier releases are rejected. */
 const version = 2;
 
 export function sealCursor(seal: Seal, listing: Listing, next: object): string {

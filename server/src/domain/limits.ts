@@ -16,7 +16,7 @@ function limit(value: number, sentence: string, range: Pick<Limit, 'min' | 'max'
   return { default: value, sentence, ...range };
 }
 
-/** Memory for objects that a store keeps. Here, so that commands without a store do not load its cache. */
+/** Memory for objects that a store keeps. Defined here so that commands without a store do not load its cache. */
 export const cacheBytesDefault = 64 * 1024 * 1024;
 
 /** Timers hold at most this many milliseconds. */

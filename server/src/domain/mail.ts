@@ -52,7 +52,7 @@ export function mailRetryMs(attempts: number): number {
 /** Used instead of a user id to count emails. */
 export interface MailCounters {
   readonly invitations: UserId;
-  /** Counted apart from invitations, so that nobody can use up an organization's. */
+  /** Counted separately from invitations, so that password links cannot use up an organization's limit. */
   readonly passwordLinks: UserId;
 }
 

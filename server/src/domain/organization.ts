@@ -15,7 +15,7 @@ export interface QuotaUse {
   readonly remaining: number;
 }
 
-/** The state after the request with this number among those of its day, from 1. */
+/** The state after request `number` of the day, counted from 1. */
 export function quotaUse(limit: number, number: number): QuotaUse {
   return { granted: number <= limit, limit, remaining: Math.max(0, limit - number) };
 }

@@ -12,7 +12,7 @@ export function isRunning(status: MessageStatus): status is RunningStatus {
 /** The text of a failed reply. The reason is in the log, under the trace id. */
 export const failedReplyContent = 'The reply could not be generated. Please try again.';
 
-/** Why replies fail that no worker will finish. */
+/** Why a reply that no worker will finish fails. */
 export const failureReasons = {
   overdue: 'The reply did not end by its deadline.',
   abandoned: 'In every attempt, the process that wrote the reply died or lost its connection to the store.',

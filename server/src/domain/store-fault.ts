@@ -7,7 +7,7 @@ const noPermission = 'give this user read and write permission on the file and i
 const noSpace = 'free up disk space';
 const failing = 'the disk is failing: move the store to another disk, or restore a backup';
 
-/** By the code of Node.js, SQLite or PostgreSQL. */
+/** What to do, by the error code of Node.js, SQLite or PostgreSQL. */
 const remedies: Readonly<Record<string, string>> = {
   ENOSPC: noSpace,
   SQLITE_FULL: noSpace,

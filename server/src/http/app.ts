@@ -147,7 +147,7 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
     // DELETE has no body (§4.5). A Content-Type without a body is accepted.
     if (request.method === 'DELETE') delete request.raw.headers['content-type'];
-    // However many connections an address has, others wait for one of its requests. Quotas limit the calls of the API.
+    // However many connections an address has, others wait for only one of its requests. Quotas limit API calls.
     if (request.url.startsWith(apiPrefix)) done();
     else takeTurn(callerOf(request), done);
   });
@@ -170,7 +170,7 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
   });
 }
 
-/** `/healthz`: the process runs. `/readyz`: it can serve requests, for which it needs its store. */
+/** `/healthz`: the process is running. `/readyz`: it can serve requests, for which it needs its store. */
 function reportHealth(app: FastifyInstance, { storeHealth }: SurfaceContext, drain: Drain): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get(readyUrl, async (request, reply) => {

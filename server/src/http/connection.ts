@@ -28,7 +28,7 @@ const shortBodyBytes = 4096;
 const piecesAtOnce = 1000;
 /** A peer that sends nothing for this long after the last response has read it, or never will. */
 const lingerSilenceMs = 2000;
-/** Node reads what is left of a body before the next request. More than this is not worth keeping the connection for. */
+/** Node reads the rest of a body before the next request. Keeping the connection is not worth reading more than this. */
 export const keptBodyBytesMax = 65_536;
 /** More than the largest accepted body, so that a client that writes its whole body first can still read the response. */
 const lingerBytesMax = 64 * 1024 * 1024;

@@ -69,7 +69,7 @@ const depthMax = limits.bodyDepthMax.default;
 const keysMax = limits.bodyKeysMax.default;
 const shownKeyLengthMax = 64;
 
-/** Marks an object that has no keys yet. Creating a set for each would cost more than the rest of the scan. */
+/** Stands for an object without keys so far. Creating a set for each would cost more than the rest of the scan. */
 const noKeys = new Set<string>();
 
 /**

@@ -20,7 +20,7 @@ type Validate = ((sent: unknown) => boolean | { value: unknown }) & { errors?: u
  * collecting all errors of one body of unknown keys could take a second of CPU.
  */
 const validatorOptions = {
-  // The schemas are our own: checking them takes as long as compiling all of them.
+  // The schemas are our own, and validating them would take as long as compiling all of them.
   validateSchema: false,
   formats: { [textFormat]: isStorable },
 } as const;

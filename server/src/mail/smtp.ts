@@ -13,7 +13,7 @@ export function createSmtpMailer({ from, tls, ...server }: MailServer & { from: 
     secure: tls === 'implicit',
     requireTLS: tls === 'required',
     ignoreTLS: tls === 'off',
-    // Without it, emails would be sent without a login to a server that offers none.
+    // Otherwise, emails would be sent without signing in if the server offers no login.
     forceAuth: server.auth !== undefined,
     // Less than `sendMsMax`: an address that is found later would open the ended connection.
     dnsTimeout: sendMsMax / 2,

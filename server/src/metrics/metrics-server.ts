@@ -24,7 +24,7 @@ export function createMetricsServer(config: Config, role: string) {
   server.unref();
   return {
     telemetry,
-    /** From now on the metrics include those of the store. */
+    /** Adds the store's metrics. */
     watch: (store: StoreHealth) => watchStore(registry, store),
     collect: () => registry.getMetricsAsJSON(),
     async listen(host: string, port: number): Promise<AddressInfo> {

@@ -86,7 +86,7 @@ function instrumentsIn(registry: Registry) {
       for (const value of values) count(value, 0);
       return count;
     },
-    /** A gauge whose value, or whose values by state, are read at each scrape. */
+    /** A gauge whose value, or values by state, are read at each scrape. */
     readGauge(name: Metric, read: () => States | Promise<States>): void {
       new Gauge({
         ...named(name),

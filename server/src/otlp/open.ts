@@ -45,7 +45,7 @@ export function openOtlp(options: OtlpOptions, version: string, onFailure: (erro
     sendMetrics(collect: Collect): void {
       if (options.metrics) stopMetrics = exportMetrics(resource, options.metricsEveryMs, collect);
     },
-    /** Sends what is left, for a few seconds at most. */
+    /** Sends what is left, taking a few seconds at most. */
     async close(): Promise<void> {
       const closed = Promise.allSettled([tracing?.close(), stopMetrics()]);
       await callWithTimeout(closed, closeWithinMs).catch(() => {});

@@ -60,16 +60,16 @@ export interface Documents {
     ],
     (PassageText & { readonly number: PassageNumber })[]
   >;
-  /** A document of any organization without example questions. Each is returned once, so it stays without if the caller fails. */
+  /** A document of any organization that has no example questions. Each is returned once, even if the caller fails. */
   claimDocumentForQuestions(): Promise<(Document & { readonly organizationId: OrganizationId }) | undefined>;
   /** Null lets the document be claimed again. Does nothing if it was removed or replaced since it was claimed. */
   setDocumentQuestions: InOrganization<
     [document: Pick<Document, 'id' | 'addedAt'>, questions: readonly string[] | null],
     void
   >;
-  /** The questions of the first documents by name that have any: those of the account, then the general ones. */
+  /** The questions of the first documents by name that have any: the account's documents, then the general ones. */
   listDocumentQuestions: InOrganization<[accountId: string | null, limit: number], (readonly string[])[]>;
-  /** The first documents by name, of the general ones and those of the account. */
+  /** The first documents by name, among the general documents and the account's. */
   outlineDocuments: InOrganization<[accountId: string | null, limit: number], DocumentOutline[]>;
   /**
    * The passages that contain each term, at most `limit` per term, of the general documents and those of the account, and
@@ -81,7 +81,7 @@ export interface Documents {
     [accountId: string | null, terms: readonly string[], limit: number],
     { passageCount: number; holders: PassageNumber[][] }
   >;
-  /** Passages of the general documents and those of the account, in the given order, without those that are gone. */
+  /** Passages of the general documents and of the account's, in the given order. Passages that are gone are left out. */
   readPassages: InOrganization<
     [accountId: string | null, passages: readonly PassageNumber[]],
     (FoundPassage & { readonly number: PassageNumber })[]

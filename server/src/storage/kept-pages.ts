@@ -20,7 +20,7 @@ export const firstPageMsMax = 60_000;
 /** What the objects of a listed thread take without its texts. */
 const listedMemory = 1024;
 
-/** Twice: its JSON is kept as a string, too, and the bytes are those of a page that contains it. */
+/** Counted twice: the JSON is also kept as a string, and these are the bytes of a page that contains it. */
 const listedThreadMemory = memoized((thread: Thread) => listedMemory + 2 * memoryOfTexts(thread));
 
 /** Returns the same object for an unchanged thread, so that its JSON can be kept with it. */

@@ -19,7 +19,7 @@ export interface KeyGrant extends Pick<Principal, 'organizationId' | 'userId'> {
 
 export interface CredentialName {
   readonly id: string;
-  /** The hint of a key that has no name. */
+  /** Or the hint, if the key has no name. */
   readonly name: string;
 }
 

@@ -8,7 +8,7 @@ export interface AuditNote extends Initiator, Pick<AuditEvent, 'action' | 'subje
   readonly id: string;
 }
 
-/** A method about one organization, which it names first. */
+/** A method on one organization, which is its first argument. */
 export type InOrganization<Values extends readonly unknown[], Result> = (
   organizationId: OrganizationId,
   ...values: Values
@@ -82,7 +82,7 @@ export interface TrafficCount {
   readonly period: number;
   /** As in `LoggedRequest`. */
   readonly operation: string;
-  /** `OK` or the error's code; for replies the state in which they ended. */
+  /** `OK` or the error's code. For replies, the state in which they ended. */
   readonly outcome: string;
   readonly bucket: number;
   readonly requests: number;

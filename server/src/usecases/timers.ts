@@ -1,6 +1,6 @@
 /** The machine's monotonic clock, timers and random numbers. The simulation replaces them. */
 export interface Timers {
-  /** Milliseconds since some moment. Unlike the wall clock, it is never set. */
+  /** Milliseconds since an arbitrary moment. Unlike the wall clock, it is never adjusted. */
   steadyMs(): number;
   /** Calls back once after `ms`. Returns a function that cancels it. */
   after(ms: number, callback: () => void): () => void;

@@ -14,7 +14,7 @@ import { nullable, object, Type } from '../schema.ts';
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-11-15T09:30:00.000Z'] });
 
-/** The schemas with a name in the OpenAPI document, so that generated clients have the specification's type names. */
+/** Schemas that are named in the OpenAPI document, so that generated clients use the specification's type names. */
 export const definitions: TSchema[] = [];
 
 function define<T extends TSchema>($id: string, schema: T) {
@@ -151,7 +151,7 @@ interface RenderedPage {
   readonly truncated: boolean;
 }
 
-/** How long the ETag of a page with a cursor stays the same: less than the cursor of an earlier response is valid. */
+/** How long the ETag of a page with a cursor stays the same. An earlier cursor stays valid for longer than that. */
 const taggedMs = limits.walkMsMax.default / 2;
 
 /** Pages and threads are rendered once for each object of the store. Only the state of the walk may differ for a page. */

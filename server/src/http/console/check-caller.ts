@@ -31,7 +31,7 @@ export function callerChecks(context: SurfaceContext, options: ConsoleOptions, r
     const token = sessionToken(request, options);
     if (token === undefined) throw signedOut();
     const tokenHash = context.sha256(token);
-    // What the page asks for by itself must not keep an unattended session alive.
+    // Requests that the page sends on its own must not keep an unattended session alive.
     const extend = !isBackground && request.headers['x-skein-background'] === undefined;
     if (caller === 'person') {
       request.signedIn = await readSession(context, tokenHash, extend);

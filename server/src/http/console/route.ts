@@ -72,7 +72,7 @@ interface Definition<
   readonly body?: Body;
   /** The body is a file, which the handler receives (`uploads.ts`). */
   readonly takesFile?: true;
-  /** The page calls it by itself, so it does not extend the session. */
+  /** The page calls it on its own, so it does not extend the session. */
   readonly isBackground?: true;
   /** 200 by default. */
   readonly status?: 201;

@@ -3,7 +3,7 @@ import { passwordLengthMax, type passwordLengthMin, type SignInProblem } from '.
 import { boolean, integer, nullable, object, string, Type, text } from '../schema.ts';
 
 const email = text(0, 320);
-// More than the limit, so that the use case can say what is wrong with a password that is too long.
+// Above the limit, so that the use case can explain why a longer password is rejected.
 const password = text(0, 2 * passwordLengthMax);
 const token = Type.String({ maxLength: 128 });
 

@@ -49,7 +49,7 @@ export const keySchema = object({
   lastUsedAt: nullable(time),
   /** In the future after a rotation that keeps the old key valid for a while. */
   revokedAt: nullable(time),
-  /** Whether the caller may rotate it: their own, and for admins org-wide ones and those of service accounts. */
+  /** Whether the caller may rotate it. Members may rotate their own keys; admins also org-wide and service account keys. */
   rotatable: boolean,
 });
 
@@ -155,7 +155,7 @@ export const questionBody = ({ linkLengthMax }: Limits) =>
   object({
     question: text(1, 1_000),
     accountId: Type.Optional(text(1, linkLengthMax)),
-    /** Whether somebody has asked it already: it then does not count as a prompt. */
+    /** Whether it has been asked before. It then does not count as a prompt. */
     asked: Type.Optional(boolean),
   });
 

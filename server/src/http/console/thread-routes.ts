@@ -76,7 +76,7 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
       handle: (call) => viewFor(call, call.path.id),
     }),
     defineConsoleRoute('GET /threads/:id/events', 'member', {
-      // Browsers reconnect by themselves, and cannot send a header with it.
+      // Browsers reconnect on their own, and cannot send a header when they do.
       isBackground: true,
       response: null,
       handle: (call) => follow(call, call.path.id),

@@ -18,7 +18,7 @@ export interface BatcherSettings<Call> {
   readonly batchesMax: number;
   /** Calls per batch. The limit bounds how long a call waits for the others in its batch. */
   readonly callsMax: number;
-  /** Calls of different lanes never share a batch and never wait for each other. By default there is one lane. */
+  /** Calls in different lanes never share a batch and never wait for each other. By default, there is one lane. */
   readonly laneOf?: (call: Call) => string;
   readonly isolation?: Isolation<Call> | undefined;
   /** Calls with the same key never share a batch, because one statement cannot change the same row twice. */

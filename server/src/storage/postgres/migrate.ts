@@ -13,7 +13,7 @@ const probe = { name: 'skein-pooler-probe', text: 'SELECT pg_backend_pid() AS pi
 /** invalid_sql_statement_name, duplicate_prepared_statement. */
 const statementErrors = new Set(['26000', '42P05']);
 
-/** Uses a separate connection without timeouts: a node waits for as long as another one migrates. */
+/** Uses a separate connection without timeouts, because a node waits while another one migrates. */
 export async function migrate(
   servers: Servers,
   { mustExist, watch }: Pick<PoolSettings, 'mustExist' | 'watch'>,

@@ -24,7 +24,7 @@ export async function readCredential(context: Context, text: string | undefined)
   return { kind: 'application', ...claims };
 }
 
-/** Asks the store every time: a revocation takes effect at once. Counts no request. `NOT_FOUND` without the API (§7). */
+/** Asks the store every time, so a revocation takes effect at once. Counts no request. `NOT_FOUND` without the API (§7). */
 export async function authenticate({ store }: Context, credential: Credential): Promise<Principal> {
   if (credential.kind === 'key') {
     const grant = await store.findKeyGrant(credential.hash);
@@ -43,7 +43,7 @@ function principalOf(organizationId: OrganizationId, userId: UserId | null, cred
   return { organizationId, userId, keyHash: credential.kind === 'key' ? credential.hash : null };
 }
 
-/** For a write whose key or membership ended while the request was being received: fails as a new request would. */
+/** For a write whose key or membership ended while the request was arriving. It fails as a new request would. */
 export async function refuseWrite({ context, principal: { keyHash } }: PersonCall): Promise<never> {
   if (keyHash === null) throw organizationNotFound();
   const credential: Credential = { kind: 'key', hash: keyHash };

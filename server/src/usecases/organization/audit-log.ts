@@ -111,7 +111,7 @@ export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-/** Quoted. A spreadsheet would run a cell that starts like a formula, so such a cell starts with an apostrophe. */
+/** Quotes a cell. Spreadsheets would run one that starts like a formula, so it gets an apostrophe in front. */
 function csvCell(text: string): string {
   const safe = /^[=+\-@＝＋－＠\t\r\n]/.test(text) ? `'${text}` : text;
   return `"${safe.replaceAll('"', '""')}"`;

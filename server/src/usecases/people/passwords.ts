@@ -28,7 +28,7 @@ export async function signIn(
   return started;
 }
 
-/** The hashes to compare with: all of them, or `only` that of one password. */
+/** The hashes to compare with: all of them, or `only` one password's. */
 export function hashesOf(passwords: readonly Password[], only: PasswordId | undefined): string[] {
   return passwords.filter(({ id }) => only === undefined || id === only).map(({ hash }) => hash);
 }

@@ -15,7 +15,7 @@ export interface LargeThread extends Omit<WholeThread, 'messages'> {
   readonly parts: AsyncIterable<readonly Message[]>;
 }
 
-/** Loading and presenting this much takes about a millisecond, during which the process answers nobody else. */
+/** Loading and presenting this much takes about a millisecond, during which the process serves no one else. */
 const smallBytesMax = 262_144;
 
 /** Returns the object of the store as it is, unless the thread is large. */

@@ -26,7 +26,7 @@ export async function listThreads(
   const { paginationWindow } = context.limits;
   const { organizationId } = principal;
   const listing = listingOf(principal, selection);
-  // The cursor of another principal or selection is rejected, too.
+  // A cursor of another principal or selection is also rejected.
   const walkOf = ['threads', organizationId, listing, selection.scope];
   const done = openCursor<Walk>(seal, walkOf, cursor);
   const walkedBefore = done?.walked ?? 0;
