@@ -155,7 +155,7 @@ describe('skein copy', () => {
       assert.equal(rowsOf(tables, 'organization'), rowsOf(whole.tables, 'organization') + 1);
     });
 
-    it('copies everything from the start into a file, too', { timeout: 600_000 }, async () => {
+    it('also copies everything from the start into a file', { timeout: 600_000 }, async () => {
       await addManyThreads(source);
       const file = join(folder, 'large.db');
       const killed = startCopy(`sqlite:${file}`);
@@ -199,7 +199,7 @@ describe('skein copy', () => {
     assert.match(await refused('sqlite:./back.db', postgres), /The target is not empty/);
   });
 
-  it('leaves a source without a store as it is', async () => {
+  it('leaves a source without a store unchanged', async () => {
     const database = await testDatabase();
     writeFileSync(join(folder, 'empty.db'), '');
     for (const empty of [database, 'sqlite:./empty.db'])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { removalRestMs } from './background.ts';
 
-it('Removal rests for most of the time, however few rows it has removed', () => {
+it('Removal rests most of the time, even if it has removed only a few rows', () => {
   const [fewLongRows, fewShortRows, manyShortRows] = [
     removalRestMs(10, 20),
     removalRestMs(1, 20),

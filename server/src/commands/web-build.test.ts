@@ -77,7 +77,7 @@ describe('A build of the console', () => {
     assert.equal(printed, 'the console could not be built: run npm ci, then npm run build');
   });
 
-  it('keeps the end of what it printed, however much that is', async (test) => {
+  it('keeps the end of its output, however long the output is', async (test) => {
     const talkative = mkdtempSync(join(tmpdir(), 'skein-build-'));
     test.after(() => rmSync(talkative, { recursive: true }));
     // More than fits into a string.
@@ -161,7 +161,7 @@ describe('A build of the console', () => {
     assert.deepEqual([info.mock.callCount(), warn.mock.callCount()], [2, 1]);
   });
 
-  it('ends with the service, however that ends, and the next one removes what it left', async (test) => {
+  it('ends with the service, no matter how the service ends, and the next one removes what is left', async (test) => {
     const left = mkdtempSync(join(tmpdir(), 'skein-build-'));
     const mayEnd = () => writeFileSync(join(left, 'may-end'), '');
     test.after(() => {

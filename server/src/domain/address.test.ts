@@ -16,7 +16,7 @@ describe('The key by which attempts are counted', () => {
     assert.equal(placeOf('fe80::1%eth0'), 'fe80:0:0:0');
   });
 
-  it('is the same whatever port a proxy appends to the address', () => {
+  it('is the same regardless of the port that a proxy appends to the address', () => {
     assert.equal(placeOf('203.0.113.7:50123'), '203.0.113.7');
     assert.equal(placeOf('[2001:db8:1:2::9]:50123'), placeOf('2001:db8:1:2::9'));
   });

@@ -40,7 +40,7 @@ describe('The places of a worker', () => {
   }
   const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
 
-  it('go to a single organization up to a half, so that the next one gets a place at once', () => {
+  it('go up to half to a single organization, so that the next one gets a place at once', () => {
     assert.deepEqual(fill(256, ['a']), { a: 128 });
     assert.deepEqual(fill(4, ['a']), { a: 2 });
     assert.deepEqual(fill(1, ['a']), { a: 1 });

@@ -90,7 +90,7 @@ export function describeAudits(world: () => World): void {
       }
     });
 
-    it('is searched by trace id, in pages, too', async () => {
+    it('is searched by trace id, also across pages', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       for (let index = 0; index < 9; index += 1) {

@@ -191,7 +191,7 @@ export function describeMembers(world: () => World): void {
       assert.equal(await people.noted(foreign, 'member.role-changed'), 0);
     });
 
-    it('keeps the last person who is an admin, whatever the roles of service accounts and in other organizations', async () => {
+    it('keeps the last admin who is a person, regardless of service accounts and other organizations', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [organization, other] = [await world().organization(), await world().organization()];

@@ -140,7 +140,7 @@ export function describeRequests(world: () => World): void {
       assert.ok(pages >= 3, `${pages} pages`);
     });
 
-    it('keeps an entry that is written twice once, and drops those of an organization that is gone', async () => {
+    it('stores an entry only once if it is written twice, and drops entries of an organization that is gone', async () => {
       const { store } = world();
       const organization = await world().organization();
       const entries = [entry(organization, 1), entry(strangers.organization(), 1)];

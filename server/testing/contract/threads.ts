@@ -87,7 +87,7 @@ export function describeThreads(world: () => World): void {
       assert.deepEqual((await store.getThreadHead(organization, id))?.thread, deleted.thread);
     });
 
-    it('keeps nothing of a thread that cannot be created, and all others created with it', async () => {
+    it('keeps no part of a thread that cannot be created, but all others created with it', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);

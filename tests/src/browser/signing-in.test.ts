@@ -275,7 +275,7 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('as another person shows nothing of the first one in another tab that is used or gets the focus', async () => {
+  it('as another person hides the first one’s data in another tab once it is used or focused', async () => {
     const [fay, gus] = [
       await signedInMember(service, 'Demo', 'fay@demo.example'),
       await signedInMember(service, 'Demo', 'gus@demo.example'),

@@ -76,7 +76,7 @@ describe('Password guessing', () => {
       assert.equal((await signIn('ada@demo.example', testPassword)).status, 200);
   });
 
-  it('by changing a password is throttled, too', async () => {
+  it('by changing a password is also throttled', async () => {
     const client = await signedInMember(service, 'First', 'cleo@demo.example');
     const change = () => client.post('/password', { current: 'a guess', next: 'another good one' });
     // The attempts that everyone has, and those of a known device.

@@ -58,7 +58,7 @@ describe('Deleting a thread whose reply is being written', { concurrency: true }
     assert.equal(await service.end(), 0);
   });
 
-  it('aborts it within a second in another process, too, and the model is not asked again', async () => {
+  it('aborts it within a second in another process as well, and does not ask the model again', async () => {
     const store = await prepare();
     const [door, worker] = await Promise.all([store.start('api'), store.start('worker')]);
     const api = store.as('ada', door);

@@ -257,7 +257,7 @@ describe('POST /threads', () => {
       }
     });
 
-    it('limits the keys of a body that is not valid UTF-8, too', async () => {
+    it('also limits the keys of a body that is not valid UTF-8', async () => {
       const keys = Array.from({ length: 1001 }, (_, place) => `"k${place}":0`).join();
       const raw = Buffer.from(`{"prompt":"?",${keys}}`);
       raw[raw.indexOf('?')] = 0xff;

@@ -209,7 +209,7 @@ const reply: ThreadMessage = {
 describe('A reply on a terminal', () => {
   const { stream: pipe } = fakeStream({ isTTY: false });
 
-  it('has bold phrases in bold, and leaves code as it is', () => {
+  it('shows bold phrases in bold and leaves code unchanged', () => {
     const content = 'The **log level** is `**debug`, not `**info`.\n```\nf(**a**b)\n```\n2 ** 3 ** 4 **open';
     const text = replyText({ ...reply, content, sources: [] }, thread, fakeStream().stream);
     assert.equal(

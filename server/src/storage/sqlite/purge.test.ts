@@ -23,7 +23,7 @@ describe('A purge of the SQLite store', () => {
     }
   });
 
-  it('leaves nothing of the removed rows in the file', async () => {
+  it('leaves no trace of the removed rows in the file', async () => {
     const file = join(folder, 'skein.db');
     const world = await World.open((clock) => openSqliteStore(file, clock));
     const [acme, globex] = [await world.organization({ name: 'Acme of Lisbon' }), await world.organization()];
