@@ -56,7 +56,7 @@ export function referencePage(repository: string): string {
   );
   return [
     document.info.description,
-    'Send an API key, or the access token of an application, as `Authorization: Bearer …`: see [Authentication](docs/authentication.md). The [API guide](docs/api-guide.md) shows each operation with curl and TypeScript. The same as [OpenAPI 3.1](/openapi.json).',
+    'Send an API key, or the access token of an application, as `Authorization: Bearer …`: see [Authentication](docs/authentication.md). The [API guide](docs/api-guide.md) shows each operation with curl and TypeScript. It is also available as [OpenAPI 3.1](/openapi.json).',
     ...operations,
     '## Objects',
     ...objects,

@@ -51,7 +51,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const opening = openContext(config, {
     baseUrl: () => baseUrl,
     watch: {
-      connectionBroke: (error) => log.warn({ err: error }, 'a connection to the store broke'),
+      connectionBroke: (error) => log.warn({ err: error }, 'lost a connection to the store'),
       // Without a stack: the message says what to do.
       writesFail: (error: NodeJS.ErrnoException) =>
         log.error({ code: error.code, file }, `the store accepts no writes: ${explainFault(error)}`),

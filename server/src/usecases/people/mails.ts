@@ -69,7 +69,7 @@ async function sendMail(context: Context, mail: ClaimedMail, log: Log, signal: A
   } catch (error) {
     const { message, permanent } = error as MailError;
     if (permanent || attempts >= mailAttemptsMax) {
-      log.warn({ ...fields, reason: message }, 'an email could not be delivered, and was given up');
+      log.warn({ ...fields, reason: message }, 'an email could not be delivered; giving up');
       telemetry.mailAttempted('failed');
       // The reason of another failure would show the operator's network to the organization.
       return giveUp(context, mail, permanent ? message : 'The email could not be sent for a day.');
