@@ -249,7 +249,10 @@ describe('The remote commands', { concurrency: 3 }, () => {
     const outcome = await run(['threads', 'export'], settings);
     const ofAccount = await run(['threads', 'export', '--account', 'acct_1'], settings);
     cut.close();
-    assertRefused(outcome, /^skein: The export is incomplete\. .*: use --account ID, or the operator can raise SKEIN_PAGINATION_WINDOW\./);
+    assertRefused(
+      outcome,
+      /^skein: The export is incomplete\. .*: use --account ID, or the operator can raise SKEIN_PAGINATION_WINDOW\./,
+    );
     assertRefused(ofAccount, /^skein: The export is incomplete\. .*raise SKEIN_PAGINATION_WINDOW\./);
   });
 
