@@ -110,12 +110,9 @@ export function clausesOf({ text, citations }: Piece): Piece[] {
   });
 }
 
-/** Polite phrases. A short sentence that starts with one states nothing. */
+/** Greetings, praise and offers state nothing. */
 const courtesy =
-  /^(?:hi|hello|hey|dear|sure|certainly|of course|thanks|thank you|you(?:'|’)re welcome|good (?:morning|afternoon|evening|question)|great question|i(?:'|’)m (?:happy|glad|sorry|afraid|here)|yes|no|overall|in summary)\b/i;
-const courtesyWordsMax = 6;
-const offer =
-  /^(?:i hope\b|please (?:let me know|ask|feel free)|let me know|feel free|happy to help|if you (?:have|need|want|would like) (?:any|more|further|to know))/i;
+  /^(?:(?:hi|hello|hey|dear|i['’]m (?:glad|happy|sorry)|(?:good|great) (?:question|morning|afternoon|evening))(?: \p{L}+){0,3}[!,.]*$|i hope\b|please (?:let me know|ask|feel free)|let me know|feel free|happy to help|if you (?:have|need|want|would like) (?:any|more|further|to know))/iu;
 
 const documents = '(?:documents?|passages?|sources?|context|excerpts?|material|information)';
 /** Sentences about the documents themselves, which the documents cannot confirm. */
@@ -136,9 +133,7 @@ function isStatement(sentence: string): boolean {
   // A sentence that is only code states nothing.
   if (!/[\p{L}\p{N}]/u.test(withoutCode(start))) return false;
   const text = start.replace(/^[*_"“(]+/, '');
-  if (/[?:]["”*_)]*$/.test(sentence.slice(-20).trimEnd()) || offer.test(text)) return false;
+  if (/[?:]["”*_)]*$/.test(sentence.slice(-20).trimEnd()) || courtesy.test(text)) return false;
   if (aboutTheDocuments.test(text)) return false;
-  const words = wordsOf(text);
-  if (courtesy.test(text) && words.length <= courtesyWordsMax) return false;
-  return words.filter((word) => !stopWords.has(word)).length >= contentWordsMin;
+  return wordsOf(text).filter((word) => !stopWords.has(word)).length >= contentWordsMin;
 }
