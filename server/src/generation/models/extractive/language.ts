@@ -1,5 +1,5 @@
-/** The most frequent words of questions and plain texts. A word of several languages counts less. */
-const frequentWords: Readonly<Record<string, string>> = {
+/** The most frequent words of questions and plain texts. */
+const frequentWords = {
   English: `the of and to is in what how does do can are for with my who when where why which you i a an it be this that
     from on at by as or not your we our have has much many long will should if there any me get`,
   German: `der die das den dem des und ist sind wie was wer wo wann warum welche welcher welches wieviel kann ich ein eine
@@ -22,6 +22,10 @@ const frequentWords: Readonly<Record<string, string>> = {
     i som koster meget mange lang min mit har skal`,
 };
 
+const vocabularies = Object.entries(frequentWords).map(([language, words]) => {
+  return { language, words: new Set(words.split(/\s+/)) };
+});
+
 /** In this order: Japanese is written in Chinese characters as well. */
 const scripts: readonly (readonly [string, RegExp])[] = [
   ['Japanese', /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
@@ -36,27 +40,17 @@ const scripts: readonly (readonly [string, RegExp])[] = [
 ];
 /** Which part of a text's letters must be of a script. */
 const scriptShare = 0.3;
-/** One frequent word that no other language has is enough. */
-const scoreMin = 1;
 
-/** Per word, the languages in which it is frequent. */
-const languagesOf = new Map<string, string[]>();
-for (const [language, words] of Object.entries(frequentWords)) {
-  for (const word of words.split(/\s+/)) languagesOf.set(word, [...(languagesOf.get(word) ?? []), language]);
-}
-
-/** The language of a text, if its script or its most frequent words identify one. */
+/** The language of a text, if its script or the most frequent words identify one. */
 export function languageOf(text: string): string | undefined {
   const letters = count(text, /\p{L}/gu);
   const script = scripts.find(([, pattern]) => count(text, pattern) > scriptShare * letters);
   if (script !== undefined) return script[0];
-  const scores = new Map<string, number>();
-  for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
-    const known = languagesOf.get(word) ?? [];
-    for (const language of known) scores.set(language, (scores.get(language) ?? 0) + 1 / known.length);
-  }
-  const [[language, score] = ['', 0], [, next] = ['', 0]] = [...scores].sort(([, a], [, b]) => b - a);
-  return score >= scoreMin && score > next ? language : undefined;
+  const read = text.toLowerCase().match(/\p{L}+/gu) ?? [];
+  const scores = vocabularies.map(({ words }) => read.filter((word) => words.has(word)).length);
+  const best = Math.max(...scores);
+  const isClear = best > 0 && scores.indexOf(best) === scores.lastIndexOf(best);
+  return isClear ? vocabularies[scores.indexOf(best)]!.language : undefined;
 }
 
 function count(text: string, pattern: RegExp): number {
