@@ -42,17 +42,11 @@ const vowels = 'aeiouy';
 /** Terms that a misspelled word may mean: one typing error away, with the same first letter. */
 export function respellings(word: string): string[] {
   if (!/^[a-z]{5,20}$/.test(word)) return [];
-  const terms = new Set<string>();
-  for (let at = 1; at <= word.length; at++) {
-    const [before, letter, after] = [word.slice(0, at), word.charAt(at), word.slice(at + 1)];
-    for (const missing of new Set([word.charAt(at - 1), letter, ...vowels])) {
-      terms.add(termOf(before + missing + letter + after));
-    }
-    if (letter === '') continue;
-    terms.add(termOf(before + after));
-    terms.add(termOf(before + after.charAt(0) + letter + after.slice(1)));
-    for (const other of vowels) terms.add(termOf(before + other + after));
-  }
-  terms.delete(termOf(word));
-  return [...terms];
+  const spellings = Array.from(word, (previous, at) => {
+    const [before, letter, after] = [word.slice(0, at + 1), word.charAt(at + 1), word.slice(at + 2)];
+    const others = [previous, letter, ...vowels].flatMap((other) => [other, other + letter]);
+    const swapped = after.charAt(0) + letter + after.slice(1);
+    return [before + swapped, ...others.map((other) => before + other + after), before + after];
+  });
+  return [...new Set(spellings.flat().map(termOf))].filter((term) => term !== termOf(word));
 }
