@@ -19,6 +19,7 @@ export interface Question {
 export function questionsOf(conversation: readonly ConversationTurn[]): Question[] {
   const at = conversation.findLastIndex(({ role }) => role === 'user');
   const prompt = readable(conversation[at]?.content ?? '');
+  const asked = prompt.replace(joint, '');
   // 'Tell me more' says nothing that a second 'Tell me more' could refer to.
   const previousAt = conversation.findLastIndex(
     ({ role, content }, place) => place < at && role === 'user' && conceptsOf(readable(content)).length > 0,
@@ -26,21 +27,17 @@ export function questionsOf(conversation: readonly ConversationTurn[]): Question
   if (previousAt >= 0 && isFollowUp(prompt)) {
     const replies = conversation.slice(previousAt).filter(({ role }) => role === 'assistant');
     const earlierReplies = replies.map(({ content }) => content).join('\n');
-    return [{ ...followUpOf(prompt, readable(conversation[previousAt]!.content)), earlierReplies }];
+    const previous = readable(conversation[previousAt]!.content);
+    // 'And a cake?' after 'What is a hank?' asks what a cake is.
+    const isDefined =
+      conceptsOf(asked).length > 0 && [asked, previous].every((one) => definitionAsked.test(one));
+    return [{ text: asked, context: isDefined ? '' : previous, earlierReplies }];
   }
-  return partsOf(prompt.replace(joint, ''));
+  return partsOf(asked);
 }
 
 /** Words that connect a question to the previous one. */
-const joint = /^(?:(?:and|but|or|so|also|then|well|ok(?:ay)?)\b[\s,]*)+(?=.*\p{L})/iu;
-const bareThing = /^(?:(?:what|how) about )?(?:(?:an?|the) )?(\p{L}[\p{L}-]*(?: [\p{L}-]+)?)\s*\?*$/iu;
-
-/** 'And a cake?' after 'What is a hank?' asks what a cake is. Otherwise ('And why?') the previous question is the context. */
-function followUpOf(prompt: string, previous: string): Question {
-  const thing = bareThing.exec(prompt.replace(joint, ''))?.[1] ?? '';
-  const isDefined = conceptsOf(thing).length > 0 && definitionAsked.test(previous);
-  return isDefined ? { text: `What is ${thing}?`, context: '' } : { text: prompt, context: previous };
-}
+const joint = /^(?:(?:and|but|or|so|also|then|well|ok(?:ay)?|(?:what|how) about)\b[\s,]*)+(?=.*\p{L})/iu;
 
 function readable(prompt: string): string {
   if (prompt.length <= headLengthMax) return prompt.trim();
