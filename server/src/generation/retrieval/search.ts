@@ -37,8 +37,6 @@ export async function searchPassages(
   const index = new TermIndex((terms) => store.findPassages(organizationId, accountId, terms, holdersMax));
   const asked = conceptsOf(question, context);
   await index.lookUp(asked.flatMap(({ term }) => wordingsOf(term)));
-  if (index.passageCount === 0)
-    return { searched: 0, passages: [], concepts: [], countExpected: undefined, ranked: [] };
   const concepts = await weighed(asked, index);
   await index.lookUpTogether(asked.map(({ term }) => term));
   const read = await store.readPassages(organizationId, accountId, nominate(concepts, index));
@@ -146,14 +144,12 @@ async function respelledTerms(word: string, index: TermIndex): Promise<string[]>
 function nominate(concepts: readonly WeighedConcept[], index: TermIndex): PassageNumber[] {
   const sums = new Map<PassageNumber, number>();
   for (const { wordings } of concepts) {
-    const counted = new Set<PassageNumber>();
-    for (const { term, weight } of wordings) {
-      for (const number of index.holders(term)) {
-        if (counted.has(number)) continue;
-        counted.add(number);
-        sums.set(number, (sums.get(number) ?? 0) + weight);
-      }
-    }
+    // Best last, so that a passage counts with the best wording that it contains.
+    const worstFirst = wordings.toReversed();
+    const held = worstFirst.flatMap(({ term, weight }) =>
+      index.holders(term).map((number) => [number, weight] as const),
+    );
+    for (const [number, weight] of new Map(held)) sums.set(number, (sums.get(number) ?? 0) + weight);
   }
   return [...sums]
     .sort(([a, sumOfA], [b, sumOfB]) => sumOfB - sumOfA || a - b)

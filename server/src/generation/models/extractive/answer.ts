@@ -2,7 +2,7 @@ import { priceAsked } from '../../retrieval/question.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
-import { compareUnits, type Quote, quoteAround, shownWordsMin } from './quote.ts';
+import { compareUnits, type Quote, quoteAround } from './quote.ts';
 import { comparerOf, confidenceWeights, scoreOf } from './score.ts';
 
 /** What the documents say about one question. */
@@ -21,8 +21,8 @@ export type Candidate = ReturnType<typeof candidatesFor>[number];
 /** How many passages are compared for each question. */
 export const passagesMax = 10;
 const closestMax = 3;
-/** Words per quote, by the number of questions in the prompt, so that a reply has at most 120. */
-const words = { alone: [84, 42, shownWordsMin], pair: [70, 44], closest: [27, 27, 15] } as const;
+/** Words per quote, so that a reply has at most 120. Several questions in a prompt share those of one. */
+const words = { alone: 84, pair: [70, 44], closest: [27, 27, 15] } as const;
 /** A second quote is shown if its share is at least this part of the first one's: more if that covers the whole question. */
 const pairMin = { covered: 0.25, uncovered: 0.08 };
 const wholeCoverage = 0.95;
@@ -34,7 +34,7 @@ const sum = /\d\s*[-+*/×^]\s*\d/;
 
 /** Answers a question that is one of `parts` in a prompt. */
 export function answerTo(question: Question, findings: SearchFindings, parts: number): Answer {
-  const candidates = candidatesFor(question, findings, words.alone[parts - 1]!);
+  const candidates = candidatesFor(question, findings, words.alone / parts);
   const [best] = candidates;
   const isSum = sum.test(question.text) && !findings.concepts.some(({ word }) => /\p{L}/u.test(word));
   if (isSum || best === undefined || best.features.quote < coverageMin.closest) {

@@ -19,7 +19,7 @@ const weights = { own: 0.3, expected: 0.4, code: -0.3, repeated: -0.4 };
 export type ComparedUnit = ReturnType<typeof compareUnits>[number];
 
 /** An answer shows at least this many words of a unit that is too long. */
-export const shownWordsMin = 28;
+const shownWordsMin = 28;
 
 /** Compares the units of a passage with a question. One that is too long counts as its beginning, which a quote shows. */
 export function compareUnits(
