@@ -22,7 +22,7 @@ const holdersMax = 500;
 const spellingsPerQuery = 12;
 /** The weight of a word in the context of a question relative to one in the question. */
 const contextWeight = 0.8;
-const respelledMax = 2;
+const respelledMax = 3;
 const combinedMax = 6;
 
 /** Finds candidates by their words in the index, then ranks the texts of the best. The words of `context` count less. */

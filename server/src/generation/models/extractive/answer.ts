@@ -1,6 +1,5 @@
 import { priceAsked } from '../../retrieval/question.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
-import { wordsOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
 import { compareUnits, type Quote, quoteAround } from './quote.ts';
 import { comparerOf, confidenceWeights, scoreOf } from './score.ts';
@@ -40,7 +39,7 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   if (isSum || best === undefined || best.features.quote < coverageMin.closest) {
     return { question, level: 'nothing', quotes: [] };
   }
-  const unknownName = unknownNameIn(question, findings);
+  const unknownName = unknownNameIn(findings);
   const shown = parts === 1 ? shownOf(candidates) : [best];
   // A price has a currency sign: a sentence without one is not an answer.
   const hasPrice = !priceAsked.test(question.text) || shown.some(({ features }) => features.expected > 0);
@@ -101,19 +100,10 @@ function confidenceOf(shown: readonly Candidate[]): number {
   );
 }
 
-/** A word with this share of a question decides what it is about: 'Do you accept bitcoin?' */
-const decisiveShare = 0.42;
-const placing = new Set('to in from within outside for with on using via at of like'.split(' '));
+/** A word with this share of a question decides what it is about: 'Do you accept bitcoin?', 'to Canada'. */
+const decisiveShare = 0.25;
 
-/** Finds a thing that the question asks about and that no document mentions: 'to Canada', 'with docker'. */
-function unknownNameIn({ text, context }: Question, { concepts }: SearchFindings): string | undefined {
-  const question = `${text} ${context}`;
-  const asked = wordsOf(question);
-  return concepts.find(({ wordings, word, weight }) => {
-    if (wordings.length > 0) return false;
-    const at = asked.indexOf(word);
-    const isPlaced = placing.has(asked[at - 1] ?? '') || placing.has(asked[at - 2] ?? '');
-    const isCapitalized = question.includes(`${word.charAt(0).toUpperCase()}${word.slice(1)}`);
-    return isPlaced || (at > 0 && isCapitalized) || weight >= decisiveShare;
-  })?.word;
+/** Finds a thing that the question asks about and that no document mentions, however it is written. */
+function unknownNameIn({ concepts }: SearchFindings): string | undefined {
+  return concepts.find(({ wordings, weight }) => wordings.length === 0 && weight >= decisiveShare)?.word;
 }
