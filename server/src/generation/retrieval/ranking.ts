@@ -38,13 +38,9 @@ export function rankPassages(
     const score = scoreOf(concepts, passage);
     return { passage, score, order: score + weights.expected * (countExpected?.(passage.text) ?? 0) };
   });
-  const best = new Map<string, RankedPassage>();
-  for (const one of scored.sort((a, b) => b.order - a.order)) {
-    if (best.size === limit) break;
-    const words = tokensOf(one.passage.text).join(' ');
-    if (!best.has(words)) best.set(words, one);
-  }
-  return [...best.values()];
+  const bestFirst = scored.sort((a, b) => b.order - a.order);
+  const groups = Map.groupBy(bestFirst, ({ passage }) => tokensOf(passage.text).join(' '));
+  return Array.from(groups.values(), ([best]) => best!).slice(0, limit);
 }
 
 function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): number {

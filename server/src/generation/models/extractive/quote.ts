@@ -1,5 +1,4 @@
 import type { FoundPassage } from '../../../domain/document.ts';
-import { memoized } from '../../../domain/memoized.ts';
 import {
   countWords,
   headerLine,
@@ -61,7 +60,9 @@ function withoutBold(text: string): string {
   return text.replaceAll('**', '');
 }
 
-export const innermostHeading = memoized(({ heading }: FoundPassage) => heading.split(' › ').at(-1)!);
+export function innermostHeading({ heading }: FoundPassage): string {
+  return heading.split(' › ').at(-1)!;
+}
 
 /** A part of a passage: the units from `from` to `to`, and the key unit, which answers best. */
 export type Quote = ReturnType<typeof quoteAround>;

@@ -1,5 +1,4 @@
-import { bareName, type FoundPassage } from '../../../domain/document.ts';
-import { memoized } from '../../../domain/memoized.ts';
+import { bareName } from '../../../domain/document.ts';
 import { coverageOf, largerWeights, matchedWeights, termsOfParts } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { stopWords } from '../../retrieval/stop-words.ts';
@@ -49,39 +48,24 @@ export function comparerOf({ text }: Question, { concepts }: SearchFindings) {
     const shown = units.slice(from, to + 1).map((unit) => unit.matched);
     const matched = shown.reduce(largerWeights);
     const all = largerWeights(matched, matchedWeights(concepts, termsOfParts(passage).text));
-    const { lines, heading, title, name, length } = wordsOfParts(passage);
+    // All words of the text and of the heading as terms, each between spaces.
+    const lines = [passage.text, passage.heading].map((part) => ` ${tokensOf(part).join(' ')} `);
     const isPair = (pair: string) => lines.some((line) => line.includes(pair));
     return {
       rank,
       quote: coverageOf(concepts, matched),
       words: all.filter((weight) => weight > 0).length / Math.max(1, concepts.length),
       pairs: pairs.filter(isPair).length / Math.max(1, pairs.length),
-      heading: shareAsked(heading, terms),
-      name: Math.max(shareAsked(title, terms), shareAsked(name, terms)),
-      length: Math.min(1, length / 200),
+      heading: shareAsked(innermostHeading(passage), terms),
+      name: Math.max(...[passage.title, bareName(passage.name)].map((name) => shareAsked(name, terms))),
+      length: Math.min(1, tokensOf(passage.text).length / 200),
       expected: units[key]!.expected,
     };
   };
 }
 
-const wordsOfParts = memoized((passage: FoundPassage) => {
-  const { text, heading, title, name } = passage;
-  return {
-    /** All words of the text and of the heading as terms, each between spaces. */
-    lines: [text, heading].map((part) => ` ${tokensOf(part).join(' ')} `),
-    heading: titleTerms(innermostHeading(passage)),
-    title: titleTerms(title),
-    name: titleTerms(bareName(name)),
-    length: tokensOf(text).length,
-  };
-});
-
-/** Numbers and 'readme' do not count. */
-function titleTerms(title: string): string[] {
-  return termsOf(title).filter((term) => !/^(?:\d+|readm)$/.test(term));
-}
-
-/** The part of a title's words that were asked. */
-function shareAsked(title: readonly string[], asked: ReadonlySet<string>): number {
-  return title.length === 0 ? 0 : title.filter((term) => asked.has(term)).length / title.length;
+/** The part of a title's words that were asked. Numbers and 'readme' do not count. */
+function shareAsked(title: string, asked: ReadonlySet<string>): number {
+  const terms = termsOf(title).filter((term) => !/^(?:\d+|readm)$/.test(term));
+  return terms.filter((term) => asked.has(term)).length / Math.max(1, terms.length);
 }
