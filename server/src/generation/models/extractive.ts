@@ -45,9 +45,7 @@ export function extractiveModel(store: PassageStore): Model {
       const isFound = answers.some(({ level }) => level !== 'nothing');
       const isAnswered = answers.some(({ level }) => level === 'answer');
       if (!isAnswered && !asksNothing(prompt)) yield { type: 'unanswered' };
-      const asked = isAnswered ? undefined : languageOf(prompt);
-      const mayDiffer = asked !== undefined && !(isFound && asked === 'English');
-      const note = mayDiffer ? languageNote(asked, await outlines()) : '';
+      const note = isAnswered ? '' : languageNote(prompt, await outlines());
       if (isFound && note === '') yield* quoted(answers, isAnswered);
       else yield { type: 'text', text: `I did not find an answer in the documents.${note}` };
     },
@@ -78,17 +76,13 @@ function* quoted(answers: readonly Answer[], isAnswered: boolean): Generator<Rep
   yield { type: 'text', text: paragraphs.join('\n\n') };
   if (isAnswered) {
     yield { type: 'corroborating' };
-    // A quote is copied from its source, so every statement in it counts as found.
-    const statements = quotes.reduce((sum, quote) => sum + statementsIn(quote), 0);
+    // A quote is copied from its source, so every statement in it counts as found. Code is no statement.
+    const units = quotes.flatMap(shownUnits).filter(({ kind }) => kind !== 'code');
+    const statements = Math.max(1, units.length);
     const verdict = { statements, found: statements, checked: [] };
     yield { type: 'step', description: verdictText(verdict, sources.length) };
   }
   yield { type: 'sources', sources };
-}
-
-/** The lines of a block of code count as one statement. */
-function statementsIn(quote: Quote): number {
-  return new Set(shownUnits(quote).map((unit) => (unit.kind === 'code' ? unit.group : unit))).size;
 }
 
 function unanswered({ text }: Question, isNear: boolean): string {
@@ -126,8 +120,9 @@ function snippetOf(quotes: readonly Quote[]): string {
   return texts.join(joint).replaceAll('… …', '…');
 }
 
-function languageNote(asked: string, outlines: readonly DocumentOutline[]): string {
+function languageNote(prompt: string, outlines: readonly DocumentOutline[]): string {
+  const asked = languageOf(prompt);
   const written = languageOf(outlines.map(({ opening }) => opening).join('\n'));
-  if (written === undefined || asked === written) return '';
+  if (asked === undefined || written === undefined || asked === written) return '';
   return ` They are in ${written}, and your question seems to be in ${asked}: try asking in ${written}.`;
 }
