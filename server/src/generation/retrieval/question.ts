@@ -52,7 +52,7 @@ const measured: readonly (readonly [RegExp, RegExp])[] = [
   [/\bhow (?:many|much|old|far|often|big|large)\b|\b(?:maximum|minimum|largest|smallest)\b/i, /\d/],
 ];
 export const definitionAsked =
-  /^(?:what(?: is|['’]s| are| does) )?(?:an? |the )?([\w-]+(?: [\w-]+)?)(?: mean| stand for)?\s*\?*$/i;
+  /^(?:and )?(?:what(?: is|['’]s| are| does) )?(?:an? |the )?([\w-]+(?: [\w-]+)?)(?: mean| stand for)?\s*\?*$/i;
 
 /**
  * Counts the things in a text that an answer to the question is expected to contain: a duration, an amount, a number, a name,

@@ -31,7 +31,8 @@ export function questionsOf(conversation: readonly ConversationTurn[]): Question
     // 'And a cake?' after 'What is a hank?' asks what a cake is.
     const isDefined =
       conceptsOf(asked).length > 0 && [asked, previous].every((one) => definitionAsked.test(one));
-    return [{ text: asked, context: isDefined ? '' : previous, earlierReplies }];
+    const question = isDefined ? { text: asked, context: '' } : { text: prompt, context: previous };
+    return [{ ...question, earlierReplies }];
   }
   return partsOf(asked);
 }
