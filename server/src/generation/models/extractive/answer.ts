@@ -28,35 +28,36 @@ const wholeCoverage = 0.95;
 /** The share of the question that a quote must cover to be shown, and to be an answer. */
 const coverageMin = { closest: 0.3, answer: 0.5 };
 
+/** A word with this share of a question decides what it is about: 'Do you accept bitcoin?', 'to Canada'. */
+const decisiveShare = 0.25;
+
 /** 'What is 2+2?' is not about the documents, unlike 'What does 429 mean?' */
 const sum = /\d\s*[-+*/×^]\s*\d/;
 
 /** Answers a question that is one of `parts` in a prompt. */
 export function answerTo(question: Question, findings: SearchFindings, parts: number): Answer {
-  const candidates = candidatesFor(question, findings, words.alone / parts);
+  const wordsMax = words.alone / parts;
+  const candidates = candidatesFor(question, findings, wordsMax);
   const [best] = candidates;
   const isSum = sum.test(question.text) && !findings.concepts.some(({ word }) => /\p{L}/u.test(word));
   if (isSum || best === undefined || best.features.quote < coverageMin.closest) {
     return { question, level: 'nothing', quotes: [] };
   }
-  const unknownName = unknownNameIn(findings);
+  const unknown = findings.concepts.find(
+    ({ wordings, weight }) => wordings.length === 0 && weight >= decisiveShare,
+  );
   const shown = parts === 1 ? shownOf(candidates) : [best];
   // A price has a currency sign: a sentence without one is not an answer.
   const hasPrice = !priceAsked.test(question.text) || shown.some(({ features }) => features.expected > 0);
   const isCovered = best.features.quote >= coverageMin.answer;
-  if (unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0) {
-    const quotes = shown.length === 1 ? [best.quote] : requoted(shown, words.pair);
-    return { question, level: 'answer', quotes };
-  }
-  const closest = candidates
-    .filter(({ features }) => features.quote >= coverageMin.closest)
-    .slice(0, closestMax);
-  const quotes = requoted(closest, Array(closestMax).fill(words.closest[parts - 1]));
-  return { question, level: 'closest', quotes, unknownName };
-}
-
-function requoted(candidates: readonly Candidate[], wordsMax: readonly number[]): Quote[] {
-  return candidates.map(({ quote: { passage, key } }, at) => quoteAround(passage, key, wordsMax[at]!));
+  const isAnswer = unknown === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0;
+  const near = candidates.filter(({ features }) => features.quote >= coverageMin.closest);
+  const chosen = isAnswer ? shown : near.slice(0, closestMax);
+  const answerWords = shown.length > 1 ? words.pair : [wordsMax];
+  const quotes = chosen.map(({ quote: { passage, key } }, at) =>
+    quoteAround(passage, key, isAnswer ? answerWords[at]! : words.closest[parts - 1]!),
+  );
+  return { question, level: isAnswer ? 'answer' : 'closest', quotes, unknownName: unknown?.word };
 }
 
 /** Subtracted from a quote that earlier replies already contain in full and that lacks what is asked for. */
@@ -98,12 +99,4 @@ function confidenceOf(shown: readonly Candidate[]): number {
     confidenceWeights.coverage * shown[0]!.features.quote -
     confidenceWeights.threshold
   );
-}
-
-/** A word with this share of a question decides what it is about: 'Do you accept bitcoin?', 'to Canada'. */
-const decisiveShare = 0.25;
-
-/** Finds a thing that the question asks about and that no document mentions, however it is written. */
-function unknownNameIn({ concepts }: SearchFindings): string | undefined {
-  return concepts.find(({ wordings, weight }) => wordings.length === 0 && weight >= decisiveShare)?.word;
 }
