@@ -52,7 +52,7 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   const isCovered = best.features.quote >= coverageMin.answer;
   const isAnswer = unknown === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0;
   const near = candidates.filter(({ features }) => features.quote >= coverageMin.closest);
-  const chosen = isAnswer ? shown : near.slice(0, closestMax);
+  const chosen = isAnswer ? shown : near.slice(0, closestMax / parts);
   const answerWords = shown.length > 1 ? words.pair : [wordsMax];
   const quotes = chosen.map(({ quote: { passage, key } }, at) =>
     quoteAround(passage, key, isAnswer ? answerWords[at]! : words.closest[parts - 1]!),

@@ -84,6 +84,13 @@ describe('an answer from the documents of the demo', () => {
     assert.match(text, /Refunds go back .* within 5 business days/);
   });
 
+  it('has at most 120 words if it lists the closest passages to several questions', async () => {
+    const text = await ask('Can wound yarn be returned in Brazil? How do I wash zebra wool by hand?');
+    assert.match(text, /^I did not find a direct answer\./);
+    const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+    assert.ok(words.length <= 120, `${words.length} words`);
+  });
+
   it('names only the part of a question without an answer, and announces no passage that it does not show', async () => {
     const text = await ask('Who founded the shop and is it free?');
     assert.match(
