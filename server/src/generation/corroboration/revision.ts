@@ -54,12 +54,8 @@ const snippetLengthMax = 300;
 
 /** The cited sentences in order of citation, each once, up to the limit. */
 function snippetOf(cited: readonly Support[], evidence: readonly Evidence[]): string {
-  const shown = new Set<string>();
-  const parts = cited.map(({ passage, from, to }) => {
-    const texts = evidence[passage]!.sentences.slice(from, to + 1).map(({ text }) => text);
-    const added = texts.filter((text) => !shown.has(text));
-    for (const text of added) shown.add(text);
-    return added.join(' ');
-  });
-  return shortened(parts.filter((part) => part !== '').join(' … '), snippetLengthMax);
+  const sentences = cited.flatMap(({ passage, from, to }) =>
+    evidence[passage]!.sentences.slice(from, to + 1),
+  );
+  return shortened([...new Set(sentences.map(({ text }) => text))].join(' … '), snippetLengthMax);
 }
