@@ -1,18 +1,11 @@
 import { priceAsked } from '../../retrieval/question.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import type { Question } from './asking.ts';
-import { compareUnits, type Quote, quoteAround } from './quote.ts';
+import { compareUnits, quoteAround } from './quote.ts';
 import { comparerOf, confidenceWeights, scoreOf } from './score.ts';
 
-/** What the documents say about one question. */
-export interface Answer {
-  readonly question: Question;
-  /** Whether the quotes answer the question, are only the closest ones, or there are none. */
-  readonly level: 'answer' | 'closest' | 'nothing';
-  readonly quotes: readonly Quote[];
-  /** A thing that the question asks about and that no document mentions. */
-  readonly unknownName?: string | undefined;
-}
+/** What the documents say about one question: quotes that answer it, only the closest ones, or nothing. */
+export type Answer = ReturnType<typeof answerTo>;
 
 /** The best quote from one passage. */
 export type Candidate = ReturnType<typeof candidatesFor>[number];
@@ -35,14 +28,15 @@ const decisiveShare = 0.25;
 const sum = /\d\s*[-+*/×^]\s*\d/;
 
 /** Answers a question that is one of `parts` in a prompt. */
-export function answerTo(question: Question, findings: SearchFindings, parts: number): Answer {
+export function answerTo(question: Question, findings: SearchFindings, parts: number) {
   const wordsMax = words.alone / parts;
   const candidates = candidatesFor(question, findings, wordsMax);
   const [best] = candidates;
   const isSum = sum.test(question.text) && !findings.concepts.some(({ word }) => /\p{L}/u.test(word));
   if (isSum || best === undefined || best.features.quote < coverageMin.closest) {
-    return { question, level: 'nothing', quotes: [] };
+    return { question, level: 'nothing', quotes: [] } as const;
   }
+  // A thing that the question asks about and that no document mentions.
   const unknown = findings.concepts.find(
     ({ wordings, weight }) => wordings.length === 0 && weight >= decisiveShare,
   );
@@ -57,7 +51,8 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   const quotes = chosen.map(({ quote: { passage, key } }, at) =>
     quoteAround(passage, key, isAnswer ? answerWords[at]! : words.closest[parts - 1]!),
   );
-  return { question, level: isAnswer ? 'answer' : 'closest', quotes, unknownName: unknown?.word };
+  const level = isAnswer ? ('answer' as const) : ('closest' as const);
+  return { question, level, quotes, unknownName: unknown?.word };
 }
 
 /** Subtracted from a quote that earlier replies already contain in full and that lacks what is asked for. */
