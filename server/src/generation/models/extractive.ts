@@ -4,7 +4,7 @@ import { shortened } from '../../domain/text.ts';
 import { type Model, type ReplyEvent, type ReplyRequest, searchStep } from '../model.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
-import { type Question, questionsOf } from './extractive/asking.ts';
+import { questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
 import { type Quote, quotedText, render, shownHeading, shownUnits, withHeader } from './extractive/quote.ts';
 import { asksNothing, noDocuments, smallTalkReply } from './extractive/small-talk.ts';
@@ -54,9 +54,8 @@ export function extractiveModel(store: PassageStore): Model {
 
 function* quoted(answers: readonly Answer[], isAnswered: boolean): Generator<ReplyEvent> {
   const isOpen = ({ level }: Answer) => level !== (isAnswered ? 'answer' : 'closest');
-  // Parts without an answer come last, with the closest passage of each.
-  const open = answers.filter(isOpen).map((answer) => ({ ...answer, quotes: answer.quotes.slice(0, 1) }));
-  const parts = [...answers.filter((answer) => !isOpen(answer)), ...open];
+  // Parts without an answer come last.
+  const parts = answers.toSorted((a, b) => Number(isOpen(a)) - Number(isOpen(b)));
   const quotes = distinct(parts.flatMap((part) => part.quotes));
   const sources = sourcesOf(quotes);
   for (const { title } of sources.slice(0, documentsNamedMax)) {
@@ -67,7 +66,9 @@ function* quoted(answers: readonly Answer[], isAnswered: boolean): Generator<Rep
   const paragraphs = isAnswered ? [] : [`${noDirectAnswer}${why} The closest passages are:`];
   for (const part of parts) {
     const shown = part.quotes.filter((quote) => quotes.includes(quote));
-    if (isOpen(part)) paragraphs.push(unanswered(part.question, shown.length > 0));
+    const asked = `“${shortened(part.question.text, questionLengthMax)}”`;
+    const near = `I did not find a direct answer to ${asked}. The closest passage is:`;
+    if (isOpen(part)) paragraphs.push(shown.length > 0 ? near : `I did not find an answer to ${asked}.`);
     for (const quote of shown) {
       const mark = 1 + sources.findIndex(({ id }) => id === quote.passage.documentId);
       paragraphs.push(render(quote, mark));
@@ -83,13 +84,6 @@ function* quoted(answers: readonly Answer[], isAnswered: boolean): Generator<Rep
     yield { type: 'step', description: verdictText(verdict, sources.length) };
   }
   yield { type: 'sources', sources };
-}
-
-function unanswered({ text }: Question, isNear: boolean): string {
-  const asked = `“${shortened(text, questionLengthMax)}”`;
-  return isNear
-    ? `I did not find a direct answer to ${asked}. The closest passage is:`
-    : `I did not find an answer to ${asked}.`;
 }
 
 /** Removes quotes whose key unit an earlier one shows: several passages may have the same sentence. */
