@@ -20,18 +20,14 @@ const measures = new Set('long soon often far big old fast quickly large heavy h
 
 /** The concepts of a question, and then those of its context. */
 export function conceptsOf(question: string, context = ''): Concept[] {
-  const concepts = new Map<string, Concept>();
-  for (const text of [question, context]) {
+  const concepts = [question, context].flatMap((text, place) => {
     const words = wordsOf(text.slice(0, readLengthMax));
-    for (const [at, word] of words.entries()) {
-      if (stopWords.has(word) || (words[at - 1] === 'how' && measures.has(word))) continue;
-      const term = termOf(word);
-      const isContext = text !== question;
-      if (!concepts.has(term)) concepts.set(term, { term, word, isContext });
-      if (concepts.size === conceptsMax) break;
-    }
-  }
-  return [...concepts.values()];
+    const isMeasure = (word: string, at: number) => words[at - 1] === 'how' && measures.has(word);
+    const content = words.filter((word, at) => !stopWords.has(word) && !isMeasure(word, at));
+    return content.map((word) => ({ term: termOf(word), word, isContext: place > 0 }));
+  });
+  const byTerm = Map.groupBy(concepts, ({ term }) => term);
+  return Array.from(byTerm.values(), ([first]) => first!).slice(0, conceptsMax);
 }
 
 const number =
