@@ -34,8 +34,7 @@ export function compareUnits(
   const hasOwnWords = concepts.some(({ isContext }) => !isContext);
   return unitsOf(passage.text).map((whole) => {
     const unit = cutUnit(whole, wordsMax);
-    const counts = unit === whole ? whole.counts : termCounts(withHeader(unit));
-    const own = matchedWeights(concepts, counts);
+    const own = matchedWeights(concepts, termCounts(withHeader(unit)));
     const matched = largerWeights(context, own);
     const has = countExpected?.(unit.text) ?? 0;
     const isAsked = hasOwnWords && concepts.every(({ isContext }, at) => isContext || own[at]! > 0);
@@ -69,7 +68,7 @@ export type Quote = ReturnType<typeof quoteAround>;
 
 /** The units around the key unit, as many as fit; of a key unit that is too long, its beginning. */
 export function quoteAround(passage: FoundPassage, key: number, wordsMax: number) {
-  const all: readonly Unit[] = unitsOf(passage.text);
+  const all = unitsOf(passage.text);
   const units = all.with(key, cutUnit(all[key]!, wordsMax));
   let [from, to] = [key, key];
   let left = wordsMax - wordsWithHeader(units[key]!);
@@ -103,9 +102,7 @@ export function withHeader({ text, header }: Unit): string {
   return header === undefined ? text : `${header}\n${text}`;
 }
 
-const unitsOf = remembered((text) =>
-  splitUnits(text).map((unit) => ({ ...unit, counts: termCounts(withHeader(unit)) })),
-);
+const unitsOf = remembered(splitUnits);
 
 /** A heading such as `maxAge` or `--port` names what the text below it describes, so the quote needs it. */
 const identifier = /^(?:-\S+|[\w.]*[a-z][A-Z]\w*(?:\(\))?)$/;
