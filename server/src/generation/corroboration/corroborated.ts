@@ -62,10 +62,8 @@ export function* corroborate(draft: string, passages: readonly FoundPassage[]): 
     checked: statements.slice(0, checkedStatementsMax),
   };
   yield { type: 'step', description: verdictText(verdict, sources.length) };
-  if (missing.length > 0) {
-    const description = missingText(missing.map(({ start, end }) => text.slice(start, end)));
-    yield { type: 'step', description };
-  }
+  const texts = missing.map(({ start, end }) => text.slice(start, end));
+  if (texts.length > 0) yield { type: 'step', description: missingText(texts) };
   yield { type: 'revision', text };
   if (sources.length > 0) yield { type: 'sources', sources };
   yield { type: 'verdict', verdict };

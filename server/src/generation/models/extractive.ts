@@ -30,24 +30,22 @@ export function extractiveModel(store: PassageStore): Model {
       }
       const questions = questionsOf(conversation);
       const answers: Answer[] = [];
+      let searched = 0;
       for (const [at, question] of questions.entries()) {
         const { text, context } = question;
         const findings = await searchPassages(store, organizationId, accountId, text, passagesMax, context);
         signal.throwIfAborted();
-        if (at === 0) yield { type: 'step', description: searchStep(findings.searched) };
-        if (findings.searched === 0) {
-          if (!asksNothing(prompt)) yield { type: 'unanswered' };
-          yield { type: 'text', text: noDocuments };
-          return;
-        }
+        searched = findings.searched;
+        if (at === 0) yield { type: 'step', description: searchStep(searched) };
         answers.push(answerTo(question, findings, questions.length));
       }
       const isFound = answers.some(({ level }) => level !== 'nothing');
       const isAnswered = answers.some(({ level }) => level === 'answer');
       if (!isAnswered && !asksNothing(prompt)) yield { type: 'unanswered' };
       const note = isAnswered ? '' : languageNote(prompt, await outlines());
+      const declined = searched === 0 ? noDocuments : `I did not find an answer in the documents.${note}`;
       if (isFound && note === '') yield* quoted(answers, isAnswered);
-      else yield { type: 'text', text: `I did not find an answer in the documents.${note}` };
+      else yield { type: 'text', text: declined };
     },
   };
 }
