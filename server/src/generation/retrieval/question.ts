@@ -2,14 +2,8 @@ import { wordingsOf } from './other-wordings.ts';
 import { stopWords } from './stop-words.ts';
 import { termOf, wordsOf } from './terms.ts';
 
-/** One subject of a question. */
-export interface Concept {
-  readonly term: string;
-  /** The term as written in the question. */
-  readonly word: string;
-  /** Whether only the context of the question has it. */
-  readonly isContext: boolean;
-}
+/** One subject of a question: a term, the first word for it, and whether only the context of the question has it. */
+export type Concept = ReturnType<typeof conceptsOf>[number];
 
 /** Only the start of a long question is read. */
 const readLengthMax = 2_000;
@@ -19,7 +13,7 @@ const conceptsMax = 24;
 const measures = new Set('long soon often far big old fast quickly large heavy hot'.split(' '));
 
 /** The concepts of a question, and then those of its context. */
-export function conceptsOf(question: string, context = ''): Concept[] {
+export function conceptsOf(question: string, context = '') {
   const concepts = [question, context].flatMap((text, place) => {
     const words = wordsOf(text.slice(0, readLengthMax));
     const isMeasure = (word: string, at: number) => words[at - 1] === 'how' && measures.has(word);
@@ -54,12 +48,10 @@ export const definitionAsked =
  * Counts the things in a text that an answer to the question is expected to contain: a duration, an amount, a number, a name,
  * what a thing is. All or none: a sentence that has several is less likely to have them by chance.
  */
-export type CountExpected = (text: string) => number;
-
-export function expectedBy(question: string): CountExpected | undefined {
+export function expectedBy(question: string) {
   const patterns = expectedPatterns(question.slice(0, readLengthMax).trim());
   if (patterns.length === 0) return undefined;
-  return (text) => (patterns.every((pattern) => pattern.test(text)) ? patterns.length : 0);
+  return (text: string) => (patterns.every((pattern) => pattern.test(text)) ? patterns.length : 0);
 }
 
 function expectedPatterns(asked: string): readonly RegExp[] {

@@ -1,6 +1,6 @@
 import { bareName, type FoundPassage } from '../../domain/document.ts';
 import { memoized } from '../../domain/memoized.ts';
-import type { Concept, CountExpected } from './question.ts';
+import type { Concept } from './question.ts';
 import { type TermCounts, termCounts, tokensOf } from './terms.ts';
 
 /** A concept with its weights, from the documents that are searched. */
@@ -9,12 +9,6 @@ export interface WeighedConcept extends Concept {
   readonly weight: number;
   /** The terms that match it and occur in a passage, with their weights, best first. */
   readonly wordings: readonly { readonly term: string; readonly weight: number }[];
-}
-
-export interface RankedPassage {
-  readonly passage: FoundPassage;
-  /** 0 to 1.8: how much of the question's weight its words have. */
-  readonly score: number;
 }
 
 /** Chosen on the questions marked `tune` in bench/evaluation. `npm run bench -- --only answers` evaluates them. */
@@ -32,8 +26,8 @@ export function rankPassages(
   concepts: readonly WeighedConcept[],
   passages: readonly FoundPassage[],
   limit: number,
-  countExpected?: CountExpected,
-): RankedPassage[] {
+  countExpected?: (text: string) => number,
+) {
   const scored = passages.map((passage) => {
     const score = scoreOf(concepts, passage);
     return { passage, score, order: score + weights.expected * (countExpected?.(passage.text) ?? 0) };
@@ -43,6 +37,7 @@ export function rankPassages(
   return Array.from(groups.values(), ([best]) => best!).slice(0, limit);
 }
 
+/** 0 to 1.8: how much of the question's weight the words of a passage have. */
 function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): number {
   const { text, heading, title } = termsOfParts(passage);
   let score = 0;

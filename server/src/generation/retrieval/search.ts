@@ -1,18 +1,12 @@
-import type { Findings } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
 import { respellings, wordingsOf } from './other-wordings.ts';
-import { type Concept, type CountExpected, conceptsOf, expectedBy } from './question.ts';
-import { otherWording, type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
+import { type Concept, conceptsOf, expectedBy } from './question.ts';
+import { otherWording, rankPassages, type WeighedConcept } from './ranking.ts';
 
 export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
-export interface SearchFindings extends Findings {
-  readonly concepts: readonly WeighedConcept[];
-  readonly countExpected: CountExpected | undefined;
-  /** The passages with their scores, best first. */
-  readonly ranked: readonly RankedPassage[];
-}
+export type SearchFindings = Awaited<ReturnType<typeof searchPassages>>;
 
 /** How many texts are read and ranked. */
 const candidatesMax = 24;
@@ -33,7 +27,7 @@ export async function searchPassages(
   question: string,
   limit: number,
   context = '',
-): Promise<SearchFindings> {
+) {
   const index = new TermIndex((terms) => store.findPassages(organizationId, accountId, terms, holdersMax));
   const asked = conceptsOf(question, context);
   await index.lookUp(asked.flatMap(({ term }) => wordingsOf(term)));
