@@ -7,14 +7,13 @@ type Reply = string | ((outlines: readonly DocumentOutline[]) => string);
 
 const replies: readonly (readonly [RegExp, Reply])[] = [
   [
-    /^(?:(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))(?: there| all| everyone| skein)?[\s!.,]*)+(?:how are you(?: doing| today)?[\s?!.]*)?$/i,
+    /^(?=.*\p{L})(?:(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))(?: there| all| everyone| skein)?[\s!.,]*)*(?:how are you(?: doing| today)?[\s?!.]*)?$/iu,
     `Hello! ${about} What would you like to know?`,
   ],
   [
     /^(?:ok(?:ay)?[\s,.!]+)?(?:many )?(?:thanks|thank you|thx|cheers)(?: (?:a lot|so much|very much|again|for your help|for the help))?[\s!.]*$/i,
     'You’re welcome!',
   ],
-  [/^how are you(?: doing| today)?[\s?!.]*$/i, `I’m fine, thanks. ${about} What would you like to know?`],
   [/^(?:good ?bye|bye|see you|ciao)[\s!.]*$/i, 'Goodbye!'],
   [
     /^(?:so[\s,]+)?(?:who|what) are you[\s?!.]*$|^what (?:can|do|could) you (?:do|help|answer)(?: (?:me|us|for|with|about|here|today|questions?))*[\s?!.]*$|^(?:how )?can you help(?: me)?[\s?!.]*$|^help(?: me)?[\s?!.]*$|^what (?:can|could|should|may) i ask(?: you)?(?: about)?[\s?!.]*$|^what (?:do you know|are you for|documents do you (?:have|know))(?: about)?[\s?!.]*$|^what (?:is|are) (?:in )?(?:the|your|these) documents(?: about)?[\s?!.]*$/i,
