@@ -57,8 +57,8 @@ function isFollowUp(prompt: string): boolean {
   const { length } = conceptsOf(prompt);
   if (length === 0) return true;
   if (length > followUpConceptsMax || prompt.length > 100) return false;
-  if (goesOn.test(prompt)) return true;
-  return length <= 2 && (pointsBack.test(prompt) || (length === 1 && asksBriefly.test(prompt)));
+  const isBrief = length === 1 && asksBriefly.test(prompt);
+  return goesOn.test(prompt) || isBrief || (length <= 2 && pointsBack.test(prompt));
 }
 
 const nextQuestion =
