@@ -5,10 +5,8 @@ import type { Evidence } from './sentence.ts';
 import type { Piece } from './statements.ts';
 import type { Support } from './support.ts';
 
-export interface CheckedPiece extends Piece {
-  /** The support that it gets citations for. Empty if it was not found. */
-  readonly cited: readonly Support[];
-}
+/** `cited` is the support that the piece gets citations for: empty if it was not found. */
+export type CheckedPiece = Piece & { readonly cited: readonly Support[] };
 
 const titleLengthMax = 120;
 

@@ -15,11 +15,9 @@ export interface Piece {
   readonly cites: readonly number[];
 }
 
-type Kind = 'text' | 'row' | 'heading';
-
 const markdown = new MarkdownIt();
 /** The blocks with sentences. All others, such as code, are text between statements. The header of a table is a heading. */
-const kinds = new Map<string, Kind>([
+const kinds = new Map([
   ['paragraph_open', 'text'],
   ['tr_open', 'row'],
   ['heading_open', 'heading'],
@@ -63,7 +61,7 @@ function statementEnds(text: string): number[] {
 }
 
 /** The pieces of a text up to each end, and the gaps between them. The last end is the end of the text. */
-function* cut(text: string, ends: readonly number[], gap: RegExp, kind: Kind): Generator<Piece> {
+function* cut(text: string, ends: readonly number[], gap: RegExp, kind: string): Generator<Piece> {
   for (const [at, end] of ends.entries()) {
     const part = text.slice(ends[at - 1] ?? 0, end);
     const before = gap.exec(part)![0];

@@ -42,14 +42,12 @@ export async function searchPassages(
   return { searched: index.passageCount, passages, concepts, countExpected, ranked };
 }
 
-type FindPassages = (terms: readonly string[]) => ReturnType<Documents['findPassages']>;
-
 class TermIndex {
-  readonly #find: FindPassages;
+  readonly #find;
   readonly #holders = new Map<string, readonly PassageNumber[]>();
   passageCount = 0;
 
-  constructor(find: FindPassages) {
+  constructor(find: (terms: readonly string[]) => ReturnType<Documents['findPassages']>) {
     this.#find = find;
   }
 
