@@ -51,8 +51,7 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   const quotes = chosen.map(({ quote: { passage, key } }, at) =>
     quoteAround(passage, key, isAnswer ? answerWords[at]! : words.closest[parts - 1]!),
   );
-  const level = isAnswer ? ('answer' as const) : ('closest' as const);
-  return { question, level, quotes, unknownName: unknown?.word };
+  return { question, level: isAnswer ? 'answer' : 'closest', quotes, unknownName: unknown?.word } as const;
 }
 
 /** Subtracted from a quote that earlier replies already contain in full and that lacks what is asked for. */
@@ -87,11 +86,7 @@ export function shownOf(candidates: readonly Candidate[]): readonly Candidate[] 
 
 /** Positive if the quotes are likely enough to contain the answer. */
 function confidenceOf(shown: readonly Candidate[]): number {
-  const share = shown.reduce((sum, one) => sum + one.share, 0);
-  return (
-    confidenceWeights.best * shown[0]!.share +
-    confidenceWeights.share * share +
-    confidenceWeights.coverage * shown[0]!.features.quote -
-    confidenceWeights.threshold
-  );
+  const { best, share, coverage, threshold } = confidenceWeights;
+  const shares = shown.reduce((sum, one) => sum + one.share, 0);
+  return best * shown[0]!.share + share * shares + coverage * shown[0]!.features.quote - threshold;
 }
