@@ -42,7 +42,10 @@ export function extractiveModel(store: PassageStore): Model {
       const isFound = answers.some(({ level }) => level !== 'nothing');
       const isAnswered = answers.some(({ level }) => level === 'answer');
       if (!isAnswered && !asksNothing(prompt)) yield { type: 'unanswered' };
-      const note = isAnswered ? '' : languageNote(prompt, await outlines());
+      // Outlines take milliseconds to load: the closest passages to a question in English are shown without a note.
+      const asked = isAnswered ? undefined : languageOf(prompt);
+      const mayDiffer = asked !== undefined && !(isFound && asked === 'English');
+      const note = mayDiffer ? languageNote(asked, await outlines()) : '';
       const declined = searched === 0 ? noDocuments : `I did not find an answer in the documents.${note}`;
       if (isFound && note === '') yield* quoted(answers, isAnswered);
       else yield { type: 'text', text: declined };
@@ -76,8 +79,7 @@ function* quoted(answers: readonly Answer[], isAnswered: boolean): Generator<Rep
   if (isAnswered) {
     yield { type: 'corroborating' };
     // A quote is copied from its source, so every statement in it counts as found. Code is no statement.
-    const units = quotes.flatMap(shownUnits).filter(({ kind }) => kind !== 'code');
-    const statements = Math.max(1, units.length);
+    const statements = Math.max(1, quotes.flatMap(shownUnits).filter(({ kind }) => kind !== 'code').length);
     const verdict = { statements, found: statements, checked: [] };
     yield { type: 'step', description: verdictText(verdict, sources.length) };
   }
@@ -112,9 +114,8 @@ function snippetOf(quotes: readonly Quote[]): string {
   return texts.join(joint).replaceAll('… …', '…');
 }
 
-function languageNote(prompt: string, outlines: readonly DocumentOutline[]): string {
-  const asked = languageOf(prompt);
+function languageNote(asked: string, outlines: readonly DocumentOutline[]): string {
   const written = languageOf(outlines.map(({ opening }) => opening).join('\n'));
-  if (asked === undefined || written === undefined || asked === written) return '';
+  if (written === undefined || asked === written) return '';
   return ` They are in ${written}, and your question seems to be in ${asked}: try asking in ${written}.`;
 }
