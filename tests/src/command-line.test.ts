@@ -8,7 +8,7 @@ describe('An invalid command line', { concurrency: 4 }, () => {
   const invalid: ReadonlyArray<readonly [words: string, message: RegExp]> = [
     ['dance', /skein help/],
     ['org dance', /skein help/],
-    ['thread list', /Did you mean 'threads list'\? 'skein help'/],
+    ['thread list', /Did you mean 'threads list'\? Run 'skein help'/],
     ['org create', /NAME/],
     ['org create A B', /too many arguments/i],
     ['org create A --api maybe', /on, off/],
