@@ -24,13 +24,9 @@ export function answeredQuestions(model: Model) {
 
 /** A reply that only lists the closest passages is not corroborated. */
 async function isAnsweredFrom(documentId: string, model: Model, request: ReplyRequest): Promise<boolean> {
-  let isAnswer = false;
-  let isFrom = false;
-  for await (const event of model.reply(request)) {
-    if (event.type === 'corroborating') isAnswer = true;
-    if (event.type === 'sources') isFrom = event.sources.some(({ id }) => id === documentId);
-  }
-  return isAnswer && isFrom;
+  const events = await Array.fromAsync(model.reply(request));
+  const sources = events.flatMap((event) => (event.type === 'sources' ? event.sources : []));
+  return events.some(({ type }) => type === 'corroborating') && sources.some(({ id }) => id === documentId);
 }
 
 /** Matches a heading above a list, such as a synopsis or a changelog, rather than an explanation. */

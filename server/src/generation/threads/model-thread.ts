@@ -4,7 +4,7 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Findings, Library } from '../../domain/document.ts';
 import { corroborate } from '../corroboration/corroborated.ts';
-import { ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
+import { ModelError, type ReplyRequest } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 
@@ -70,11 +70,7 @@ const { signal } = new AbortController();
 
 const tasks = {
   /** The embedded model's whole reply. */
-  async reply(request: Omit<ReplyRequest, 'signal'>) {
-    const events: ReplyEvent[] = [];
-    for await (const event of model.reply({ ...request, signal })) events.push(event);
-    return events;
-  },
+  reply: (request: Omit<ReplyRequest, 'signal'>) => Array.fromAsync(model.reply({ ...request, signal })),
   corroborate: async (...asked: Parameters<typeof corroborate>) => [...corroborate(...asked)],
   async search(...asked: Parameters<Library['search']>): Promise<Findings> {
     const { searched, passages } = await searchPassages(store, ...asked);
