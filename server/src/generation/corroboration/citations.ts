@@ -49,16 +49,19 @@ export function blankCitations(text: string, citations: readonly Citation[]): st
   );
 }
 
-/** The end of a sentence, and the bars that end a table row, after empty cells too. */
-const ending = /(?:(?: …|[.!?…。！？]+)["”’»)*_]*)?(?:\s*(?<!\\)\|)*$/;
-const endingLengthMax = 200;
+const sentenceEnd = /(?:(?: …|[.!?…。！？]+)["”’»)*_]*)?$/;
+const sentenceEndLengthMax = 200;
+/** The bars that end a table row, after empty cells too. Takes linear time. */
+const rowEnd = /(?<=\\\||[^\s|\\])[\s|]*\|$|$/;
 
 /** `… 30 days [1].` In a table row: `| Norway | €12 [1] |` */
 export function withMarks(text: string, numbers: readonly number[]): string {
   if (numbers.length === 0) return text;
-  const end = ending.exec(text.slice(-endingLengthMax))![0];
-  const body = text.slice(0, text.length - end.length).trimEnd();
-  return `${body} ${numbers.map((number) => `[${number}]`).join('')}${end}`;
+  const { index: cellEnd } = rowEnd.exec(text)!;
+  const cell = text.slice(0, cellEnd);
+  const end = sentenceEnd.exec(cell.slice(-sentenceEndLengthMax))![0];
+  const body = cell.slice(0, cell.length - end.length).trimEnd();
+  return `${body} ${numbers.map((number) => `[${number}]`).join('')}${end}${text.slice(cellEnd)}`;
 }
 
 /** What is removed with a citation: its parentheses, and the spaces before it (after it where it begins the line). */

@@ -206,8 +206,8 @@ describe('a corroborated reply', () => {
         `${head}| Gift cards | cannot be refunded [1] |\n| Parcels to Norway [2] | cost €12 |\n`,
       ],
       [
-        `${head}| Gift cards | cannot be refunded |  |\n`,
-        `${head}| Gift cards | cannot be refunded [1] |  |\n`,
+        `${head}| Gift cards | cannot be refunded |${' '.repeat(300)}|\n`,
+        `${head}| Gift cards | cannot be refunded [1] |${' '.repeat(300)}|\n`,
       ],
       [
         `${head}| Gift cards | cannot be refunded \\| |\n`,

@@ -26,7 +26,7 @@ export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evide
   let text = '';
   for (const { text: draft, citations, cited, isRow, isStatement } of pieces) {
     const own = cited.map(({ passage }) => passage);
-    // What a sentence needs stays, and in a table cell what is right.
+    // Keeps citations that are part of a sentence, and correct ones in a table row.
     const keptOf = ({ isWord, passages }: Citation) =>
       passages.map((number) => number - 1).filter((passage) => isWord || (isRow && own.includes(passage)));
     const wording = replaceCitations(draft, citations, (citation) => {

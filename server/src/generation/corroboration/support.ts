@@ -115,7 +115,7 @@ adult|child,domestic|international,online|offline,automatic|manual,automatically
 enable|disable,encrypted|unencrypted,gross|net,credit|debit,refundable|nonrefundable,possible|impossible,
 written|oral verbal,email|telephone|post,rise|fall,higher|lower,larger|smaller,longer|shorter`;
 
-/** For a term, those that agree with it, itself included, and those that contradict it. */
+/** Maps each term to the terms that agree with it, including itself, and those that contradict it. */
 const contrasts = new Map(
   contrastGroups.split(/,\n?/).flatMap((group) => {
     const sides = group.split('|').map(tokensOf);
