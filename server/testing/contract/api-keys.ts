@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type { KeyRequestId, UserId } from '../../src/domain/id.ts';
+import type { UserId } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
-import { Accounting, day, oneMembership } from './account-fixture.ts';
 import { hashOf, newApplication, note, strangers, type World } from './fixture.ts';
 
-const newKey = (userId: UserId | null, byte = 1, createdBy: UserId | null = null) => ({
+export const newKey = (userId: UserId | null, byte = 1, createdBy: UserId | null = null) => ({
   id: strangers.key(),
   name: 'CI 🔑',
   userId,
@@ -47,55 +46,6 @@ export function describeApiKeys(world: () => World): void {
       );
       assert.deepEqual(await store.findApiKey(organizationId, second.id), listed[1]);
       assert.equal(await store.findApiKey(organizationId, strangers.key()), undefined);
-    });
-
-    it('creates no key for a session that has ended', async () => {
-      const { store } = world();
-      const { people, organization, userId } = await oneMembership(world());
-      await people.join(organization, userId, 'first');
-      const sessionHash = await people.signIn(userId, { passwordHash: 'first' });
-      const bySession = () => note('key.created', 'key', { actor: { kind: 'user', userId }, sessionHash });
-      const requestId = 'req_ended' as KeyRequestId;
-      const request = { id: requestId, userId, name: '', keepMs: day, waitingMax: 1 };
-      assert.equal(await store.createKeyRequest(organization, request, bySession()), 'created');
-      const approval = { state: 'approved', by: userId, keepMs: day } as const;
-      await store.decideKeyRequest(organization, requestId, approval, bySession());
-      const key = newKey(userId, 1, userId);
-      assert.equal(await store.createApiKey(organization, key, bySession()), 'created');
-
-      await store.endSession(sessionHash);
-      const next = { ...newKey(userId, 2), createdBy: userId };
-      assert.equal(await store.createApiKey(organization, next, bySession()), 'signed-out');
-      const rotation = { next, createdBy: userId, oldValidMs: 0 };
-      assert.equal(await store.rotateApiKey(organization, key.id, rotation, bySession()), 'signed-out');
-      const revealed = store.redeemKeyRequest(organization, requestId, userId, next, bySession());
-      assert.equal(await revealed, 'signed-out');
-      assert.ok(await store.findKeyGrant(hashOf(1)));
-      assert.equal(await store.findKeyGrant(hashOf(2)), undefined);
-    });
-
-    it('leaves no key of a thief if the owner takes the account back at the same time', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      for (let round = 0; round < 8; round += 1) {
-        const email = `owner-${round}@example.org`;
-        const userId = await people.add(organization, email);
-        await people.join(organization, userId, 'of the thief');
-        const sessionHash = await people.signIn(userId, { passwordHash: 'of the thief' });
-        const link = await people.invite(organization, userId, { resets: true });
-        const actor = { kind: 'user', userId } as const;
-        const keys = Array.from({ length: 10 }, (_, at) => newKey(userId, 10 * round + at, userId));
-        const create = (key: ReturnType<typeof newKey>) =>
-          store.createApiKey(organization, key, note('key.created', key.id, { actor, sessionHash }));
-        const early = keys.slice(0, 5).map(create);
-        const takenBack = round % 2 === 0 ? people.accept(link, 'of the owner') : people.bind(email);
-        const late = keys.slice(5).map(create);
-        await takenBack;
-        for (const outcome of await Promise.all([...early, ...late]))
-          assert.match(outcome, /^(?:created|signed-out)$/);
-        for (const { hash } of keys) assert.equal(await store.findKeyGrant(hash), undefined);
-      }
     });
 
     it('rejects new keys without the public API, for non-members and for unknown organizations', async () => {
