@@ -28,6 +28,13 @@ describe('a passage supports a statement', () => {
     'Ann pays €5 in Rome, and Bob pays €6 in Paris, but nobody pays in Oslo.',
   );
   holds(
+    'that contains it word for word below its opposite',
+    'The fee is refundable. The fee is not refundable. It is 5 kg.',
+    'The fee is refundable.',
+    'The fee is not refundable.',
+    'It is 5 kg.',
+  );
+  holds(
     'that paraphrases it',
     'Customers may return unused goods within 30 days of purchase.',
     'Unused goods can be returned by customers within thirty days.',

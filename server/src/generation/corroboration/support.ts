@@ -26,15 +26,7 @@ export interface Support {
 
 /** The passages that support the statement. One that matches more closely and contradicts it outweighs the others. */
 export function supportsOf(statement: Sentence, evidence: readonly Evidence[]): Support[] {
-  const { wording, figures } = statement;
-  const quotes = evidence.map(({ sentences }, passage) => {
-    const at = sentences.findIndex(
-      (one) => one.wording === wording && figures.every((figure) => agrees(figure, one.figures)),
-    );
-    return { passage, coverage: 1, from: at, to: at };
-  });
-  const found = quotes.filter(({ from }) => from >= 0);
-  if (found.length > 0) return found;
+  const { figures } = statement;
   const threshold = figures.length > 0 ? thresholds.coverageWithFigures : thresholds.coverage;
   const wordings = [...statement.terms].map(wordingsOf);
   const close = evidence
@@ -48,9 +40,9 @@ export function supportsOf(statement: Sentence, evidence: readonly Evidence[]): 
   return supports.filter(({ coverage }) => coverage >= denial);
 }
 
-/** The sentence that contains most of the statement's words, or two neighbors if it takes both. */
+/** The sentence that quotes the statement or contains most of its words, or two neighbors if it takes both. */
 function closestMatch(
-  { figures }: Sentence,
+  { wording, figures }: Sentence,
   wordings: readonly (readonly string[])[],
   sentences: readonly Sentence[],
   passage: number,
@@ -61,11 +53,12 @@ function closestMatch(
   for (const to of sentences.keys()) {
     for (const from of to === 0 ? [to] : [to, to - 1]) {
       const found = wordings.filter((_, term) => held[from]![term] || held[to]![term]);
-      const coverage = found.length / Math.max(1, wordings.length);
       const own = sentences.slice(from, to + 1);
+      const isQuote = own.some((sentence) => sentence.wording === wording);
+      const coverage = isQuote ? 1 : found.length / Math.max(1, wordings.length);
       const agreeing = figures.filter((figure) => own.some((sentence) => agrees(figure, sentence.figures)));
       const cost = from === to ? 0 : thresholds.pairGain;
-      const score = coverage + thresholds.figure * agreeing.length - cost;
+      const score = coverage + Number(isQuote) + thresholds.figure * agreeing.length - cost;
       if (score > best) [best, closest] = [score, { passage, coverage, from, to }];
     }
   }
@@ -76,6 +69,7 @@ function closestMatch(
 function contradicts(statement: Sentence, found: readonly Sentence[], context: ReadonlySet<string>): boolean {
   const figures = found.flatMap((sentence) => sentence.figures);
   if (!statement.figures.every((figure) => agrees(figure, figures))) return true;
+  if (found.some(({ wording }) => wording === statement.wording)) return false;
   const hasTerm = (term: string) => context.has(term) || found.some(({ tokens }) => tokens.has(term));
   // 'UK' may be written for 'Britain'.
   if (!statement.names.every((name) => wordingsOf(termOf(name)).some(hasTerm))) return true;
