@@ -14,15 +14,8 @@ const thresholds = {
   figure: 0.02,
 };
 
-/** The sentences of a passage that are closest to a statement. */
-export interface Support {
-  /** The passage, counted from 0. */
-  readonly passage: number;
-  /** The share of the statement's words that they contain: 0 to 1. */
-  readonly coverage: number;
-  readonly from: number;
-  readonly to: number;
-}
+/** A passage, counted from 0, and its sentences that are closest to a statement, with the share of its words they contain. */
+export type Support = ReturnType<typeof closestMatch>;
 
 /** The passages that support the statement. One that matches more closely and contradicts it outweighs the others. */
 export function supportsOf(statement: Sentence, evidence: readonly Evidence[]): Support[] {
@@ -46,8 +39,8 @@ function closestMatch(
   wordings: readonly (readonly string[])[],
   sentences: readonly Sentence[],
   passage: number,
-): Support {
-  let closest: Support = { passage, coverage: 0, from: 0, to: 0 };
+) {
+  let closest = { passage, coverage: 0, from: 0, to: 0 };
   let best = 0;
   const held = sentences.map(({ tokens }) => wordings.map((words) => words.some((word) => tokens.has(word))));
   for (const to of sentences.keys()) {
