@@ -54,22 +54,18 @@ async function* answersTo({ name, path, limits }: ReadingTask): AsyncGenerator<R
 function faultOf(error: unknown): string {
   if (error instanceof UnreadableDocument) return error.message;
   if (error instanceof RangeError) return 'is nested too deeply to be read';
-  return 'cannot be read: it may be damaged';
+  const { syscall, code } = error as NodeJS.ErrnoException;
+  return syscall === undefined ? 'cannot be read: it may be damaged' : fileFault(code);
 }
 
 function bytesOf(path: string, { documentBytesMax }: Limits): Uint8Array {
-  try {
-    const stats = statSync(path);
-    if (stats.isDirectory()) throw new UnreadableDocument(fileFault('EISDIR'));
-    // Reading a pipe would block until something writes to it.
-    if (!stats.isFile()) throw new UnreadableDocument('is not a file');
-    if (stats.size === 0) throw new UnreadableDocument('is empty');
-    if (stats.size > documentBytesMax)
-      throw new UnreadableDocument(`is larger than ${formatBytes(documentBytesMax)}`);
-    // A copy, because the PDF parser does not accept a `Buffer`.
-    return new Uint8Array(readFileSync(path));
-  } catch (error) {
-    if (error instanceof UnreadableDocument) throw error;
-    throw new UnreadableDocument(fileFault((error as NodeJS.ErrnoException).code), { cause: error });
-  }
+  const stats = statSync(path);
+  if (stats.isDirectory()) throw new UnreadableDocument(fileFault('EISDIR'));
+  // Reading a pipe would block until something writes to it.
+  if (!stats.isFile()) throw new UnreadableDocument('is not a file');
+  if (stats.size === 0) throw new UnreadableDocument('is empty');
+  if (stats.size > documentBytesMax)
+    throw new UnreadableDocument(`is larger than ${formatBytes(documentBytesMax)}`);
+  // A copy, because the PDF parser does not accept a `Buffer`.
+  return new Uint8Array(readFileSync(path));
 }
