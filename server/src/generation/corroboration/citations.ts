@@ -73,15 +73,12 @@ function removalOf(line: string, from: number, to: number): { from: number; to: 
   return { from: before.length, to: line.length - kept.length };
 }
 
-const leadsOn = words(
-  'to in of by from per via under with see as both on at for than cf also and or nor read check consult compare cites',
-  'quotes between against unlike like is are document documents source sources passage passages reference references',
-  'excerpt excerpts citation citations footnote footnotes section sections',
-);
-const leadsOnWithWords = words(
-  'that while whereas although though if when where but because since says said mentions confirms contradicts supports',
-  'follows replaces supersedes amends updates extends overrides repeats',
-);
+const leadsOn = words(`to in of by from per via under with see as both on at for than cf also and or nor read
+  check consult compare cites quotes between against unlike like is are document documents source sources
+  passage passages reference references excerpt excerpts citation citations footnote footnotes section
+  sections`);
+const leadsOnWithWords = words(`that while whereas although though if when where but because since says said
+  mentions confirms contradicts supports follows replaces supersedes amends updates extends overrides repeats`);
 const says =
   /^\s+(?:say|state|explain|mention|note|describe|confirm|specif(?:y|ie)|add|write|define|list|show|suggest)e?s?\b/;
 const readBefore = 40;

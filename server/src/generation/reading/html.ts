@@ -7,14 +7,10 @@ type Element = DefaultTreeAdapterTypes.Element;
 type Parent = DefaultTreeAdapterTypes.ParentNode;
 
 /** Elements within a line of text. Every other element is a block. */
-const inline = words(
-  'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark math mi mn mo mrow ms mtext',
-  'nobr q rb rp rt ruby s samp small span strike strong sub sup time tt u var wbr',
-);
-const skipped = words(
-  'head script style noscript template nav footer svg canvas iframe object embed audio video map',
-  'button select option input textarea datalist progress meter dialog menu',
-);
+const inline = words(`a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark
+  math mi mn mo mrow ms mtext nobr q rb rp rt ruby s samp small span strike strong sub sup time tt u var wbr`);
+const skipped = words(`head script style noscript template nav footer svg canvas iframe object embed audio
+  video map button select option input textarea datalist progress meter dialog menu`);
 const spanMax = 50;
 
 /** Reads a page: its main element if it has one, without menus, footers, scripts and hidden elements. */

@@ -177,16 +177,12 @@ function continues(prose: string, start: number, at: number, stop: string): bool
 }
 
 /** A name or a phrase always follows these. */
-const neverLast = words(
-  'dr mr mrs ms prof rev hon gen col capt lt sgt sen rep gov pres fr st mt messrs mme mlle e.g i.e eg ie cf viz vs v',
-  'resp incl excl approx ca',
-);
+const neverLast = words(`dr mr mrs ms prof rev hon gen col capt lt sgt sen rep gov pres fr st mt messrs mme
+  mlle e.g i.e eg ie cf viz vs v resp incl excl approx ca`);
 
 /** Abbreviations only before a number: `No. 5`, but `No. It is not.` */
-const beforeNumber = words(
-  'no nos nr num fig figs eq eqs sec secs ch chap vol pp p pt art para app ver ext tel ref ed jan feb mar apr jun jul aug',
-  'sep sept oct nov dec § min max',
-);
+const beforeNumber = words(`no nos nr num fig figs eq eqs sec secs ch chap vol pp p pt art para app ver ext
+  tel ref ed jan feb mar apr jun jul aug sep sept oct nov dec § min max`);
 
 /** These may end a sentence, as initials may. */
 const sometimesLast = words('inc ltd co corp llc plc gmbh bros dept univ assn ave blvd rd jr sr ph.d m.d al');
@@ -204,6 +200,6 @@ function isAbbreviation(before: string, following: string): boolean {
   return canBeLast && following !== '' && !stopWords.has(following.toLowerCase());
 }
 
-export function words(...lines: string[]): ReadonlySet<string> {
-  return new Set(lines.join(' ').split(' '));
+export function words(list: string): ReadonlySet<string> {
+  return new Set(list.split(/\s+/));
 }
