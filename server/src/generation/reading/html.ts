@@ -57,10 +57,7 @@ class BlockReader {
       if (!isElement(node) || isSkipped(node)) continue;
       if (node.tagName === 'br') this.#text.push('\n');
       if (inline.has(node.tagName)) this.#readInline(node);
-      else {
-        this.#flush();
-        this.#readBlock(node);
-      }
+      else this.#readBlock(node);
     }
   }
 
@@ -70,6 +67,7 @@ class BlockReader {
   }
 
   #readBlock(element: Element): void {
+    this.#flush();
     const tag = element.tagName;
     const level = tag === 'dt' ? termLevel : Number(/^h([1-6])$/.exec(tag)?.[1]);
     if (level > 0) this.#add({ kind: 'heading', level, text: textOf(element).replace(/\s?¶$/, '') });
@@ -137,8 +135,7 @@ function isSkipped(element: Element): boolean {
   if (isHidden || skipped.has(element.tagName)) return true;
   // Generated pages end a heading with a link to itself.
   const [child] = element.childNodes;
-  if (element.tagName === 'a' && child !== undefined && 'value' in child && /^[#¶]$/.test(child.value))
-    return true;
+  if (element.tagName === 'a' && child && 'value' in child && /^[#¶]$/.test(child.value)) return true;
   return /^(?:navigation|search|menu|menubar)$/.test(attribute(element, 'role') ?? '');
 }
 
