@@ -22,15 +22,13 @@ export function evenSpaces(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-export function checkTextLength(length: number, { documentLengthMax }: Limits): void {
-  if (length <= documentLengthMax) return;
-  const most = counted(documentLengthMax, 'character');
-  throw new UnreadableDocument(`contains more than ${most} of text: split it`);
+export function checkTextLength(length: number, { documentLengthMax: max }: Limits): void {
+  if (length > max)
+    throw new UnreadableDocument(`contains more than ${counted(max, 'character')} of text: split it`);
 }
 
-export function checkPassageCount(count: number, { documentPassagesMax }: Limits): void {
-  if (count <= documentPassagesMax) return;
-  throw new UnreadableDocument(`has more than ${counted(documentPassagesMax, 'passage')}: split it`);
+export function checkPassageCount(count: number, { documentPassagesMax: max }: Limits): void {
+  if (count > max) throw new UnreadableDocument(`has more than ${counted(max, 'passage')}: split it`);
 }
 
 const headingLengthMax = limits.headingLengthMax.default;
@@ -53,10 +51,9 @@ export function* sectionsOf(document: readonly Block[], title: string) {
     const text: TextBlock[] =
       shown === label.text ? blocks : [{ kind: 'paragraph', text: label.text }, ...blocks];
     if (text.length === 0) continue;
-    const isTerm = label.level === termLevel;
-    const headings = above.map((outer) => cutText(outer.text, headingLengthMax));
-    const heading = [...headings, isTerm ? '' : shown].filter((one) => one !== '').join(' › ');
-    yield { heading, term: isTerm ? shown : '', blocks: text };
+    const [own, term] = label.level === termLevel ? ['', shown] : [shown, ''];
+    const headings = [...above.map((outer) => cutText(outer.text, headingLengthMax)), own];
+    yield { heading: headings.filter((one) => one !== '').join(' › '), term, blocks: text };
   }
 }
 
@@ -66,15 +63,12 @@ interface Label {
   text: string;
 }
 
-interface Part {
-  /** The headings around it, outermost first. */
-  readonly above: readonly Label[];
-  readonly label: Label;
-  readonly blocks: TextBlock[];
-}
+type Part = ReturnType<typeof partsOf>[number];
 
-function partsOf(document: readonly Block[]): Part[] {
-  const parts: Part[] = [{ above: [], label: { level: 0, text: '' }, blocks: [] }];
+/** The text below each label, with the headings above the label, outermost first. */
+function partsOf(document: readonly Block[]) {
+  const start: Label = { level: 0, text: '' };
+  const parts = [{ above: [] as Label[], label: start, blocks: [] as TextBlock[] }];
   for (const [at, block] of document.entries()) {
     const { above, label, blocks } = parts.at(-1)!;
     const isDescription = label.level === termLevel && label.text !== '';
