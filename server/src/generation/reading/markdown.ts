@@ -38,7 +38,6 @@ const frontMatter =
 
 /** The value of a field that is on its line, without quotes. */
 function fieldOf(fields: string, name: string): string | undefined {
-  return new RegExp(`^${name}:(?![ \\t]*[|>][+-]?[ \\t]*$)[ \\t]*(["']?)(.*)\\1[ \\t]*$`, 'im').exec(
-    fields,
-  )?.[2];
+  const field = new RegExp(`^${name}:(?![ \\t]*[|>][+-]?[ \\t]*$)[ \\t]*(["']?)(.*)\\1[ \\t]*$`, 'im');
+  return field.exec(fields)?.[2];
 }

@@ -24,10 +24,8 @@ export async function parseDocument(
   limits: Limits = defaultLimits,
 ): Promise<DocumentText> {
   const reading = await readingOf(name, bytes, limits);
-  checkTextLength(
-    reading.blocks.reduce((length, { text }) => length + text.length, 0),
-    limits,
-  );
+  const lengthRead = reading.blocks.reduce((length, { text }) => length + text.length, 0);
+  checkTextLength(lengthRead, limits);
   const title = titleOf(reading, name);
   const passages: PassageText[] = [];
   let length = 0;
@@ -41,12 +39,10 @@ export async function parseDocument(
   return { title, url: storableUrl(webUrl(reading.url)), passages };
 }
 
-/** Office documents are ZIP archives, and are sometimes renamed. */
-const zipStart = [0x50, 0x4b, 0x03, 0x04];
-
 async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
   const format = formatOf(name);
-  if (zipStart.every((byte, at) => bytes[at] === byte)) {
+  // Office documents are ZIP archives, and are sometimes renamed.
+  if ([0x50, 0x4b, 0x03, 0x04].every((byte, at) => bytes[at] === byte)) {
     throw new UnreadableDocument('is a ZIP archive or an Office document: save it as PDF or text');
   }
   if (format === 'pdf') return readPdf(bytes, limits);
@@ -60,8 +56,8 @@ async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promi
 /** The title in the document's metadata, else its first heading if that is of the first level, else the file's name. */
 function titleOf(reading: Reading, name: string): string {
   const headings = reading.blocks.filter((block) => block.kind === 'heading');
-  const heading = headings.find(({ level }) => level < termLevel);
-  const candidates = [reading.title, heading?.level === 1 ? heading.text : '', bareName(name)];
+  const first = headings.find(({ level }) => level < termLevel);
+  const candidates = [reading.title, first?.level === 1 ? first.text : '', bareName(name)];
   const titles = candidates.map((text) => evenSpaces(cleanText(text ?? '')));
   return storableTitle(titles.find((text) => text !== '') ?? name);
 }
