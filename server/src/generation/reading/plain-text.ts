@@ -1,11 +1,4 @@
-import {
-  type Block,
-  evenSpaces,
-  questionLengthMax,
-  type Reading,
-  type TextBlock,
-  termLevel,
-} from './blocks.ts';
+import { type Block, evenSpaces, questionLengthMax, type Reading, termLevel } from './blocks.ts';
 
 /** A first paragraph that is not a sentence. */
 const title = /^(?=.*[\p{L}\p{N}]).{1,100}(?<![.,:;!?])$/u;
@@ -42,7 +35,7 @@ function linesOf(paragraph: string): string[] {
 }
 
 /** An item, if it starts with a marker: every bullet becomes `-`, and numbers are kept. */
-export function textBlock(text: string): TextBlock {
+export function textBlock(text: string): Block {
   const [mark] = marker.exec(text) ?? [];
   if (mark === undefined) return { kind: 'paragraph', text };
   const number = /\d+/.exec(mark)?.[0];
@@ -162,11 +155,8 @@ export function lineJoiner(text: readonly string[]): (lines: readonly string[]) 
     const isCompound = compounds.has(`${head}-${tail}`) || (hyphen === '-' && prefixes.test(head));
     return head === '' || isCompound || !/^\p{Ll}+$/u.test(tail) ? '-' : '';
   };
-  return (lines) =>
-    evenSpaces(
-      lines
-        .map((line) => line.trim())
-        .join('\n')
-        .replace(lineEndHyphen, joint),
-    );
+  return (lines) => {
+    const trimmed = lines.map((line) => line.trim());
+    return evenSpaces(trimmed.join('\n').replace(lineEndHyphen, joint));
+  };
 }
