@@ -6,14 +6,7 @@ import { lineJoiner, marker, textBlock } from './plain-text.ts';
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 
-/** A line of a page. Positions grow upwards, in points. */
-interface Line {
-  readonly text: string;
-  readonly page: number;
-  readonly y: number;
-  /** The size of its largest letters, rounded to half points. */
-  readonly size: number;
-}
+type Line = Awaited<ReturnType<typeof linesOf>>[number];
 
 /** Titles that programs write if the author gave none. */
 const notATitle =
@@ -34,9 +27,8 @@ export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Readin
     }
     return { title: statedTitle(info), blocks };
   } catch (error) {
-    throw error instanceof UnreadableDocument
-      ? error
-      : new UnreadableDocument(faultOf(error), { cause: error });
+    if (error instanceof UnreadableDocument) throw error;
+    throw new UnreadableDocument(faultOf(error), { cause: error });
   } finally {
     await pdf?.loadingTask.destroy();
   }
@@ -67,9 +59,10 @@ async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
   return pages;
 }
 
-async function linesOf(page: Awaited<ReturnType<Pdf['getPage']>>): Promise<Line[]> {
+/** Positions grow upwards, in points. Sizes are of the largest letters, rounded to half points. */
+async function linesOf(page: Awaited<ReturnType<Pdf['getPage']>>) {
   const { items } = await page.getTextContent();
-  const lines: Line[] = [];
+  const lines = [];
   let [str, y, size] = ['', 0, 0];
   for (const item of [...items.filter((item) => 'str' in item), lineEnd]) {
     if (str.trim() === '') [, , , , , y] = item.transform;
