@@ -57,15 +57,13 @@ export class DocumentReader {
 
   async #readNow(task: ReadingTask): Promise<IndexedDocument> {
     const child = this.#takeProcess();
-    let isReusable = false;
     try {
       const answer = await answerOf(child, task);
-      isReusable = this.#idle === undefined;
+      if (this.#idle === undefined) this.#keepProcess(child);
       if ('fault' in answer) throw new UnreadableDocument(answer.fault);
       return answer;
     } finally {
-      if (isReusable) this.#keepProcess(child);
-      else child.kill('SIGKILL');
+      if (this.#idle?.child !== child) child.kill('SIGKILL');
     }
   }
 
@@ -113,10 +111,8 @@ export class DocumentReader {
   }
 }
 
-type Answer = IndexedDocument | { readonly fault: string };
-
 /** Rejects if the process exits or exceeds its time or memory. The caller must then kill it. */
-async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer> {
+async function answerOf(child: ChildProcess, task: ReadingTask) {
   const { documentReadMs, documentReadMb } = task.limits;
   const signal = AbortSignal.timeout(documentReadMs);
   const messages = on(child, 'message', { signal, close: ['exit'] });
