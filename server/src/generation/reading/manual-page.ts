@@ -100,7 +100,6 @@ class ManualPage {
     else if (name === 'MR') this.#addText(`${first}(${second})${words.slice(2).join('')}`);
     else if (name === 'Nm' && (first === '' || delimiter.test(first)))
       this.#addText(mdocText([this.#name, ...words]));
-    else if (name === 'Nm') this.#addText(mdocText(words));
     else if (/^[A-Z]/.test(name)) this.#addText(mdocText(name.length === 2 ? [name, ...words] : words));
     this.html.push(...displayBreak);
     if (name === 'Nm') this.#name ||= first;
@@ -125,7 +124,7 @@ class ManualPage {
   #start(tag: string, text: string): void {
     this.html.push('</pre>', tag === 'li' ? '<li>' : '');
     if (tag !== 'li') this.#tag = tag;
-    if (text !== '') this.#addText(text);
+    this.#addText(text);
   }
 
   #addText(text: string, isTight = this.#isTight): void {
