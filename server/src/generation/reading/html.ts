@@ -82,8 +82,7 @@ class BlockReader {
   }
 
   #readNumbered(list: Element): void {
-    const start = Number.parseInt(attribute(list, 'start') ?? '', 10);
-    let number = Number.isNaN(start) ? 1 : start;
+    let number = Number(/^\s*[-+]?\d+/.exec(attribute(list, 'start') ?? '')?.[0] ?? 1);
     for (const child of list.childNodes.filter(isElement)) {
       if (child.tagName === 'li') this.#readItem(child, `${number++}.`);
       else this.#readBlock(child);
@@ -143,9 +142,8 @@ function isSkipped(element: Element): boolean {
 function isContentsEntry(item: Element, text: string): boolean {
   let link: Element | undefined = item;
   while (link !== undefined && link.tagName !== 'a') link = link.childNodes.find(isElement);
-  return (
-    link !== undefined && /^#./.test(attribute(link, 'href') ?? '') && evenSpaces(rawText(link)) === text
-  );
+  if (link === undefined || !/^#./.test(attribute(link, 'href') ?? '')) return false;
+  return evenSpaces(rawText(link)) === text;
 }
 
 function isDataTable(table: Element): boolean {
