@@ -82,16 +82,23 @@ function bulletOf({ kind, text }: Unit): string {
   return kind === 'item' && !/^\d{1,4}[.)] /.test(text) ? '- ' : '';
 }
 
-/** The units of a text as sentences with single spaces. A table row becomes 'Header: cell; Header: cell'. */
+/** The units of a text as sentences with single spaces. */
 export function sentencesOf(text: string): string[] {
   const sentences = unitsOf(text).map((unit) => evenSpaces(withoutTable(unit).text));
   return sentences.filter((sentence) => sentence !== '');
 }
 
-/** A table row as an item that is understood without its table. Other units are returned unchanged. */
+/** A table row as the item 'Header: cell; Header: cell', without empty cells. Other units are returned unchanged. */
 export function withoutTable(unit: Unit): Unit {
   if (unit.kind !== 'row') return unit;
-  const text = rowText(cellsOf(headerLine(unit)), cellsOf(unit.text));
+  const [header, cells] = [cellsOf(headerLine(unit)), cellsOf(unit.text)];
+  // Two cells without a header are a name and its value: 'Name: value'.
+  const isPair = cells.length === 2 && cells.every(Boolean) && header.every((label) => label === '');
+  const pairs = isPair ? [cells] : cells.map((cell, column) => [header[column] ?? '', cell]);
+  const parts = pairs.map(([label = '', cell = '']) =>
+    cell === '' || label === '' || label === cell ? cell : `${label.replace(/ ?:$/, '')}: ${cell}`,
+  );
+  const text = parts.filter((part) => part !== '').join('; ');
   return { kind: 'item', text, words: countWords(text), group: unit.group };
 }
 
@@ -116,16 +123,6 @@ export function cellsOf(line: string): string[] {
     .replace(/^\s*\||\|\s*$/g, '')
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim().replaceAll('\\|', '|'));
-}
-
-/** 'Header: cell; Header: cell', without empty cells. Two cells without a header are a name and its value: 'Name: value'. */
-function rowText(header: readonly string[], cells: readonly string[]): string {
-  const isPair = cells.length === 2 && cells.every(Boolean) && header.every((label) => label === '');
-  const pairs = isPair ? [cells] : cells.map((cell, column) => [header[column] ?? '', cell]);
-  const parts = pairs.map(([label = '', cell = '']) =>
-    cell === '' || label === '' || label === cell ? cell : `${label.replace(/ ?:$/, '')}: ${cell}`,
-  );
-  return parts.filter((part) => part !== '').join('; ');
 }
 
 const ideographs = '\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff';
