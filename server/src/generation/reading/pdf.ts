@@ -159,9 +159,7 @@ function gapBetween(above: Line | undefined, line: Line): number | undefined {
 function continues(previous: Line, line: Line, leading: number): boolean {
   if (marker.test(line.text)) return false;
   const gap = gapBetween(previous, line);
+  if (gap !== undefined && gap > -0.2) return gap <= leading * paragraphGapRatio;
   // On the next page or in the next column.
-  if (gap === undefined || gap <= -0.2) {
-    return !/[.!?:]["”’)]?$/.test(previous.text) && /^[\p{Ll}\p{N}(]/u.test(line.text);
-  }
-  return gap <= leading * paragraphGapRatio;
+  return !/[.!?:]["”’)]?$/.test(previous.text) && /^[\p{Ll}\p{N}(]/u.test(line.text);
 }
