@@ -36,7 +36,9 @@ export async function parseDocument(
   }
   if (passages.length === 0) throw new UnreadableDocument('contains no text');
   checkTextLength(length, limits);
-  return { title, url: storableUrl(webUrl(reading.url)), passages };
+  const url = (reading.url ?? '').trim();
+  const isWebPage = /^https?:\/\//i.test(url) && URL.canParse(url);
+  return { title, url: isWebPage ? storableUrl(url) : null, passages };
 }
 
 async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
@@ -60,9 +62,4 @@ function titleOf(reading: Reading, name: string): string {
   const candidates = [reading.title, first?.level === 1 ? first.text : '', bareName(name)];
   const titles = candidates.map((text) => evenSpaces(cleanText(text ?? '')));
   return storableTitle(titles.find((text) => text !== '') ?? name);
-}
-
-function webUrl(stated = ''): string | null {
-  const url = stated.trim();
-  return /^https?:\/\//i.test(url) && URL.canParse(url) ? url : null;
 }
