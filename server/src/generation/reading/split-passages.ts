@@ -95,29 +95,27 @@ function runsOf(units: readonly Unit[]): Run[] {
 function introduces(run: Run = [], next: Unit['kind']): boolean {
   const last = run.at(-1);
   if (last === undefined || next === 'sentence' || next === last.kind) return false;
-  return last.kind === 'sentence'
-    ? wordsIn(run) <= introductionWordsMax
-    : last.kind === 'item' && last.text.endsWith(':');
+  if (last.kind === 'sentence') return wordsIn(run) <= introductionWordsMax;
+  return last.kind === 'item' && last.text.endsWith(':');
 }
 
 /** Fills passages evenly: a section of 200 words becomes two of 100, not one of 180 and a rest. */
 function pack(runs: readonly Run[]): Run[] {
   const total = runs.reduce((sum, run) => sum + wordsIn(run), 0);
   const aim = total <= wordsMax ? wordsMax : total / Math.ceil(total / wordsAimedAt);
-  const passages: { runs: Run[]; words: number }[] = [];
+  const passages: Unit[][] = [];
+  let filled = Number.POSITIVE_INFINITY;
   for (const run of runs) {
-    const open = passages.at(-1);
     const words = wordsIn(run);
-    const hasRoom =
-      open !== undefined &&
-      open.words + words <= wordsMax &&
-      (open.words < wordsMin || open.words + words / 2 <= aim);
-    if (hasRoom) {
-      open.runs.push(run);
-      open.words += words;
-    } else passages.push({ runs: [run], words });
+    const isEven = filled < wordsMin || filled + words / 2 <= aim;
+    if (!isEven || filled + words > wordsMax) {
+      passages.push([]);
+      filled = 0;
+    }
+    passages.at(-1)!.push(...run);
+    filled += words;
   }
-  return passages.map((passage) => passage.runs.flat());
+  return passages;
 }
 
 function wordsIn(units: Run): number {
