@@ -61,22 +61,21 @@ async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
 
 /** Positions grow upwards, in points. Sizes are of the largest letters, rounded to half points. */
 async function linesOf(page: Awaited<ReturnType<Pdf['getPage']>>) {
-  const { items } = await page.getTextContent();
+  const content = await page.getTextContent();
+  const items = content.items.filter((item) => 'str' in item);
   const lines = [];
   let [str, y, size] = ['', 0, 0];
-  for (const item of [...items.filter((item) => 'str' in item), lineEnd]) {
+  for (const [at, item] of items.entries()) {
     if (str.trim() === '') [, , , , , y] = item.transform;
     str += cleanText(item.str);
     if (item.str.trim() !== '') size = Math.max(size, item.height);
-    if (!item.hasEOL) continue;
+    if (!item.hasEOL && at < items.length - 1) continue;
     const text = evenSpaces(str);
     if (text !== '') lines.push({ text, page: page.pageNumber, y, size: Math.round(size * 2) / 2 });
     [str, size] = ['', 0];
   }
   return lines;
 }
-
-const lineEnd = { str: '', transform: [], height: 0, hasEOL: true };
 
 /** A page has columns if more than this share of its lines is next to another line. */
 const columnsRatio = 0.1;
