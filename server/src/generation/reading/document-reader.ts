@@ -2,12 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { setPriority } from 'node:os';
 import { resolve } from 'node:path';
-import {
-  formatOf,
-  type IndexedDocument,
-  type IndexedPassage,
-  UnreadableDocument,
-} from '../../domain/document.ts';
+import { formatOf, type IndexedDocument, UnreadableDocument } from '../../domain/document.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { Limits } from '../../domain/limits.ts';
 
@@ -20,7 +15,7 @@ export interface ReadingTask {
 /** Answers the task and each `next` with some passages, so that none blocks the event loop. The last has the `head`. */
 export type ReadingAnswer =
   | { readonly fault: string }
-  | { readonly part: readonly IndexedPassage[]; readonly head?: Omit<IndexedDocument, 'passages'> };
+  | { readonly part: IndexedDocument['passages']; readonly head?: Omit<IndexedDocument, 'passages'> };
 
 const idleMs = 5_000;
 /** Requests take precedence over reading when processors are busy. */
@@ -118,7 +113,7 @@ async function answerOf(child: ChildProcess, task: ReadingTask) {
   const messages = on(child, 'message', { signal, close: ['exit'] });
   // If no file descriptor is free, the child has no IPC channel; an `error` event follows.
   if (child.connected) child.send(task);
-  const passages: IndexedPassage[] = [];
+  const passages = [];
   try {
     for await (const [answer] of messages as AsyncIterable<[ReadingAnswer]>) {
       if ('fault' in answer) return answer;

@@ -1,12 +1,4 @@
-import {
-  bareName,
-  type DocumentText,
-  formatOf,
-  type PassageText,
-  storableTitle,
-  storableUrl,
-  UnreadableDocument,
-} from '../../domain/document.ts';
+import { bareName, formatOf, storableTitle, storableUrl, UnreadableDocument } from '../../domain/document.ts';
 import { defaultLimits, type Limits } from '../../domain/limits.ts';
 import { checkPassageCount, checkTextLength, evenSpaces, type Reading, termLevel } from './blocks.ts';
 import { cleanText, declaredEncoding, decodeText } from './decode-text.ts';
@@ -18,16 +10,12 @@ import { readPlainText } from './plain-text.ts';
 import { splitPassages } from './split-passages.ts';
 
 /** Reads a file in the calling thread. A hostile file can keep it busy for minutes. */
-export async function parseDocument(
-  name: string,
-  bytes: Uint8Array,
-  limits: Limits = defaultLimits,
-): Promise<DocumentText> {
+export async function parseDocument(name: string, bytes: Uint8Array, limits: Limits = defaultLimits) {
   const reading = await readingOf(name, bytes, limits);
   const lengthRead = reading.blocks.reduce((length, { text }) => length + text.length, 0);
   checkTextLength(lengthRead, limits);
   const title = titleOf(reading, name);
-  const passages: PassageText[] = [];
+  const passages = [];
   let length = 0;
   for (const { heading, text } of splitPassages(reading.blocks, title)) {
     checkPassageCount(passages.push({ heading: cleanText(heading), text: cleanText(text) }), limits);
