@@ -103,10 +103,11 @@ function Gone() {
 
 /** People who sign in with a provider accept on the next page: the provider proves who they are. */
 function Ways({ token, invitation }: { token: string; invitation: Json<'invitation'> }) {
-  if (invitation.password !== 'sso') {
+  const { email, organization, password, resets } = invitation;
+  if (password === 'choose' || password === 'prove') {
     return (
       <Stack>
-        {!invitation.resets && <SingleSignOn returnTo="/join" alternative="or with a password" />}
+        {!resets && <SingleSignOn returnTo="/join" alternative="or with a password" />}
         <Accept token={token} invitation={invitation} />
       </Stack>
     );
@@ -114,7 +115,9 @@ function Ways({ token, invitation }: { token: string; invitation: Json<'invitati
   return (
     <Stack>
       <Text size="sm">
-        {invitation.email} signs in with an identity provider. Continue there, then accept the invitation.
+        {password === 'sso'
+          ? `${email} signs in with an identity provider. Continue there, then accept the invitation.`
+          : `${email} already has threads in ${organization}. This link can’t open them, because the admin who created it could have used it, too. Ask the operator of this service for a link.`}
       </Text>
       <SingleSignOn returnTo="/join" />
     </Stack>

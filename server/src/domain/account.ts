@@ -52,9 +52,12 @@ export function passwordToChange<P extends Password>(
   return isTaken ? undefined : passwords.find(({ hash }) => hash === current);
 }
 
-interface Invitee {
+export interface Invitee {
+  /** Whether they have signed in through a provider. */
   readonly identityBound: boolean;
   readonly passwords: readonly Password[];
+  /** Whether they have threads in the organization of the link. */
+  readonly hasThreads: boolean;
 }
 
 interface InvitationLink {
@@ -62,15 +65,30 @@ interface InvitationLink {
   readonly byOperator: boolean;
   /** Whether a new password can replace a proven one. Such a link is the operator's, or sent to the address of the account. */
   readonly resets: boolean;
+  /** Whether an admin of the organization saw it: it was not sent by email. */
+  readonly shownToAdmin: boolean;
 }
 
-/** `choose`: the holder sets a password. `prove`: they enter the one they have. `sso`: they sign in at the provider. */
-export type InvitationTerms = 'choose' | 'prove' | 'sso';
+/**
+ * `choose`: the holder sets a password. `prove`: they enter the one they have. `sso`: they sign in at the provider.
+ * `operator`: they need a link of the operator, because with this one an admin could read the threads they have.
+ */
+export type InvitationTerms = 'choose' | 'prove' | 'sso' | 'operator';
 
-export function invitationTerms({ resets }: InvitationLink, invitee: Invitee): InvitationTerms {
+export function invitationTerms(
+  { resets, shownToAdmin }: InvitationLink,
+  { passwords, identityBound, hasThreads }: Invitee,
+): InvitationTerms {
   if (resets) return 'choose';
-  if (invitee.passwords.some(({ proven }) => proven)) return 'prove';
-  return invitee.identityBound ? 'sso' : 'choose';
+  if (passwords.some(({ proven }) => proven)) return 'prove';
+  if (identityBound) return 'sso';
+  return shownToAdmin && hasThreads ? 'operator' : 'choose';
+}
+
+/** Whether an admin who adds this user could read the threads they have: by a key of a service account, or by the link. */
+export function exposesThreads(service: boolean, invitee: Invitee): boolean {
+  const link = { byOperator: false, resets: false, shownToAdmin: true };
+  return service ? invitee.hasThreads : invitationTerms(link, invitee) === 'operator';
 }
 
 /** A new password, or one of the person's that was just proven against this hash. */
@@ -105,7 +123,7 @@ export function planAcceptance(
   const provesAddress = link.byOperator || link.resets;
   if (acceptance.kind === 'proven') {
     const used = passwords.find(({ hash }) => hash === acceptance.hash);
-    if (used === undefined || link.resets || terms === 'sso') return undefined;
+    if (used === undefined || link.resets || (terms !== 'choose' && terms !== 'prove')) return undefined;
     if (used.proven) return none;
     if (!link.byOperator) return { ...none, openedWith: used.id };
     return { ...none, nowProven: used.id, voided: passwords.filter(({ id }) => id !== used.id) };

@@ -1,4 +1,4 @@
-import type { Acceptance, Access, InvitationTerms, Password } from '../domain/account.ts';
+import type { Acceptance, Access, InvitationTerms, Invitee, Password } from '../domain/account.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 import type { MemberRole } from '../domain/organization.ts';
 import type { AuditedMethod, AuditNote } from './log-store.ts';
@@ -34,7 +34,7 @@ export interface NewInvitation {
 }
 
 /** An invitation that a process has claimed to send it by email. */
-export interface ClaimedMail extends Omit<Invitation, 'terms' | 'passwords' | 'identityBound'> {
+export interface ClaimedMail extends Omit<Invitation, 'terms' | 'shownToAdmin' | keyof Invitee> {
   readonly tokenHash: string;
   readonly sealedLink: string;
   readonly expiresAt: number;
@@ -43,12 +43,11 @@ export interface ClaimedMail extends Omit<Invitation, 'terms' | 'passwords' | 'i
 }
 
 /** An invitation that can still be used. */
-export interface Invitation extends Person, Pick<Membership, 'organizationId' | 'organizationName'> {
+export interface Invitation extends Person, Invitee, Pick<Membership, 'organizationId' | 'organizationName'> {
   readonly terms: InvitationTerms;
   readonly byOperator: boolean;
   readonly resets: boolean;
-  /** Whether the person has signed in through a provider. */
-  readonly identityBound: boolean;
+  readonly shownToAdmin: boolean;
 }
 
 /** The memberships that a session may enter, and those that it may accept. */
@@ -127,10 +126,11 @@ export interface Invitations {
   /**
    * Replaces the member's earlier invitation to this organization. A `requested` link leaves it valid, and replaces only a
    * requested link that has expired or whose email was given up (otherwise `live`). Only created links are counted.
+   * `has-threads`: only a link of the operator may be shown for this person, see `invitationTerms`.
    */
   createInvitation: AuditedMethod<
     [invitation: NewInvitation],
-    'created' | 'not-a-member' | 'service-account' | 'live' | 'person-limit'
+    'created' | 'not-a-member' | 'service-account' | 'has-threads' | 'live' | 'person-limit'
   >;
   findInvitation(tokenHash: string): Promise<Invitation | undefined>;
   /**

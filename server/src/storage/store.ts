@@ -79,7 +79,7 @@ export interface NewMember extends Pick<Member, 'email' | 'role' | 'service'> {
   /** Used if the address is new: a person keeps one id in all organizations and after coming back. */
   readonly candidateUserId: UserId;
   readonly membersMax: number;
-  /** Rejects a user who has threads in this organization: those of a former member would be shown to others. */
+  /** Rejects a user with threads in this organization if `exposesThreads`: a former member, whose threads an admin could read. */
   readonly withoutThreads?: boolean;
 }
 

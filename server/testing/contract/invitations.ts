@@ -29,6 +29,8 @@ export function describeInvitations(world: () => World): void {
         byOperator: false,
         resets: false,
         identityBound: false,
+        hasThreads: false,
+        shownToAdmin: true,
         passwords: [],
       });
       const member = await store.findMember(organization, email);
@@ -55,6 +57,42 @@ export function describeInvitations(world: () => World): void {
       assert.equal(await invite(organization, robot), 'service-account');
       assert.equal(await people.noted(organization, 'member.invited'), 0);
       assert.equal(await people.noted(foreign, 'member.invited'), 0);
+    });
+
+    it('rejects a link that an admin would see for a person with threads whose address is not proven', async () => {
+      const { store, people, one, other, userId } = await twoMemberships(world());
+      await world().thread(one, userId);
+      const shown = newInvitation(userId);
+      const noted = note('member.invited', userId);
+      assert.equal(await store.createInvitation(one, shown, noted), 'has-threads');
+      assert.equal(await store.findInvitation(shown.tokenHash), undefined);
+      assert.equal(await people.noted(one, 'member.invited'), 0);
+      for (const [organization, change] of [
+        [other, {}],
+        [one, { sealedLink: 'sealed' }],
+        [one, { byOperator: true }],
+      ] as const) {
+        const token = await people.invite(organization, userId, change);
+        assert.equal((await store.findInvitation(token))?.terms, 'choose');
+      }
+      await people.join(one, userId, 'first', { byOperator: true });
+      assert.equal((await store.findInvitation(await people.invite(one, userId)))?.terms, 'prove');
+    });
+
+    it('does not accept a link that an admin saw before the person had threads', async () => {
+      const { store, people, one, other, userId } = await twoMemberships(world());
+      const [token, elsewhere] = [await people.invite(one, userId), await people.invite(other, userId)];
+      await world().thread(one, userId);
+      const found = await store.findInvitation(token);
+      assert.deepEqual([found?.terms, found?.hasThreads], ['operator', true]);
+      assert.equal(await people.accept(token, 'first'), 'refused');
+      assert.equal(await people.accept(elsewhere, 'second'), 'accepted');
+      assert.equal(await people.accept(token, { proven: 'second' }), 'refused');
+      assert.deepEqual(await people.hashes(email), ['second']);
+      assert.equal((await store.findMember(one, email))?.opened, false);
+      await people.join(one, userId, 'third', { byOperator: true });
+      const session = await people.signIn(userId, { passwordHash: 'third' });
+      assert.ok(await people.enters(session, one));
     });
 
     it('expires by the clock of the store', async () => {

@@ -110,6 +110,32 @@ export function describeMembers(world: () => World): void {
       assert.equal((await store.findMember(one, email))?.userId, userId);
     });
 
+    it('accepts a former member who has threads if the address is proven, because no link sets a password then', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const again = async (email: string) => {
+        await store.removeMember(organization, email, false, note());
+        const member = { ...newMember(email), withoutThreads: true };
+        return (await store.addMember(organization, member, note('member.added'))).outcome;
+      };
+      for (const [email, prove, outcome] of [
+        ['none@example.org', undefined, 'has-threads'],
+        ['chosen@example.org', {}, 'has-threads'],
+        ['operator@example.org', { byOperator: true }, 'added'],
+      ] as const) {
+        const userId = await people.add(organization, email);
+        if (prove !== undefined) await people.join(organization, userId, 'first', prove);
+        assert.equal(await again(email), 'added', 'without threads');
+        await world().thread(organization, userId);
+        assert.equal(await again(email), outcome);
+      }
+      const bound = await people.add(organization, email);
+      await world().thread(organization, bound);
+      await people.bind(email);
+      assert.equal(await again(email), 'added');
+    });
+
     it("writes the note of a new member under the person's id", async () => {
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];

@@ -174,7 +174,7 @@ export function describeRetention(world: () => World): void {
         await world().thread(organization, userId, { idempotency });
         const session = newSession(userId, { idleMs: keepMs });
         assert.equal(await store.createSession(session, note()), 'created');
-        const invitation = newInvitation(userId, { keepMs });
+        const invitation = newInvitation(userId, { keepMs, byOperator: true });
         assert.equal(await store.createInvitation(organization, invitation, note()), 'created');
         return { session: session.tokenHash, invitation: invitation.tokenHash };
       };

@@ -251,6 +251,37 @@ describe('Settings in the console', () => {
     window.assertFaultless();
   });
 
+  it('create no link that would open the threads a person already has', async () => {
+    const { service, acme } = world;
+    const email = world.email('lea');
+    const body = { email, role: 'member', service: false };
+    const { id, link } = assertDone(await world.ada.post('/members', body), 201);
+    const { key } = await service.skein('key', 'create', acme, '--user', email);
+    assert.equal((await as(key).create({ prompt: 'Between us' })).status, 201);
+    const { page } = window;
+    await page.goto('/settings/members');
+    await button(`New link for ${email}`).click();
+    const refusal = page.getByRole('alert').filter({ hasText: 'Couldn’t create a link' });
+    await shown(refusal.getByText(/already has threads here.*ask the operator/));
+    await lookAt(page, 'link-refused');
+
+    const guest = await Window.open(browser, service.baseUrl);
+    await guest.page.goto(link);
+    await shown(guest.page.getByText(/already has threads in Acme\..*Ask the operator/));
+    assert.equal(await guest.page.getByRole('button').count(), 0);
+    await lookAt(guest.page, 'invitation-refused');
+    await guest.close();
+
+    assertDone(await world.ada.delete(`/members/${id}`));
+    await page.reload();
+    await button('Add member').click();
+    await dialog().getByLabel('Email address').fill(email);
+    await button('Add and create link', dialog()).click();
+    await shown(dialog().getByText(/threads here from an earlier membership: ask the operator/));
+    await button('Cancel', dialog()).click();
+    window.assertFaultless();
+  });
+
   it('show who did what, and find it by the trace id of a failure', async () => {
     const { page } = window;
     for (const name of ['Of the log', 'A-name-without-spaces-'.repeat(4)])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
-import { ConsoleClient, testPassword } from './console-client.ts';
+import { ConsoleClient, signedInAgain, testPassword, tokenOf } from './console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld, signUp } from './settings-world.ts';
 import { assertDone, assertRefused, Visitor } from './visitor.ts';
 
@@ -143,6 +143,42 @@ describeOnEachEngine('Members in the console', (engine) => {
       const { events } = assertDone(await ada.get('/audit'));
       const { action, subject } = events[0];
       assert.deepEqual({ action, subject }, { action: 'password.voided', subject: iris.userId });
+    });
+
+    it('unpublished threads from an admin who removes their author and adds them again', async () => {
+      const { service, acme, ada } = world;
+      const { id, link } = await invite(world.email('kim'));
+      const kim = await Visitor.accept(acme, link);
+      const { thread } = assertDone(await kim.post('/threads', { prompt: 'Between us' }), 201);
+      assertRefused(await ada.get(`/threads/${thread.id}`), 404);
+      assertDone(await ada.delete(`/members/${id}`));
+      const again = { email: world.email('kim'), role: 'member', service: false };
+      assertRefused(await ada.post('/members', again), 400, /threads here .*: ask the operator/);
+      assert.equal(await listed(id), undefined);
+
+      const { id: sameId } = await service.skein('member', 'add', acme, world.email('kim'));
+      assert.equal(sameId, id);
+      assertRefused(await ada.post(`/members/${id}/invitation`), 400, /ask the operator/);
+      const back = new Visitor(await signedInAgain(service, acme, world.email('kim')), acme);
+      assertDone(await back.get(`/threads/${thread.id}`));
+    });
+
+    it('unpublished threads of a member who has only used an API key', async () => {
+      const { service, acme, ada } = world;
+      const { id, link } = await invite(world.email('lea'));
+      const { key } = await service.skein('key', 'create', acme, '--user', world.email('lea'));
+      const made = await new Api(service.baseUrl, key).create({ prompt: 'Between us' });
+      assert.equal(made.status, 201);
+      assertRefused(await ada.get(`/threads/${made.body.thread.id}`), 404);
+      // Neither with the link that the admin has, nor with a new one.
+      const stranger = new ConsoleClient(service.baseUrl);
+      const { body } = await stranger.post('/invitation/read', { token: tokenOf(link) });
+      assert.equal(body.password, 'operator');
+      assertRefused(await stranger.acceptInvitation(link, testPassword), 400, /ask the operator/);
+      assertRefused(await ada.post(`/members/${id}/invitation`), 400, /ask the operator/);
+
+      const lea = new Visitor(await signedInAgain(service, acme, world.email('lea')), acme);
+      assertDone(await lea.get(`/threads/${made.body.thread.id}`));
     });
 
     it('a person of one organization from a password that is chosen in another', async () => {

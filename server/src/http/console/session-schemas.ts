@@ -70,6 +70,9 @@ export const invitationSchema = object({
   resets: boolean,
   /** Whether using it revokes API keys. */
   endsKeys: boolean,
-  /** `choose`: set a new password. `prove`: enter the existing one. `sso`: sign in through the provider. */
-  password: Type.Enum(['choose', 'prove', 'sso']),
+  /**
+   * `choose`: set a new password. `prove`: enter the existing one. `sso`: sign in through the provider. `operator`: ask the
+   * operator for a link.
+   */
+  password: Type.Enum(['choose', 'prove', 'sso', 'operator']),
 });

@@ -1,6 +1,7 @@
 import {
   type Access,
   coveredPassword,
+  type Invitee,
   type MembershipFacts,
   type Password,
   passwordToChange,
@@ -55,6 +56,18 @@ const removePassword = statement('remove-password')`DELETE FROM password WHERE i
 export const lockUser = (userId: UserId): Work<void> => run(lock, { userId });
 
 export const passwordsOf = (userId: UserId): Work<Password[]> => rows<Password>(listPasswords, { userId });
+
+const theirThreads = sql`SELECT 1 FROM listing_size
+  WHERE organization_id = :organizationId AND user_id = :userId AND account_key = '' AND threads > 0`;
+export const hasThreads = statement('has-threads')`${theirThreads}`;
+const findInvitee = statement('find-invitee')`
+  SELECT EXISTS (SELECT 1 FROM identity WHERE user_id = :userId) AS "identityBound",
+    EXISTS (${theirThreads}) AS "hasThreads"`;
+
+export function* inviteeOf(organizationId: OrganizationId, userId: UserId): Work<Invitee> {
+  const facts = (yield* row<Omit<Invitee, 'passwords'>>(findInvitee, { organizationId, userId }))!;
+  return { ...facts, passwords: yield* passwordsOf(userId) };
+}
 
 /** Removes passwords with their sessions and the keys of the memberships accepted with them. Returns their organizations. */
 export function* voidPasswords(userId: UserId, passwords: readonly Password[], settle = closeMemberships) {

@@ -1,12 +1,12 @@
-import { invitationTerms, planAcceptance } from '../../domain/account.ts';
+import { type Invitee, invitationTerms, planAcceptance } from '../../domain/account.ts';
 import type { ClaimedMail, Invitation, Invitations, Membership } from '../store.ts';
 import {
   closeMemberships,
   endSessions,
+  inviteeOf,
   isUsed,
   lockUser,
   membershipsOf,
-  passwordsOf,
   removeResets,
   voidPasswords,
 } from './accounts.ts';
@@ -35,9 +35,8 @@ const selectInvitation = (more: Sql) => sql`
     by_operator AS "byOperator", resets, ${more}
   FROM invitation JOIN organization ON organization.id = organization_id JOIN "user" ON "user".id = user_id
   WHERE token_hash = :tokenHash`;
-const isBound = sql`EXISTS (SELECT 1 FROM identity WHERE identity.user_id = invitation.user_id)`;
 const find = statement('find-invitation')`
-  ${selectInvitation(sql`${isBound} AS "identityBound"`)} AND expires_at > :now`;
+  ${selectInvitation(sql`NOT by_operator AND mail_state IS NULL AS "shownToAdmin"`)} AND expires_at > :now`;
 const use = statement('use-invitation')`DELETE FROM invitation WHERE token_hash = :tokenHash`;
 const open = statement('open-membership')`UPDATE member SET opened_at = :now, password_id = :passwordId
   WHERE organization_id = :organizationId AND user_id = :userId`;
@@ -55,9 +54,9 @@ const removeUnused = statement('remove-unused-passwords')`DELETE FROM password
   WHERE user_id = :userId AND NOT ${isUsed}`;
 
 function* read(tokenHash: string): Work<Invitation | undefined> {
-  const found = yield* row<Omit<Invitation, 'terms' | 'passwords'>>(find, { tokenHash });
+  const found = yield* row<Omit<Invitation, 'terms' | keyof Invitee>>(find, { tokenHash });
   if (found === undefined) return undefined;
-  const invitation = { ...found, passwords: yield* passwordsOf(found.userId) };
+  const invitation = { ...found, ...(yield* inviteeOf(found.organizationId, found.userId)) };
   return { ...invitation, terms: invitationTerms(invitation, invitation) };
 }
 
@@ -81,7 +80,7 @@ type DueMail = Pick<ClaimedMail, 'tokenHash'>;
 
 export const invitations = (store: Transactions): Invitations => ({
   createInvitation: method(store.write, function* (organizationId, { requested, ...invitation }, note) {
-    const { userId } = invitation;
+    const { userId, byOperator, sealedLink } = invitation;
     // Concurrent requests wait here, and then find the link.
     if (requested !== undefined) yield* lockUser(userId);
     const member = yield* row<{ service: boolean }>(keepMember, { organizationId, userId });
@@ -92,7 +91,9 @@ export const invitations = (store: Transactions): Invitations => ({
       const { prompts } = yield* addUse({ organizationId, period: 'mail', userId: requested.person });
       if (prompts > requested.personMax) return 'person-limit';
     }
-    const mailState = invitation.sealedLink === null ? null : 'waiting';
+    const link = { ...invitation, shownToAdmin: !byOperator && sealedLink === null };
+    if (invitationTerms(link, yield* inviteeOf(organizationId, userId)) === 'operator') return 'has-threads';
+    const mailState = sealedLink === null ? null : 'waiting';
     yield* run(replace, { ...invitation, requested: requested !== undefined, organizationId, mailState });
     yield* writeNote(organizationId, note);
     return 'created';

@@ -1,6 +1,8 @@
+import { exposesThreads } from '../../domain/account.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { isLastAdmin, type Member, type MemberFacts, type Organization } from '../../domain/organization.ts';
 import type { Organizations } from '../store.ts';
+import { inviteeOf } from './accounts.ts';
 import { organizationColumns as columns, keyIsLive, lockOrganization } from './api-keys.ts';
 import { writeNote } from './audit.ts';
 import { sql, statement } from './sql.ts';
@@ -34,8 +36,6 @@ const selectCount = statement('count-members')`
 const upsertUser = statement('upsert-user')`
   INSERT INTO "user" (id, email, created_at) VALUES (:candidateUserId, :email, :now)
   ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id`;
-export const hasThreads = statement('has-threads')`SELECT 1 FROM listing_size
-  WHERE organization_id = :organizationId AND user_id = :userId AND account_key = '' AND threads > 0`;
 // Sessions are rejected once a person has left every organization. A new membership would make them valid again.
 const endSessions = statement('end-sessions-of-returning-person')`DELETE FROM session WHERE user_id = :userId
   AND NOT EXISTS (SELECT 1 FROM member WHERE member.user_id = session.user_id AND NOT service)`;
@@ -96,7 +96,7 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
       if ((yield* count(findByEmail, { organizationId, email })) === 1) return { outcome: 'already-member' };
       if ((yield* countMembers(organizationId)) >= membersMax) return { outcome: 'too-many' };
       const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
-      if (withoutThreads && (yield* count(hasThreads, { organizationId, userId })) === 1)
+      if (withoutThreads && exposesThreads(service, yield* inviteeOf(organizationId, userId)))
         return { outcome: 'has-threads' };
       yield* run(endSessions, { userId });
       yield* run(insert, { organizationId, userId, role, service });

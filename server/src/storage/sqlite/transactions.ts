@@ -10,7 +10,9 @@ type Clock = Pick<CommitClock, 'now'> & Partial<CommitClock>;
 
 /** Columns of these names are flags in every shared statement. SQLite returns them as 0 or 1. */
 const flags = new Set(
-  'accepted apiEnabled byOperator found identityBound live opened proven published resets service'.split(' '),
+  'accepted apiEnabled byOperator found hasThreads identityBound live opened proven published resets service shownToAdmin'.split(
+    ' ',
+  ),
 );
 
 export function sqliteTransactions(database: Database, commits: CommitQueue): Transactions {

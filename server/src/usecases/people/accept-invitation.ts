@@ -67,6 +67,8 @@ async function acceptanceOf(
 ): Promise<Acceptance> {
   const { ids, passwords } = call.context;
   if (terms === 'sso') throw invalid('You have no password here: sign in with your identity provider.');
+  if (terms === 'operator')
+    throw invalid('You already have threads here: ask the operator of this service for a link.');
   if (!resets && known.length > 0) {
     // A known device may only prove its own password: choosing one is a guess at the others.
     const attempted = { person: email, device: terms === 'choose' ? undefined : device };

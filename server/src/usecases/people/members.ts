@@ -30,8 +30,9 @@ export async function addMember(
   const candidateUserId = ids.user();
   const detail = { email: address, role, service };
   const note = auditNote(change, 'member.added', candidateUserId, detail);
-  // Otherwise an admin could turn a former member into a service account and read their threads with a key for it.
-  const withoutThreads = service && initiator.actor.kind !== 'operator';
+  // Otherwise an admin could read the threads of a former member: with a key, as a service account, or through their link.
+  const isSeen = service || context.mailer === undefined;
+  const withoutThreads = isSeen && initiator.actor.kind !== 'operator';
   const membersMax = context.limits.organizationMembersMax;
   const member = { candidateUserId, ...detail, membersMax, withoutThreads };
   if (!service) {
@@ -51,7 +52,7 @@ export async function addMember(
       throw alreadyMember(address);
     case 'has-threads':
       throw invalid(
-        `${address} has threads here from an earlier membership: use another address for the service account.`,
+        `${address} has threads here from an earlier membership: ${service ? 'use another address for the service account' : 'ask the operator of this service to add them'}.`,
       );
     case 'organization-missing':
       throw organizationNotFound();
@@ -257,6 +258,10 @@ async function issueInvitation(
       throw notFound('No such member.');
     case 'service-account':
       throw invalid('A service account cannot sign in: create a key for it instead.');
+    case 'has-threads':
+      throw invalid(
+        'This person already has threads here, which you could read with their link: ask the operator of this service to create it.',
+      );
     case 'live':
       throw invalid('A link that was sent earlier is still valid.');
     case 'person-limit':
