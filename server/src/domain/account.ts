@@ -108,6 +108,8 @@ interface AcceptancePlan {
   readonly keepsMemberships: boolean;
   readonly endsSessions: boolean;
   readonly closesOthers: boolean;
+  /** Whether links that could replace the proven password end. An unproven password must not affect the whole account. */
+  readonly endsResets: boolean;
 }
 
 /** Undefined if the link does not allow this acceptance. */
@@ -118,9 +120,15 @@ export function planAcceptance(
 ): AcceptancePlan | undefined {
   const terms = invitationTerms(link, invitee);
   const { passwords } = invitee;
-  const kept = { voided: [], keepsMemberships: false, endsSessions: false, closesOthers: false };
-  const none = { openedWith: null, added: undefined, nowProven: undefined, ...kept };
   const provesAddress = link.byOperator || link.resets;
+  const kept = { voided: [], keepsMemberships: false, endsSessions: false, closesOthers: false };
+  const none = {
+    openedWith: null,
+    added: undefined,
+    nowProven: undefined,
+    endsResets: provesAddress,
+    ...kept,
+  };
   if (acceptance.kind === 'proven') {
     const used = passwords.find(({ hash }) => hash === acceptance.hash);
     if (used === undefined || link.resets || (terms !== 'choose' && terms !== 'prove')) return undefined;

@@ -87,8 +87,9 @@ export interface Accounts {
   /** Opens a pending membership of a person whose address is proven. Uses up its invitation. */
   acceptMembership: AuditedMethod<[userId: UserId], 'accepted' | 'missing'>;
   /**
-   * Ends the other sessions that the password covers. Each organization that the password enters gets the note. `refused`
-   * if `passwordToChange` finds no password.
+   * Ends the other sessions that the password covers and, if it is proven, links by which the person could replace it, but
+   * not those of the operator. Each organization that the password enters gets the note. `refused` if `passwordToChange`
+   * finds no password.
    */
   changePassword(
     userId: UserId,

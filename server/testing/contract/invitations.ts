@@ -304,14 +304,42 @@ export function describeInvitations(world: () => World): void {
       await people.join(organization, userId, 'first', { resets: true });
     });
 
-    it('no longer replaces a password that the person has changed since', async () => {
-      const { store, people, organization, userId } = await oneMembership(world());
-      await people.join(organization, userId, 'first', { byOperator: true });
-      const reset = await people.invite(organization, userId, { resets: true });
+    it('no longer replaces a proven password that the person has changed since, unless the operator created it', async () => {
+      const { store, people, one, other, userId } = await twoMemberships(world());
+      await people.join(one, userId, 'first', { byOperator: true });
+      const mailed = await people.invite(one, userId, { resets: true, byOperator: false });
+      const operators = await people.invite(other, userId, { resets: true });
       assert.equal(await people.changePassword(userId, 'first', 'second'), 'changed');
-      assert.equal(await store.findInvitation(reset), undefined);
-      assert.equal(await people.accept(reset, 'third'), 'missing');
+      assert.equal(await store.findInvitation(mailed), undefined);
+      assert.equal(await people.accept(mailed, 'third'), 'missing');
       assert.deepEqual(await people.hashes(email), ['second']);
+      assert.equal(await people.accept(operators, 'third'), 'accepted');
+      assert.deepEqual(await people.hashes(email), ['third']);
+    });
+
+    it('still resets the password after an unproven one was set or changed', async () => {
+      const { store, people, one, other, userId } = await twoMemberships(world());
+      await people.join(one, userId, 'first');
+      const requested = { person: strangers.user(), personMax: 9 };
+      const links = [
+        await people.invite(one, userId, { resets: true }),
+        await people.invite(one, userId, { resets: true, byOperator: false, requested }),
+      ];
+      await people.join(other, userId, 'planted');
+      assert.equal(await people.changePassword(userId, 'planted', 'planted again'), 'changed');
+      assert.equal(await people.changePassword(userId, 'first', 'second'), 'changed');
+      for (const link of links) assert.equal((await store.findInvitation(link))?.terms, 'choose');
+      assert.equal(await people.accept(links[0]!, 'third'), 'accepted');
+      assert.equal(await store.findInvitation(links[1]!), undefined, 'using one ends the others');
+      assert.deepEqual(await people.hashes(email), ['third']);
+    });
+
+    it('still resets the password after the person joined another organization with the proven one', async () => {
+      const { people, one, other, userId } = await twoMemberships(world());
+      await people.join(one, userId, 'first', { byOperator: true });
+      const reset = await people.invite(one, userId, { resets: true, byOperator: false });
+      await people.join(other, userId, { proven: 'first' });
+      assert.equal(await people.accept(reset, 'second'), 'accepted');
     });
 
     it('starts over for a person who has come back', async () => {

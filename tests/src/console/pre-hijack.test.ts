@@ -129,6 +129,28 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     assert.ok(!actions.includes('password.changed') && !actions.includes('session.ended-everywhere'));
   });
 
+  it('leaves its owner the operator’s link to a new password', async () => {
+    const email = 'reset@good.example';
+    assert.equal((await nobody().acceptInvitation(await add(grace, email), testPassword)).status, 200);
+    const reset = await service.skein('member', 'invite', good, email);
+    const hijacker = await hijack(email);
+    const change = { current: hijackersPassword, next: 'another of Mallory' };
+    assert.equal((await hijacker.post('/password', change)).status, 200);
+    const owner = await nobody().acceptInvitation(reset.invitation, 'a new password of the owner');
+    assert.deepEqual([owner.status, idsOf(owner.body)], [200, [good]]);
+    assertRefused(await hijacker.get('/session'), 'UNAUTHORIZED');
+  });
+
+  it('is taken back by the operator’s link, although its password changes meanwhile', async () => {
+    const email = 'taken@good.example';
+    const hijacker = await hijack(email);
+    const reset = await service.skein('member', 'invite', evil, email);
+    const change = { current: hijackersPassword, next: 'another of Mallory' };
+    assert.equal((await hijacker.post('/password', change)).status, 200);
+    assert.equal((await nobody().acceptInvitation(reset.invitation, testPassword)).status, 200);
+    assertRefused(await hijacker.get('/session'), 'UNAUTHORIZED');
+  });
+
   it('cannot be guessed by changing a password repeatedly', async () => {
     const email = 'changed@good.example';
     assert.equal((await nobody().acceptInvitation(await add(grace, email), testPassword)).status, 200);

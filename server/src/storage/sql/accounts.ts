@@ -50,6 +50,9 @@ const revokeKeys = statement('revoke-own-keys')`UPDATE api_key SET revoked_at = 
 /** Anyone who has such a link could undo the change. */
 export const removeResets = statement('remove-resets')`
   DELETE FROM invitation WHERE user_id = :userId AND resets`;
+// Those of the operator stay: somebody who found out the password could otherwise keep its owner from using them.
+const removeMailedResets = statement('remove-mailed-resets')`
+  DELETE FROM invitation WHERE user_id = :userId AND resets AND NOT by_operator`;
 const removePassword = statement('remove-password')`DELETE FROM password WHERE id = :passwordId`;
 
 /** Call it before passwords change: see `lockForSession`. */
@@ -156,7 +159,7 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
       const { id: passwordId, proven } = password;
       const access = { proof: 'password', passwordId, proven } as const;
       yield* run(change, { next: replacement.next, passwordId });
-      yield* run(removeResets, { userId });
+      if (proven) yield* run(removeMailedResets, { userId });
       yield* endSessions(userId, access, keptTokenHash);
       yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
       return 'changed';

@@ -114,7 +114,7 @@ export const invitations = (store: Transactions): Invitations => ({
     const plan = planAcceptance(found, found, acceptance);
     if (plan === undefined) return 'refused';
     yield* run(use, { tokenHash });
-    yield* run(removeResets, { userId });
+    if (plan.endsResets) yield* run(removeResets, { userId });
     const settleMemberships = plan.keepsMemberships ? proveMemberships : closeMemberships;
     const settled = yield* voidPasswords(userId, plan.voided, settleMemberships);
     if (plan.endsSessions) yield* endSessions(userId, { proof: 'sso' });
