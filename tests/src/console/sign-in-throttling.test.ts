@@ -126,6 +126,19 @@ describe('Password guessing', () => {
     await assertThrottled(await thief.signIn(victim, testPassword));
   });
 
+  it('is not helped by a device of a password that was changed, while the device that changed it stays known', async () => {
+    const email = 'hal@demo.example';
+    const [owner, thief] = [await signedInMember(service, 'First', email), nobody()];
+    assert.equal((await thief.signIn(email, testPassword)).status, 200);
+    const next = 'the next words of Hal';
+    assert.equal((await owner.post('/password', { current: testPassword, next })).status, 200);
+    for (let time = 0; time < failuresOfPersonMax; time += 1)
+      assertRefused(await signIn(email, 'not the password'), 'UNAUTHORIZED');
+    await assertThrottled(await signIn(email, next), 'a stranger waits');
+    assert.equal((await owner.signIn(email, next)).status, 200);
+    assertRefused(await thief.signIn(email, next), 'UNAUTHORIZED', 'even the right guess');
+  });
+
   it('of one person from many addresses is throttled, except on a known device', async () => {
     const email = 'fay@demo.example';
     const known = await signedInMember(service, 'First', email);

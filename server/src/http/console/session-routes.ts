@@ -71,7 +71,10 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     }),
     defineConsoleRoute('POST /password', 'person', {
       body: schemas.passwordBody,
-      handle: (call) => changePassword(call, { ...call.body, device: knownDevice(call, options) }),
+      async handle(call) {
+        const input = { ...call.body, device: knownDevice(call, options) };
+        keepDevice(call, options, await changePassword(call, input));
+      },
     }),
     defineConsoleRoute('POST /password-link', 'anyone', {
       body: schemas.passwordLinkBody,
@@ -115,6 +118,12 @@ function knownDevice({ context, reply }: Exchange, options: ConsoleOptions) {
   return openDevice(context, reply.request.cookies[cookieName(options, deviceCookie)]);
 }
 
+/** Makes the browser a known device of the password that it has just proven or set. */
+function keepDevice({ context, reply }: Exchange, options: ConsoleOptions, passwordHash: string): void {
+  const sealed = sealDevice(context, passwordHash);
+  reply.setCookie(cookieName(options, deviceCookie), sealed, { maxAge: knownDeviceMs / 1000 });
+}
+
 /** Gives the browser the new session, and ends the one it had. */
 async function keepSession({ context, reply }: Exchange, options: ConsoleOptions, started: StartedSession) {
   const replaced = sessionToken(reply.request, options);
@@ -125,14 +134,10 @@ async function keepSession({ context, reply }: Exchange, options: ConsoleOptions
 }
 
 async function openSession(exchange: Exchange, options: ConsoleOptions, started: StartedSession) {
-  const { context, reply } = exchange;
+  const { context } = exchange;
   await keepSession(exchange, options, started);
   const session = await readSession(context, context.sha256(started.token));
-  const { access } = session.session;
-  if (access.proof === 'password') {
-    const sealed = sealDevice(context, access.passwordId);
-    reply.setCookie(cookieName(options, deviceCookie), sealed, { maxAge: knownDeviceMs / 1000 });
-  }
+  if (started.passwordHash !== null) keepDevice(exchange, options, started.passwordHash);
   return presentSession(context, session, started.token);
 }
 

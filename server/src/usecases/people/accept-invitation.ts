@@ -72,7 +72,9 @@ async function acceptanceOf(
   if (!resets && known.length > 0) {
     // A known device may only prove its own password: choosing one is a guess at the others.
     const attempted = { person: email, device: terms === 'choose' ? undefined : device };
-    const hash = await attempt(call, attempted, (only) => passwords.find(hashesOf(known, only), password));
+    const hash = await attempt(call, attempted, (only) =>
+      passwords.find(hashesOf(call.context, known, only), password),
+    );
     if (hash !== undefined) return { kind: 'proven', hash };
     // Not UNAUTHORIZED: the console would treat that as an ended session.
     if (terms === 'prove') throw invalid('password: is wrong. Enter the one you sign in with.');

@@ -3,7 +3,6 @@ import { placeOf } from '../../domain/address.ts';
 import type { AttemptLimit } from '../../domain/attempts.ts';
 import { openValue, sealValue } from '../../domain/cursor.ts';
 import { invalid, rateLimited, unauthorized } from '../../domain/errors.ts';
-import type { PasswordId } from '../../domain/id.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
 import { passwordFault } from '../../domain/sign-in.ts';
 import { dayMs } from '../../domain/time.ts';
@@ -20,7 +19,8 @@ export async function signIn(
   const spelling = normalizeEmail(email) ?? '';
   const started = await attempt(call, { person: spelling, device }, async (only) => {
     const person = await store.findPerson(spelling);
-    const passwordHash = await passwords.find(hashesOf(person?.passwords ?? [], only), password);
+    const hashes = hashesOf(call.context, person?.passwords ?? [], only);
+    const passwordHash = await passwords.find(hashes, password);
     if (person === undefined || passwordHash === undefined) return undefined;
     return startSession(call, person.userId, passwordHash);
   });
@@ -28,24 +28,29 @@ export async function signIn(
   return started;
 }
 
-/** The hashes to compare with: all of them, or `only` one password's. */
-export function hashesOf(passwords: readonly Password[], only: PasswordId | undefined): string[] {
-  return passwords.filter(({ id }) => only === undefined || id === only).map(({ hash }) => hash);
+/** The hashes to compare with: all of them, or `only` that of the password of a known device. */
+export function hashesOf(
+  { sha256 }: Pick<Context, 'sha256'>,
+  passwords: readonly Password[],
+  only: string | undefined,
+): string[] {
+  const hashes = passwords.map(({ hash }) => hash);
+  return only === undefined ? hashes : hashes.filter((hash) => sha256(hash) === only);
 }
 
-/** Ends the other sessions that the old password covers. */
+/** Ends the other sessions that the old password covers. Returns the hash of the new one. */
 export async function changePassword(
   call: VisitorCall & SignedInCall,
   { current, next, device }: { current: string; next: string } & WithDevice,
-): Promise<void> {
+): Promise<string> {
   const { store, passwords } = call.context;
   const { tokenHash } = call.session;
   const { userId, email, access } = call.session.session;
   const all = (await store.findPerson(email))?.passwords ?? [];
   const own = all.find(({ id, proven }) => (access.proof === 'sso' ? proven : id === access.passwordId));
   if (own === undefined) throw invalid('You have no password here: you sign in with your identity provider.');
-  const proven = await attempt(call, { person: email, device }, (only = own.id) =>
-    passwords.find(only === own.id ? [own.hash] : [], current),
+  const proven = await attempt(call, { person: email, device }, (only) =>
+    passwords.find(hashesOf(call.context, [own], only), current),
   );
   if (proven === undefined) throw invalid('The current password is wrong.');
   const fault = passwordFault(next, email);
@@ -64,6 +69,7 @@ export async function changePassword(
   const outcome = await store.changePassword(userId, change, auditNote(call, 'password.changed', userId));
   if (outcome === 'refused')
     throw invalid('Your password has just been changed: enter the new one as your current password.');
+  return nextHash;
 }
 
 /** What a use case needs from a caller who may not be signed in. Calls of console routes have these fields. */
@@ -81,14 +87,14 @@ export interface WithDevice {
 /**
  * Runs `prove` unless too many attempts have failed: for this person from this place, from this place, or for this person
  * from anywhere. Then even the right password is rejected; otherwise an attacker could keep guessing. A known device has
- * its own count: when the others are exhausted, it may still try the one password it signed in with before, whose id is
- * passed to `prove`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it runs, so that
+ * its own count: when the others are exhausted, it may still try the one password it signed in with before, which is
+ * passed to `prove` for `hashesOf`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it runs, so that
  * concurrent attempts cannot exceed the limit. Without a `person`, only the place counts.
  */
 export async function attempt<T>(
   { context, address, traceId }: VisitorCall,
   { person, device }: WithDevice & { readonly person: string | undefined },
-  prove: (only?: PasswordId) => Promise<T | undefined>,
+  prove: (only?: string) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { ofPlace, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
   const place = placeOf(address);
@@ -111,7 +117,7 @@ export async function attempt<T>(
   const takeBacks = counted.map(({ attempts, key }) => attempts.count(key));
   let isWrong = false;
   try {
-    const proven = await prove(own && device?.passwordId);
+    const proven = await prove(own && device?.password);
     isWrong = proven === undefined;
     return proven;
   } finally {
@@ -159,16 +165,17 @@ export async function noteFailedSignIns(
 /** A browser that has signed in with this password before. Failures elsewhere do not lock it out. */
 interface KnownDevice {
   readonly id: string;
-  readonly passwordId: PasswordId;
+  /** SHA-256 of the password's hash: a device does not outlive the password that it proved. */
+  readonly password: string;
 }
 
 export const knownDeviceMs = 365 * dayMs;
-const sealedFor = 'known device';
+const sealedFor = 'device of a password';
 
 /** The value the browser keeps. It names no person, and only this service can create or read it. */
-export function sealDevice({ seal, now, sha256, randomBytes }: Context, passwordId: PasswordId): string {
+export function sealDevice({ seal, now, sha256, randomBytes }: Context, passwordHash: string): string {
   const id = sha256(randomBytes(16).join());
-  const device: KnownDevice = { id, passwordId };
+  const device: KnownDevice = { id, password: sha256(passwordHash) };
   return sealValue(seal, sealedFor, device, now() + knownDeviceMs);
 }
 

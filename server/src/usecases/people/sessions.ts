@@ -28,6 +28,8 @@ export interface StartedSession {
   /** Only the person's browser keeps it: the store has a hash. */
   readonly token: string;
   readonly userId: UserId;
+  /** Null for single sign-on. */
+  readonly passwordHash: string | null;
 }
 
 /** A session's use is written at most this often per idle time, and at most once a minute. */
@@ -51,7 +53,9 @@ export async function startSession(
   const proof = passwordHash === null ? 'sso' : 'password';
   const note = auditNote({ context, initiator }, 'session.started', userId, { proof });
   const session = { tokenHash: sha256(token), userId, passwordHash, idleMs, lifeMs };
-  return (await store.createSession(session, note)) === 'created' ? { token, userId } : undefined;
+  return (await store.createSession(session, note)) === 'created'
+    ? { token, userId, passwordHash }
+    : undefined;
 }
 
 /** Reads the store on every call: a session that was ended on any node is `UNAUTHORIZED` from then on. */
