@@ -52,8 +52,16 @@ export function mailRetryMs(attempts: number): number {
 /** Used instead of a user id to count emails. */
 export interface MailCounters {
   readonly invitations: UserId;
-  /** Counted separately from invitations, so that password links cannot use up an organization's limit. */
+  /**
+   * Counted separately from invitations, so that password links cannot use up an organization's limit. Known devices have
+   * their own counts.
+   */
   readonly passwordLinks: UserId;
+}
+
+/** Counts the password links that a known device of the person asks for. A purge finds it by its start. */
+export function deviceCounter({ passwordLinks }: MailCounters, deviceId: string): UserId {
+  return `${passwordLinks} ${deviceId}` as UserId;
 }
 
 /** Emails are counted by address, so that removing and adding a person again does not reset the count. */

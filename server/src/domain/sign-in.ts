@@ -1,3 +1,5 @@
+import type { UserId } from './id.ts';
+
 export const passwordLengthMin = 10;
 /** Long enough for any sentence, and short enough not to slow down hashing. */
 export const passwordLengthMax = 256;
@@ -13,6 +15,14 @@ export function passwordFault(password: string, email: string): string | undefin
     return 'is too common: use a few unrelated words';
   }
   return undefined;
+}
+
+/** A browser that has signed in with this password before. Failures elsewhere do not lock it out. */
+export interface KnownDevice {
+  readonly id: string;
+  readonly userId: UserId;
+  /** SHA-256 of the password's hash: a device does not outlive the password that it proved. */
+  readonly password: string;
 }
 
 /** The most common passwords of at least that length in lists of leaked passwords. */

@@ -8,7 +8,7 @@ import type { Limits } from '../domain/limits.ts';
 import type { Mailer } from '../domain/mail.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { RetentionMs } from '../domain/retention.ts';
-import type { IdentityProvider } from '../domain/sign-in.ts';
+import type { IdentityProvider, KnownDevice } from '../domain/sign-in.ts';
 import type { Store } from '../storage/store.ts';
 import type { RequestRecorder, UsageCounter } from './organization/request-recorder.ts';
 import type { ReplySignals } from './replies/reply-signals.ts';
@@ -34,8 +34,8 @@ export interface Context {
   readonly passwords: Passwords;
   readonly passwordAttempts: PasswordAttempts;
   readonly failedSignIns: FailedSignIns;
-  /** Who asked for a password link since the last round: the trace id by address. */
-  readonly linkRequests: Map<string, string>;
+  /** Who asked for a password link since the last round, by address and known device. */
+  readonly linkRequests: Map<string, LinkRequest>;
   /** Undefined if people sign in by password only. */
   readonly identityProvider: IdentityProvider | undefined;
   /** Undefined if mail is not configured: links are then shown to the person who created them. */
@@ -54,6 +54,12 @@ export interface Context {
   readonly recorder: RequestRecorder;
   readonly library: Library;
   readonly vocabulary: Vocabulary;
+}
+
+export interface LinkRequest {
+  readonly email: string;
+  readonly traceId: string;
+  readonly device?: KnownDevice | undefined;
 }
 
 /** What a use case about an organization needs from its caller. Calls of commands and console routes have these fields. */

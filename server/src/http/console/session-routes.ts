@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { notFound } from '../../domain/errors.ts';
+import type { UserId } from '../../domain/id.ts';
 import { type IdentityProvider, SignInError } from '../../domain/sign-in.ts';
 import {
   acceptInvitation,
@@ -73,7 +74,8 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       body: schemas.passwordBody,
       async handle(call) {
         const input = { ...call.body, device: knownDevice(call, options) };
-        keepDevice(call, options, await changePassword(call, input));
+        const { userId } = call.session.session;
+        keepDevice(call, options, userId, await changePassword(call, input));
       },
     }),
     defineConsoleRoute('POST /password-link', 'anyone', {
@@ -81,7 +83,8 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       async handle(call) {
         if (call.context.mailer === undefined) throw notFound('Email is not configured.');
         countRequest(call);
-        await requestPasswordLink(call.context, call.body.email, call.traceId);
+        const { context, traceId } = call;
+        await requestPasswordLink(context, { ...call.body, device: knownDevice(call, options), traceId });
       },
     }),
     defineConsoleRoute('POST /invitation/read', 'anyone', {
@@ -119,8 +122,13 @@ function knownDevice({ context, reply }: Exchange, options: ConsoleOptions) {
 }
 
 /** Makes the browser a known device of the password that it has just proven or set. */
-function keepDevice({ context, reply }: Exchange, options: ConsoleOptions, passwordHash: string): void {
-  const sealed = sealDevice(context, passwordHash);
+function keepDevice(
+  { context, reply }: Exchange,
+  options: ConsoleOptions,
+  userId: UserId,
+  passwordHash: string,
+): void {
+  const sealed = sealDevice(context, userId, passwordHash);
   reply.setCookie(cookieName(options, deviceCookie), sealed, { maxAge: knownDeviceMs / 1000 });
 }
 
@@ -137,7 +145,8 @@ async function openSession(exchange: Exchange, options: ConsoleOptions, started:
   const { context } = exchange;
   await keepSession(exchange, options, started);
   const session = await readSession(context, context.sha256(started.token));
-  if (started.passwordHash !== null) keepDevice(exchange, options, started.passwordHash);
+  const { userId, passwordHash } = started;
+  if (passwordHash !== null) keepDevice(exchange, options, userId, passwordHash);
   return presentSession(context, session, started.token);
 }
 

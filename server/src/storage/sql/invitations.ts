@@ -12,7 +12,7 @@ import {
 } from './accounts.ts';
 import { keepMember, lockMember } from './api-keys.ts';
 import { writeNote, writeNotes } from './audit.ts';
-import { addUse } from './requests.ts';
+import { addUse, removeMailUses } from './requests.ts';
 import { type Sql, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
@@ -88,6 +88,7 @@ export const invitations = (store: Transactions): Invitations => ({
     if (member.service) return 'service-account';
     if (requested !== undefined) {
       if ((yield* count(findLive, { organizationId, userId })) > 0) return 'live';
+      yield* run(removeMailUses, { organizationId });
       const { prompts } = yield* addUse({ organizationId, period: 'mail', userId: requested.person });
       if (prompts > requested.personMax) return 'person-limit';
     }

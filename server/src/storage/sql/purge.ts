@@ -45,7 +45,8 @@ export const rowsOfPerson: Readonly<Record<TableName, Sql | null>> = {
   request_block: null,
   traffic: null,
   quota_use: null,
-  prompt_use: sql`${inOrganization} AND user_id IN (:userId, :invitations, :passwordLinks)`,
+  // Those of known devices start like the one for password links.
+  prompt_use: sql`${inOrganization} AND (user_id IN (:userId, :invitations) OR strpos(user_id, :passwordLinks) = 1)`,
   // `anonymizeAudit` removes the person from the entries.
   audit_event: null,
   store_clock: null,

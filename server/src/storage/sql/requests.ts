@@ -179,7 +179,7 @@ const addPrompt = statement('add-prompt-use')`
     prompts = CASE WHEN ${isCurrent} THEN prompt_use.prompts + 1 ELSE 1 END
   RETURNING prompts, greatest(1, started_at + CAST(:ms AS bigint) - :now) AS "resetMs"`;
 /** People who get emails are counted by address, and there may be new ones every day. */
-const removeMailUses = statement('remove-mail-uses')`DELETE FROM prompt_use
+export const removeMailUses = statement('remove-mail-uses')`DELETE FROM prompt_use
   WHERE organization_id = :organizationId AND period = 'mail' AND user_id <> '' AND started_at <= :now - ${dayMs}`;
 const wholeOrganization = '';
 

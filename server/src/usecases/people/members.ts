@@ -2,12 +2,12 @@ import type { AuditAction } from '../../domain/audit.ts';
 import { type ApiKey, isLive, randomText } from '../../domain/credential.ts';
 import { invalid, notFound, organizationNotFound, rateLimited, ServiceError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/id.ts';
-import { mailCounters } from '../../domain/mail.ts';
+import { deviceCounter, mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import { counted } from '../../domain/text.ts';
 import { dayMs, secondsUntilReset } from '../../domain/time.ts';
 import type { NewInvitation } from '../../storage/store.ts';
-import type { Context, OrganizationCall } from '../context.ts';
+import type { Context, LinkRequest, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import type { Log } from '../telemetry.ts';
 import { limitMails, sealLink } from './mails.ts';
@@ -187,46 +187,50 @@ const linkRequestsMax = 1_000;
 /** The link is created outside of the request, so that timing does not reveal which addresses exist. */
 export async function requestPasswordLink(
   { store, linkRequests }: Context,
-  email: string,
-  traceId: string,
+  { email, device, traceId }: LinkRequest,
 ): Promise<void> {
   await store.ping();
-  if (linkRequests.size < linkRequestsMax) linkRequests.set(normalizeEmail(email) ?? '', traceId);
+  if (linkRequests.size >= linkRequestsMax) return;
+  const address = normalizeEmail(email) ?? '';
+  // Apart from those of strangers, which would otherwise replace the request of a known device.
+  const key = device === undefined ? address : `${address} ${device.id}`;
+  linkRequests.set(key, { email: address, device, traceId });
 }
 
 /** Sends the links that were requested since the last call. If the store fails, the next call continues. */
 export async function sendPasswordLinks(context: Context, log: Log): Promise<void> {
   const { linkRequests } = context;
-  for (const [email, traceId] of linkRequests) {
-    linkRequests.delete(email);
+  for (const [key, request] of linkRequests) {
+    linkRequests.delete(key);
     try {
-      await sendPasswordLink(context, email, traceId);
+      await sendPasswordLink(context, request);
     } catch (error) {
       if (!(error instanceof ServiceError)) {
         // At the end, so that the next call tries the others first.
-        linkRequests.set(email, traceId);
+        linkRequests.set(key, request);
         throw error;
       }
-      log.warn({ trace_id: traceId, reason: error.message }, 'a password link was not sent');
+      log.warn({ trace_id: request.traceId, reason: error.message }, 'a password link was not sent');
     }
   }
 }
 
 /**
  * Sends a link to choose a new password to a person who can sign in with one. A link of the operator, and one that was
- * mailed in the last half hour, stay valid: otherwise anyone could keep another person's links from working.
+ * mailed in the last half hour, stay valid: otherwise anyone could keep another person's links from working. For the same
+ * reason, a known device of the person has its own limit.
  */
-async function sendPasswordLink(context: Context, email: string, traceId: string): Promise<void> {
+async function sendPasswordLink(context: Context, { email, device, traceId }: LinkRequest): Promise<void> {
   const { sha256, limits } = context;
   const person = await findPasswordHolder(context, email);
   const [organization] = person?.entered ?? [];
   if (person === undefined || organization === undefined) return;
   const { organizationId } = organization;
   const change = { context, organizationId, initiator: { actor: { kind: 'skein' }, traceId } } as const;
-  const requested = {
-    person: mailCounters(email, sha256).passwordLinks,
-    personMax: limits.mailsPerPerson,
-  };
+  const counters = mailCounters(email, sha256);
+  const isKnown = device?.userId === person.userId;
+  const counter = isKnown ? deviceCounter(counters, device.id) : counters.passwordLinks;
+  const requested = { person: counter, personMax: limits.mailsPerPerson };
   const action = 'password.link-requested';
   await issueInvitation(change, person.userId, { resets: true, keepMs: passwordLinkMs, action, requested });
 }

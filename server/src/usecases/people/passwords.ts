@@ -3,8 +3,9 @@ import { placeOf } from '../../domain/address.ts';
 import type { AttemptLimit } from '../../domain/attempts.ts';
 import { openValue, sealValue } from '../../domain/cursor.ts';
 import { invalid, rateLimited, unauthorized } from '../../domain/errors.ts';
+import type { UserId } from '../../domain/id.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
-import { passwordFault } from '../../domain/sign-in.ts';
+import { type KnownDevice, passwordFault } from '../../domain/sign-in.ts';
 import { dayMs } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
@@ -162,20 +163,17 @@ export async function noteFailedSignIns(
   }
 }
 
-/** A browser that has signed in with this password before. Failures elsewhere do not lock it out. */
-interface KnownDevice {
-  readonly id: string;
-  /** SHA-256 of the password's hash: a device does not outlive the password that it proved. */
-  readonly password: string;
-}
-
 export const knownDeviceMs = 365 * dayMs;
 const sealedFor = 'device of a password';
 
-/** The value the browser keeps. It names no person, and only this service can create or read it. */
-export function sealDevice({ seal, now, sha256, randomBytes }: Context, passwordHash: string): string {
+/** The value the browser keeps. Only this service can create or read it. */
+export function sealDevice(
+  { seal, now, sha256, randomBytes }: Context,
+  userId: UserId,
+  passwordHash: string,
+): string {
   const id = sha256(randomBytes(16).join());
-  const device: KnownDevice = { id, password: sha256(passwordHash) };
+  const device: KnownDevice = { id, userId, password: sha256(passwordHash) };
   return sealValue(seal, sealedFor, device, now() + knownDeviceMs);
 }
 
