@@ -108,6 +108,22 @@ describe('Failed sign-ins', () => {
     assert.equal(failures.take()[0]?.traceId, 't2');
   });
 
+  it('do not include a password that was chosen for another organization, unless many are chosen in a day', () => {
+    let now = 0;
+    const failures = new FailedSignIns(() => now);
+    for (let choice = 0; choice < 3; choice += 1) failures.countChoice('ada', 'here', 't1');
+    assert.deepEqual(failures.take(), []);
+    failures.countChoice('ben', 'here', 't2');
+    failures.countChoice('ada', 'there', 't3');
+    assert.deepEqual(
+      failures.take().map(({ email, count, traceId }) => [email, count, traceId]),
+      [['ada', 1, 't3']],
+    );
+    now = 86_400_000;
+    failures.countChoice('ada', 'here', 't4');
+    assert.deepEqual(failures.take(), []);
+  });
+
   it('stay counted if they could not be written', () => {
     const failures = new FailedSignIns(() => 0);
     failures.count('ada', 'here', 't1');

@@ -1,5 +1,6 @@
 import { rateLimited } from './errors.ts';
 import { setBounded } from './set-bounded.ts';
+import { dayMs } from './time.ts';
 
 const minuteMs = 60_000;
 /** The oldest entries are dropped first: memory is bounded, whatever an attacker sends. */
@@ -68,6 +69,8 @@ interface FailedSignIn {
 
 /** At most one note per person in this interval, even during a flood of failures. */
 const noteEveryMs = 15 * 60_000;
+/** A person chooses a password for each organization at most. More in a day are guesses. */
+const choicesPerDay = 3;
 const peopleMax = 10_000;
 const placesMax = 100;
 
@@ -77,10 +80,18 @@ const placesMax = 100;
  */
 export class FailedSignIns {
   readonly #notes: AttemptLimit;
+  readonly #choices: AttemptLimit;
   readonly #failures = new Map<string, FailedSignIn>();
 
   constructor(now: () => number) {
     this.#notes = new AttemptLimit(now, 1, noteEveryMs);
+    this.#choices = new AttemptLimit(now, choicesPerDay, dayMs);
+  }
+
+  /** For a password that somebody chose and that is none of the person's others: a failure only if it happens often. */
+  countChoice(email: string, place: string, traceId: string): void {
+    if (this.#choices.waitSeconds(email) > 0) this.count(email, place, traceId);
+    else this.#choices.count(email);
   }
 
   count(email: string, place: string, traceId: string): void {

@@ -127,6 +127,11 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     const { body } = await grace.get(grace.at('/audit'));
     const actions = body.events.map(({ action }: { action: string }) => action);
     assert.ok(!actions.includes('password.changed') && !actions.includes('session.ended-everywhere'));
+    const refused = body.events.filter(({ action }: { action: string }) => action === 'session.refused');
+    assert.ok(
+      refused.every(({ detail }: any) => detail.email !== email),
+      'neither of them failed to sign in',
+    );
   });
 
   it('leaves its owner the operator’s link to a new password', async () => {

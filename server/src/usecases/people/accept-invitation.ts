@@ -71,7 +71,8 @@ async function acceptanceOf(
     throw invalid('You already have threads here: ask the operator of this service for a link.');
   if (!resets && known.length > 0) {
     // A known device may only prove its own password: choosing one is a guess at the others.
-    const attempted = { person: email, device: terms === 'choose' ? undefined : device };
+    const isChoice = terms === 'choose';
+    const attempted = { person: email, device: isChoice ? undefined : device, isChoice };
     const hash = await attempt(call, attempted, (only) =>
       passwords.find(hashesOf(call.context, known, only), password),
     );

@@ -60,7 +60,8 @@ export async function changePassword(
   if (siblings.length > 0) {
     // Another password of the person, set through another organization's link and possibly by somebody else. Choosing the
     // same one is a guess at it and counts as an attempt. A known device may only prove its own password.
-    const found = await attempt(call, { person: email }, () => passwords.find(siblings, next));
+    const attempted = { person: email, isChoice: true };
+    const found = await attempt(call, attempted, () => passwords.find(siblings, next));
     if (found !== undefined) {
       throw invalid('Choose a password that you do not already use for another organization here.');
     }
@@ -89,12 +90,17 @@ export interface WithDevice {
  * Runs `prove` unless too many attempts have failed: for this person from this place, from this place, or for this person
  * from anywhere. Then even the right password is rejected; otherwise an attacker could keep guessing. A known device has
  * its own count: when the others are exhausted, it may still try the one password it signed in with before, which is
- * passed to `prove` for `hashesOf`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it runs, so that
- * concurrent attempts cannot exceed the limit. Without a `person`, only the place counts.
+ * passed to `prove` for `hashesOf`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it
+ * runs, so that concurrent attempts cannot exceed the limit. Without a `person`, only the place counts. `isChoice`: a new
+ * password is compared with others of the person, and should not match.
  */
 export async function attempt<T>(
   { context, address, traceId }: VisitorCall,
-  { person, device }: WithDevice & { readonly person: string | undefined },
+  {
+    person,
+    device,
+    isChoice = false,
+  }: WithDevice & { readonly person: string | undefined; readonly isChoice?: boolean },
   prove: (only?: string) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { ofPlace, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
@@ -108,10 +114,9 @@ export async function attempt<T>(
   const isClosed = waitSeconds(shared) > 0;
   const own = isClosed && device !== undefined ? [{ attempts: ofDevice, key: device.id }] : undefined;
   const counted = own ?? shared;
-  const failed = () => person !== undefined && context.failedSignIns.count(person, place, traceId);
   const retryAfterSeconds = waitSeconds(counted);
   if (retryAfterSeconds > 0) {
-    failed();
+    if (person !== undefined) context.failedSignIns.count(person, place, traceId);
     const sentence = `Too many failed attempts. Try again in ${retryAfterSeconds} seconds.`;
     throw rateLimited(sentence, retryAfterSeconds);
   }
@@ -122,9 +127,13 @@ export async function attempt<T>(
     isWrong = proven === undefined;
     return proven;
   } finally {
-    if (isWrong) failed();
+    if (isWrong && person !== undefined) {
+      const { failedSignIns } = context;
+      if (isChoice) failedSignIns.countChoice(person, place, traceId);
+      else failedSignIns.count(person, place, traceId);
+    }
     // A correct password does not count, and neither does an attempt that the store could not answer.
-    else for (const takeBack of takeBacks) takeBack();
+    if (!isWrong) for (const takeBack of takeBacks) takeBack();
   }
 }
 
