@@ -147,7 +147,7 @@ function Accept({ token, invitation }: { token: string; invitation: Json<'invita
       <Stack>
         <Text size="sm">
           {resets
-            ? `You’ll be signed out everywhere else${invitation.endsKeys ? ', and API keys created with the old password stop working' : ''}.`
+            ? resetConsequences(invitation)
             : chooses
               ? 'Choose a password. If you already have a Skein password, enter that one.'
               : 'You already have a password. Enter it to join.'}
@@ -182,6 +182,17 @@ function Accept({ token, invitation }: { token: string; invitation: Json<'invita
       </Stack>
     </form>
   );
+}
+
+function resetConsequences({ endsKeys, endsMemberships }: Json<'invitation'>): string {
+  const keys = endsKeys ? ', and API keys created with the old password stop working' : '';
+  const signedOut = `You’ll be signed out everywhere else${keys}.`;
+  if (endsMemberships === 0) return signedOut;
+  const [others, have] =
+    endsMemberships === 1
+      ? ['Your other organization', 'has']
+      : [`Your ${endsMemberships} other organizations`, 'have'];
+  return `${signedOut} ${others} ${have} to invite you again.`;
 }
 
 /** Switches to the organization the person was invited to, unless two of their organizations have that name. */

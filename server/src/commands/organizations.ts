@@ -108,7 +108,9 @@ export const commands: readonly StoreCommand[] = [
     examples: ['member invite Acme ada@example.com'],
     async run(call, email = '') {
       const { userId } = await findMember(call, email);
-      return showLink(userId, email, await inviteMember(call, userId));
+      const invitation = await inviteMember(call, userId);
+      warnOfClosing(email, invitation);
+      return showLink(userId, email, invitation);
     },
   }),
   onOrganization({
@@ -142,6 +144,17 @@ export const commands: readonly StoreCommand[] = [
 
 function settingsOf({ api, quota: dailyQuota }: Settings): { apiEnabled?: boolean; dailyQuota?: number } {
   return { ...(api && { apiEnabled: api === 'on' }), ...(dailyQuota !== undefined && { dailyQuota }) };
+}
+
+function warnOfClosing(email: string, { closes = [] }: IssuedInvitation): void {
+  if (closes.length === 0) return;
+  const names = closes.map(
+    ({ organizationName, organizationId, role }) =>
+      `${printable(organizationName)} (${organizationId}, ${role})`,
+  );
+  process.stderr.write(
+    `When ${email} uses the link, they also lose access to ${names.join(', ')}. Afterwards, 'skein member invite' lets them join again.\n`,
+  );
 }
 
 function showLink(id: string, email: string, { link: invitation, mailed }: IssuedInvitation) {

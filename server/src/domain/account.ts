@@ -85,6 +85,14 @@ export function invitationTerms(
   return shownToAdmin && hasThreads ? 'operator' : 'choose';
 }
 
+/** Whether using the link closes other memberships: it may have been handed to somebody else. */
+export function closesOtherMemberships({
+  resets,
+  byOperator,
+}: Omit<InvitationLink, 'shownToAdmin'>): boolean {
+  return resets && byOperator;
+}
+
 /** Whether an admin who adds this user could read the threads they have: by a key of a service account, or by the link. */
 export function exposesThreads(service: boolean, invitee: Invitee): boolean {
   const link = { byOperator: false, resets: false, shownToAdmin: true };
@@ -140,14 +148,14 @@ export function planAcceptance(
   if (!provesAddress && passwords.some(({ hash }) => hash === acceptance.password.hash)) return undefined;
   const added = { ...acceptance.password, proven: provesAddress };
   if (!provesAddress) return { ...none, added, openedWith: added.id };
-  const { resets, byOperator } = link;
+  const closesOthers = closesOtherMemberships(link);
   return {
     ...none,
     added,
     voided: passwords,
-    endsSessions: resets,
-    // Only the person has a link that was sent at their request. The operator's may have been handed to somebody else.
-    keepsMemberships: resets && !byOperator,
-    closesOthers: resets && byOperator,
+    endsSessions: link.resets,
+    // Only the person has a link that was sent at their request.
+    keepsMemberships: link.resets && !closesOthers,
+    closesOthers,
   };
 }

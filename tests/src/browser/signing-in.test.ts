@@ -243,6 +243,21 @@ describe('Signing in', () => {
     await window.close();
   });
 
+  it('says which memberships a link of the operator to a new password ends', async () => {
+    const email = 'hana@demo.example';
+    const hana = await signedInMember(service, 'Demo', email);
+    const { id } = await service.skein('org', 'create', 'Initech');
+    const { invitation } = await service.skein('member', 'add', id, email);
+    assertDone(await hana.acceptInvitation(invitation, testPassword));
+    const reset = await service.skein('member', 'invite', id, email);
+    const window = await open();
+    await window.page.goto(`/invitation#${tokenOf(reset.invitation)}`);
+    await shown(heading(window.page, 'Choose a new password'));
+    await shown(window.page.getByText('Your other organization has to invite you again.'));
+    await lookAt(window.page, 'operators-password-link');
+    await window.close();
+  });
+
   it('shows a person who loses or gets a role, or loses an organization, what they may open', async () => {
     const email = 'dana@demo.example';
     const dana = await signedInMember(service, 'Demo', email, 'admin');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
+import { runCommand } from '../service.ts';
 import { ConsoleClient, signedInAgain, testPassword, tokenOf } from './console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld, signUp } from './settings-world.ts';
 import { assertDone, assertRefused, Visitor } from './visitor.ts';
@@ -137,7 +138,13 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertDone(await iris.get('/keys'));
       assertDone(await stranger.signIn(world.email('iris'), testPassword));
       // The operator may, and the audit log records it in the organization it affects.
-      const reset = await service.skein('member', 'invite', globex, world.email('iris'));
+      const words = ['member', 'invite', globex, world.email('iris'), '--json'];
+      const { stdout, stderr } = await runCommand(service.folder, words, service.store);
+      const reset = JSON.parse(stdout);
+      assert.ok(stderr.includes(`they also lose access to Acme (${acme}, member). Afterwards,`), stderr);
+      const read = assertDone(await stranger.post('/invitation/read', { token: tokenOf(reset.invitation) }));
+      assert.deepEqual([read.endsMemberships, read.endsKeys], [1, false]);
+      assert.ok(!JSON.stringify(read).includes('Acme'), 'the holder may be somebody else');
       assertDone(await stranger.acceptInvitation(reset.invitation, 'a password of Iris'));
       assert.notEqual((await listed(iris.userId)).state, 'active');
       const { events } = assertDone(await ada.get('/audit'));

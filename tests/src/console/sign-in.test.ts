@@ -36,6 +36,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
         organization: 'Acme',
         resets: false,
         endsKeys: false,
+        endsMemberships: 0,
         password: 'choose',
       });
       const accepted = await client.acceptInvitation(invitation, testPassword);

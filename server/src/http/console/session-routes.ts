@@ -5,6 +5,7 @@ import { type IdentityProvider, SignInError } from '../../domain/sign-in.ts';
 import {
   acceptInvitation,
   acceptMembership,
+  endedByInvitation,
   readInvitation,
 } from '../../usecases/people/accept-invitation.ts';
 import { requestPasswordLink } from '../../usecases/people/members.ts';
@@ -93,8 +94,8 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       async handle(call) {
         const found = await readInvitation(call, call.body.token);
         const { email, organizationName: organization, resets, terms: password } = found;
-        const endsKeys = resets && found.passwords.some(({ proven }) => !proven);
-        return { email, organization, resets, endsKeys, password };
+        const { memberships: endsMemberships, keys: endsKeys } = await endedByInvitation(call, found);
+        return { email, organization, resets, endsKeys, endsMemberships, password };
       },
     }),
     defineConsoleRoute('POST /invitation/accept', 'anyone', {

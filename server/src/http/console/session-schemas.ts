@@ -70,6 +70,8 @@ export const invitationSchema = object({
   resets: boolean,
   /** Whether using it revokes API keys. */
   endsKeys: boolean,
+  /** How many other organizations the person has to join again after using it. Their names are not for everyone with the link. */
+  endsMemberships: integer,
   /**
    * `choose`: set a new password. `prove`: enter the existing one. `sso`: sign in through the provider. `operator`: ask the
    * operator for a link.

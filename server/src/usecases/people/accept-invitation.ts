@@ -1,11 +1,11 @@
-import type { Acceptance } from '../../domain/account.ts';
+import { type Acceptance, closesOtherMemberships } from '../../domain/account.ts';
 import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId } from '../../domain/id.ts';
 import { passwordFault } from '../../domain/sign-in.ts';
 import type { Invitation } from '../../storage/store.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { attempt, hashesOf, type VisitorCall, type WithDevice } from './passwords.ts';
-import { type SignedInCall, type StartedSession, startSession } from './sessions.ts';
+import { otherMemberships, type SignedInCall, type StartedSession, startSession } from './sessions.ts';
 
 /** `NOT_FOUND` for every invitation that cannot be used: unknown, used, replaced or expired. */
 export async function readInvitation(call: VisitorCall, token: string): Promise<Invitation> {
@@ -15,6 +15,19 @@ export async function readInvitation(call: VisitorCall, token: string): Promise<
   );
   if (invitation === undefined) throw gone();
   return invitation;
+}
+
+/** What using the link ends: other memberships, by their number, and API keys. */
+export async function endedByInvitation(
+  { context }: VisitorCall,
+  invitation: Invitation,
+): Promise<{ memberships: number; keys: boolean }> {
+  const { organizationId, userId, resets, passwords } = invitation;
+  const closes = closesOtherMemberships(invitation);
+  return {
+    memberships: closes ? (await otherMemberships(context, organizationId, userId)).length : 0,
+    keys: resets && passwords.some(({ proven }) => !proven),
+  };
 }
 
 export async function acceptInvitation(

@@ -1,3 +1,4 @@
+import { closesOtherMemberships } from '../../domain/account.ts';
 import type { AuditAction } from '../../domain/audit.ts';
 import { type ApiKey, isLive, randomText } from '../../domain/credential.ts';
 import { invalid, notFound, organizationNotFound, rateLimited, ServiceError } from '../../domain/errors.ts';
@@ -6,11 +7,12 @@ import { deviceCounter, mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import { counted } from '../../domain/text.ts';
 import { dayMs, secondsUntilReset } from '../../domain/time.ts';
-import type { NewInvitation } from '../../storage/store.ts';
+import type { Membership, NewInvitation } from '../../storage/store.ts';
 import type { Context, LinkRequest, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import type { Log } from '../telemetry.ts';
 import { limitMails, sealLink } from './mails.ts';
+import { otherMemberships } from './sessions.ts';
 
 export interface AddedMember {
   readonly userId: UserId;
@@ -148,6 +150,8 @@ export interface IssuedInvitation {
   readonly link: string | null;
   readonly mailed: boolean;
   readonly expiresAt: number;
+  /** Memberships of other organizations that close when the link is used. */
+  readonly closes?: readonly Membership[];
 }
 
 const invitationMs = 7 * dayMs;
@@ -171,7 +175,11 @@ export async function inviteMember(change: Change, userId: UserId): Promise<Issu
   await limitMails(change, email);
   // With a password and no membership, they could not have it reset in another way.
   const isLockedOut = async () => (await findPasswordHolder(context, email))?.entered.length === 0;
-  return issueInvitation(change, userId, { resets: byOperator && (opened || (await isLockedOut())) });
+  const resets = byOperator && (opened || (await isLockedOut()));
+  const closes = closesOtherMemberships({ resets, byOperator })
+    ? await otherMemberships(context, change.organizationId, userId)
+    : [];
+  return { ...(await issueInvitation(change, userId, { resets })), closes };
 }
 
 async function findPasswordHolder({ store }: Context, email: string) {

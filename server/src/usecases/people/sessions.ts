@@ -94,6 +94,16 @@ export async function readMemberships({ store }: Context, { session }: SignedIn)
   return memberships;
 }
 
+/** The memberships of a person, joined with any proof, in other organizations than this one. */
+export async function otherMemberships(
+  { store }: Context,
+  organizationId: OrganizationId,
+  userId: UserId,
+): Promise<Membership[]> {
+  const { entered } = await store.listMemberships(userId, { proof: 'sso' });
+  return entered.filter((membership) => membership.organizationId !== organizationId);
+}
+
 /** On every node, from the next request on. Live views end with their next check. */
 export async function endSession({ store }: Context, tokenHash: string): Promise<void> {
   await store.endSession(tokenHash);
