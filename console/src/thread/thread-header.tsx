@@ -170,6 +170,7 @@ function OwnActions({ view, changes, deletion, onRename }: ThreadHeaderProps & {
         opened={isPublishing}
         onClose={publishing.close}
         isPublished={thread.published}
+        messages={view.messages}
         publish={changes.publish}
       />
     </>

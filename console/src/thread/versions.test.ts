@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json } from '../api/contract.ts';
 import { fileNameOf, replyMarkdown, threadMarkdown } from './thread-markdown.ts';
-import { exchangesOf } from './versions.ts';
+import { exchangesOf, hasEarlierVersions } from './versions.ts';
 
 const at = '2026-11-16T08:00:00.000Z';
 const prompt = (id: string, replaces?: string): Json<'message'> => {
@@ -42,6 +42,13 @@ describe('The versions of a thread', () => {
     const messages = [prompt('a'), reply('A'), prompt('b'), reply('B1'), reply('B2')];
     const edits = [prompt('c', 'b'), reply('C'), prompt('d', 'c')];
     assert.deepEqual(shapeOf([...messages, ...edits]), [['a A'], ['b B1 B2', 'c C', 'd']]);
+  });
+
+  it('are reported if a prompt was edited or a reply regenerated', () => {
+    const plain = [prompt('a'), reply('A'), prompt('b'), reply('B')];
+    assert.equal(hasEarlierVersions(plain), false);
+    assert.equal(hasEarlierVersions([...plain, reply('B2')]), true);
+    assert.equal(hasEarlierVersions([...plain, prompt('c', 'b')]), true);
   });
 });
 

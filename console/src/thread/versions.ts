@@ -21,6 +21,13 @@ export function exchangesOf(messages: readonly Json<'message'>[]): Exchange[] {
   return exchanges;
 }
 
+/** Whether the page shows only the latest version of some prompt or reply. Readers of a published thread get every one. */
+export function hasEarlierVersions(messages: readonly Json<'message'>[]): boolean {
+  return exchangesOf(messages).some(
+    (turns) => turns.length > 1 || turns.some(({ replies }) => replies.length > 1),
+  );
+}
+
 interface OpenTurn {
   readonly prompt: Json<'userMessage'>;
   readonly replies: Json<'reply'>[];

@@ -26,6 +26,7 @@ describe('Versions of prompts and replies', () => {
 
   const button = (name: string) => window.page.getByRole('button', { name, exact: true });
   const prompts = () => window.page.getByTestId('prompt');
+  const dialog = () => window.page.getByRole('dialog');
   const replies = () => window.page.getByTestId('reply');
 
   async function open(prompt: string): Promise<string> {
@@ -46,10 +47,20 @@ describe('Versions of prompts and replies', () => {
 
   it('can be paged through after a reply was regenerated', async () => {
     const id = await open('What is a hank?');
+    await button('Publish').click();
+    await shown(dialog().getByText('Who can read this thread'));
+    assert.equal(await dialog().getByText('earlier versions').count(), 0);
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await gone(dialog());
     await button('Regenerate').click();
     await shown(replies().getByText('2 / 2'));
     await untilAnnounced(window.page, 'Complete');
     assert.equal(await replies().count(), 1, 'the earlier version is not shown');
+    await button('Publish').click();
+    await shown(dialog().getByText('They can also read the earlier versions of prompts you edited'));
+    await lookAtAllWidths('publish-versions');
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await gone(dialog());
     await button('Regenerate').click();
     await shown(replies().getByText('3 / 3'));
     await button('Previous version of the reply').click();
