@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { assertRefused } from './refused-command.ts';
-import { runCommand, runSkein, temporaryFolder } from './service.ts';
+import { cleanEnvironment, launcher, operate, runCommand, runSkein, temporaryFolder } from './service.ts';
 
 describe('An invalid command line', { concurrency: 4 }, () => {
   const folder = temporaryFolder();
@@ -40,6 +42,38 @@ describe('An invalid command line', { concurrency: 4 }, () => {
   it('fails for a name that cannot be stored', async () => {
     assertRefused(await runSkein(folder, ['org', 'create', 'x'.repeat(256)]), /characters/);
     assertRefused(await runCommand(folder, ['org', 'create', '']), /empty/);
+  });
+});
+
+describe('Something that is shown once', () => {
+  it('can be revoked or replaced if it could not be shown, and the command says how', async () => {
+    const folder = temporaryFolder();
+    const email = 'ada@example.com';
+    const { id } = await operate(folder, ['org', 'create', 'Acme']);
+    const full = openSync('/dev/full', 'w');
+    const lose = (...words: string[]) => {
+      const options = { cwd: folder, env: cleanEnvironment({}), encoding: 'utf8' } as const;
+      const { status, stderr } = spawnSync(launcher, words, { ...options, stdio: ['ignore', full, 'pipe'] });
+      assert.equal(status, 1, stderr);
+      assert.match(stderr, /\nskein: ENOSPC: [^\n]*\n$/);
+      return stderr;
+    };
+    assert.ok(lose('member', 'add', id, email).includes(`'skein member invite ${id} ${email}' creates`));
+    const again = await runCommand(folder, ['member', 'add', id, email]);
+    assertRefused(again, new RegExp(`is already a member: 'skein member invite ${id} ${email}' creates`));
+
+    const lost = lose('key', 'create', id, '--user', email);
+    const [command = '', keyId = ''] = /skein (?:key revoke \w+ (key_\w+))/.exec(lost) ?? [];
+    await operate(folder, command.split(' ').slice(1));
+    const [key, ...others] = await operate(folder, ['key', 'list', id]);
+    assert.deepEqual([key.id, others], [keyId, []]);
+    assert.notEqual(key.revokedAt, null);
+
+    assert.match(
+      lose('app', 'create', id, '--name', 'report'),
+      /'skein app rotate \w+ app_\w+' creates another/,
+    );
+    closeSync(full);
   });
 });
 

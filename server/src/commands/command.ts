@@ -11,6 +11,8 @@ import type { Table } from './output.ts';
 export interface Result {
   readonly json: unknown;
   readonly text: string | readonly (string | Table)[];
+  /** Says what to do if the output, which is shown once, cannot be written. */
+  readonly ifLost?: string;
   /** Set if the result itself is a failure. */
   readonly exitCode?: number;
 }

@@ -42,7 +42,7 @@ export const commands: readonly StoreCommand[] = [
       const { user, name = '' } = call.options;
       const userId = user === undefined ? null : (await findMember(call, user)).userId;
       const { id, key } = await createApiKey(call, { userId, name });
-      return showKey(id, key);
+      return showKey(call, id, key);
     },
   }),
   onOrganization({
@@ -70,7 +70,7 @@ export const commands: readonly StoreCommand[] = [
       const { oldValidFor = 'now' } = call.options;
       const { id, key } = await rotateApiKey(call, old, { owners: 'all', oldValidFor });
       const ends = oldValidFor === 'now' ? 'is revoked' : `works for another ${oldValidFor}`;
-      return showKey(id, key, ` ${old} ${ends}.`);
+      return showKey(call, id, key, ` ${old} ${ends}.`);
     },
   }),
   onOrganization({
@@ -105,14 +105,14 @@ export const commands: readonly StoreCommand[] = [
     summary:
       'Create an application and show its secret once; a program exchanges the secret for access tokens',
     examples: ['app create Acme --name "Nightly report"'],
-    run: async (call) => showSecret(await createApplication(call, String(call.options.name))),
+    run: async (call) => showSecret(call, await createApplication(call, String(call.options.name))),
   }),
   onOrganization({
     name: 'app rotate',
     arguments: { '<CLIENT_ID>': 'Id of the application, app_…' },
     summary: 'Give an application a new secret; the old one and all its tokens stop working immediately',
     examples: ['app rotate Acme app_01…'],
-    run: async (call, id = '') => showSecret(await rotateApplication(call, id)),
+    run: async (call, id = '') => showSecret(call, await rotateApplication(call, id)),
   }),
   onOrganization({
     name: 'app delete',
@@ -155,15 +155,22 @@ export const commands: readonly StoreCommand[] = [
   },
 ];
 
-function showKey(id: string, key: string, more = ''): Result {
+type InOrganization = Pick<OrganizationCall, 'organizationId'>;
+
+function showKey({ organizationId }: InOrganization, id: string, key: string, more = ''): Result {
   return {
     json: { id, key },
     text: `${key}\n\nThe key's id is ${id}. Store the key now: it is not shown again.${more}`,
+    ifLost: `The key ${id} was created but could not be shown: 'skein key revoke ${organizationId} ${id}' ends it.`,
   };
 }
 
-function showSecret({ id, clientSecret }: { id: string; clientSecret: string }): Result {
+function showSecret(
+  { organizationId }: InOrganization,
+  { id, clientSecret }: { id: string; clientSecret: string },
+): Result {
   return {
+    ifLost: `The secret of ${id} could not be shown: 'skein app rotate ${organizationId} ${id}' creates another.`,
     json: { id, clientId: id, clientSecret },
     text: `client id      ${id}\nclient secret  ${clientSecret}\n\nStore the secret now: it is not shown again.`,
   };

@@ -96,8 +96,8 @@ export const commands: readonly StoreCommand[] = [
       const { userId, invitation } = await addMember(call, { email, role, service });
       const added = `Added ${email} to ${call.organization.name}: ${userId}`;
       if (invitation === null) return { json: { id: userId, invitation: null }, text: added };
-      const { json, text } = showLink(userId, email, invitation);
-      return { json, text: `${added}\n${text}` };
+      const { text, ...rest } = showLink(call, userId, email, invitation);
+      return { ...rest, text: `${added}\n${text}` };
     },
   }),
   onOrganization({
@@ -110,7 +110,7 @@ export const commands: readonly StoreCommand[] = [
       const { userId } = await findMember(call, email);
       const invitation = await inviteMember(call, userId);
       warnOfClosing(email, invitation);
-      return showLink(userId, email, invitation);
+      return showLink(call, userId, email, invitation);
     },
   }),
   onOrganization({
@@ -157,8 +157,14 @@ function warnOfClosing(email: string, { closes = [] }: IssuedInvitation): void {
   );
 }
 
-function showLink(id: string, email: string, { link: invitation, mailed }: IssuedInvitation) {
+function showLink(
+  { organizationId }: OrganizationCall,
+  id: string,
+  email: string,
+  { link: invitation, mailed }: IssuedInvitation,
+) {
   const sent = mailed ? `\nThe service also sends it to ${email} by email.` : '';
   const text = `This link signs them in once, within 7 days. Do not share it with anyone else:\n  ${invitation}`;
-  return { json: { id, invitation }, text: text + sent };
+  const ifLost = `The link for ${email} could not be shown: 'skein member invite ${organizationId} ${email}' creates another.`;
+  return { json: { id, invitation }, text: text + sent, ifLost };
 }

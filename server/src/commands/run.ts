@@ -101,7 +101,10 @@ async function runCommand(
   // Remote commands clean their text themselves: a reply goes into a pipe unchanged.
   const clean = isRemote ? (text: string) => text : printableLines;
   const output = args.options.json === true ? jsonLine(result.json) : `${render(result.text, clean)}\n`;
-  process.stdout.write(output);
+  const { ifLost } = result;
+  process.stdout.write(output, (error) => {
+    if (error && ifLost !== undefined) printError(new Error(ifLost));
+  });
   return result.exitCode ?? 0;
 }
 

@@ -40,7 +40,7 @@ export async function addMember(
   if (!service) {
     // Checked first, so that a rejected invitation does not count as an email of the day.
     const known = await store.findMember(organizationId, address);
-    if (known !== undefined) throw alreadyMember(address);
+    if (known !== undefined) throw alreadyMember(change, known);
     if ((await store.countMembers(organizationId)) >= membersMax) throw tooManyMembers(membersMax);
     await limitMails(change, address);
   }
@@ -51,7 +51,7 @@ export async function addMember(
       return { userId, invitation: service ? null : await issueInvitation(change, userId, {}) };
     }
     case 'already-member':
-      throw alreadyMember(address);
+      throw alreadyMember(change, { email: address, service, opened: true });
     case 'has-threads':
       throw invalid(
         `${address} has threads here from an earlier membership: ${service ? 'use another address for the service account' : 'ask the operator of this service to add them'}.`,
@@ -63,8 +63,15 @@ export async function addMember(
   }
 }
 
-function alreadyMember(address: string): ServiceError {
-  return invalid(`${address} is already a member.`);
+function alreadyMember(
+  { organizationId, initiator }: Change,
+  { email, service, opened }: Pick<Member, 'email' | 'service' | 'opened'>,
+): ServiceError {
+  const fact = `${email} is already a member`;
+  if (service || opened) return invalid(`${fact}.`);
+  return invalid(
+    withCommand(initiator, fact, `'skein member invite ${organizationId} ${email}' creates a new link`),
+  );
 }
 
 function tooManyMembers(max: number): ServiceError {
