@@ -56,7 +56,7 @@ export interface Invitee {
   /** Whether they have signed in through a provider. */
   readonly identityBound: boolean;
   readonly passwords: readonly Password[];
-  /** Whether they have threads in the organization of the link. */
+  /** Whether they have threads in the organization of the link, or deleted ones that they can restore. */
   readonly hasThreads: boolean;
 }
 

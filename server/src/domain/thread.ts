@@ -14,6 +14,9 @@ export interface Thread {
   readonly deletedAt: number | null;
 }
 
+/** How long the author of a deleted thread can restore it. */
+export const undoMs = 600_000;
+
 const generatedTitleGraphemesMax = 80;
 /** A grapheme can consist of thousands of combining marks, so the title is also limited in UTF-16 units. */
 const generatedTitleUnitsMax = 500;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { undoMs } from '../../src/domain/thread.ts';
 import {
   Accounting,
   day,
@@ -9,7 +10,7 @@ import {
   oneMembership,
   twoMemberships,
 } from './account-fixture.ts';
-import { note, strangers, type World } from './fixture.ts';
+import { by, note, strangers, type World } from './fixture.ts';
 
 export function describeInvitations(world: () => World): void {
   describe('invitations', () => {
@@ -77,6 +78,18 @@ export function describeInvitations(world: () => World): void {
       }
       await people.join(one, userId, 'first', { byOperator: true });
       assert.equal((await store.findInvitation(await people.invite(one, userId)))?.terms, 'prove');
+    });
+
+    it('rejects such a link while the person can restore a thread that they deleted', async () => {
+      const { store, clock, people, one, other, userId } = await twoMemberships(world());
+      const { id } = await world().thread(one, userId);
+      await store.deleteThread(one, id, by(userId), note('thread.deleted', id));
+      clock.pass(undoMs);
+      const link = newInvitation(userId);
+      assert.equal(await store.createInvitation(one, link, note('member.invited')), 'has-threads');
+      await people.invite(other, userId);
+      clock.pass(1);
+      await people.invite(one, userId);
     });
 
     it('does not accept a link that an admin saw before the person had threads', async () => {

@@ -3,7 +3,7 @@ import { invalid } from '../../domain/errors.ts';
 import { plainText } from '../../domain/excerpt.ts';
 import type { UserId } from '../../domain/id.ts';
 import { formerMember } from '../../domain/organization.ts';
-import type { Thread } from '../../domain/thread.ts';
+import { type Thread, undoMs } from '../../domain/thread.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
 import {
   addReply,
@@ -17,7 +17,6 @@ import {
   publishOwnThread,
   renameThread,
   restoreThread,
-  undoMs,
 } from '../../usecases/threads/change-thread.ts';
 import { createThread } from '../../usecases/threads/create-thread.ts';
 import { findHome, getThreadView } from '../../usecases/threads/get-thread.ts';

@@ -8,6 +8,7 @@ import {
   standingOf,
 } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
+import { undoMs } from '../../domain/thread.ts';
 import type { Accounts, AuditNote, Membership, Memberships, Person, Session } from '../store.ts';
 import { keyIsLive, lockForSession, sessionIsLive } from './api-keys.ts';
 import { writeNote, writeNotes } from './audit.ts';
@@ -65,7 +66,8 @@ const theirThreads = sql`SELECT 1 FROM listing_size
 export const hasThreads = statement('has-threads')`${theirThreads}`;
 const findInvitee = statement('find-invitee')`
   SELECT EXISTS (SELECT 1 FROM identity WHERE user_id = :userId) AS "identityBound",
-    EXISTS (${theirThreads}) AS "hasThreads"`;
+    EXISTS (${theirThreads}) OR EXISTS (SELECT 1 FROM thread WHERE organization_id = :organizationId
+      AND user_id = :userId AND deleted_at >= :now - ${undoMs}) AS "hasThreads"`;
 
 export function* inviteeOf(organizationId: OrganizationId, userId: UserId): Work<Invitee> {
   const facts = (yield* row<Omit<Invitee, 'passwords'>>(findInvitee, { organizationId, userId }))!;

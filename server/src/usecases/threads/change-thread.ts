@@ -1,7 +1,7 @@
 import { notFound, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type ThreadId } from '../../domain/id.ts';
 import { changeRefused } from '../../domain/principal.ts';
-import type { Thread } from '../../domain/thread.ts';
+import { type Thread, undoMs } from '../../domain/thread.ts';
 import type { PersonCall } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
 import { auditNote, type Change, type UserChange } from '../organization/audit-log.ts';
@@ -37,8 +37,6 @@ export async function deleteThread(change: UserChange, threadId: string): Promis
   if (result.outcome === 'revoked') return refuseWrite(change);
   throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'delete it');
 }
-
-export const undoMs = 600_000;
 
 /** Undoes a deletion. Only the thread's creator can, and only for a limited time; otherwise the thread is not found. */
 export async function restoreThread(change: UserChange, threadId: string): Promise<Thread> {
