@@ -117,7 +117,7 @@ describe('A password link', () => {
     for (let sent = 0; sent < 5; sent += 1) assert.equal(await sendAfterLast(device('own')), 1);
     assert.equal(await sendAfterLast(device('own')), 0, 'too many of this device');
     assert.equal(await sendAfterLast(device('another')), 1);
-    const reason = 'This person has reached the limit of password links a day.';
+    const reason = 'This person has reached the daily limit of password links.';
     assert.deepEqual(warnings, Array(3).fill({ trace_id: 'trace', reason }));
 
     // Requests of a stranger and of a known device at the same time.
