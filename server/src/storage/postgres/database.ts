@@ -156,7 +156,10 @@ export class Database implements Transactions {
       application_name: applicationName,
       types,
     });
-    this.#pool.on('error', (error) => watch?.connectionBroke(error));
+    this.#pool.on('error', (error) => {
+      // The pool has ended before the server has closed its connections.
+      if (!this.#pool.ending) watch?.connectionBroke(error);
+    });
     this.#pool.on('connect', (client) => {
       this.#open += 1;
       // It may break between two statements of a transaction, and an error event without a listener ends the process.
