@@ -1,4 +1,4 @@
-import { words } from '../reading/passage-parts.ts';
+import { words } from '../retrieval/stop-words.ts';
 
 /** Not a link: `[2](…)`. */
 const bracket = String.raw`\[\^?(?!0+\])\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*\](?!\()`;

@@ -108,9 +108,9 @@ export function clausesOf({ text, citations }: Piece): Piece[] {
   });
 }
 
-/** Greetings, praise and offers state nothing. */
+/** Greetings, thanks and offers state nothing. */
 const courtesy =
-  /^(?:(?:hi|hello|hey|dear|i['’]m (?:glad|happy|sorry)|(?:good|great) (?:question|morning|afternoon|evening))(?: \p{L}+){0,3}[!,.]*$|i hope\b|please (?:let me know|ask|feel free)|let me know|feel free|happy to help|if you (?:have|need|want|would like) (?:any|more|further|to know))/iu;
+  /^(?:(?:hi|hello|hey|dear|sure|certainly|of course|thanks|thank you|no problem|you['’]re welcome|i['’]m (?:afraid|glad|happy|here|sorry)|(?:good|great) (?:question|morning|afternoon|evening))(?:,? [\p{L}'’]+){0,5}[!,.]*$|i hope\b|please (?:let me know|ask|feel free)|let me know|feel free|happy to help|if you (?:have|need|want|would like) (?:any|more|further|to know))/iu;
 
 const documents = '(?:documents?|passages?|sources?|context|excerpts?|material|information)';
 /** Sentences about the documents themselves, which the documents cannot confirm. */

@@ -29,10 +29,11 @@ describe('a passage supports a statement', () => {
   );
   holds(
     'that contains it word for word below its opposite',
-    'The fee is refundable. The fee is not refundable. It is 5 kg.',
+    'The fee is refundable. The fee is not refundable. It is 5 kg. It weighs 1,5 kg. It weighs 1.5 kg in total.',
     'The fee is refundable.',
     'The fee is not refundable.',
     'It is 5 kg.',
+    'It weighs 1.5 kg.',
   );
   holds(
     'that paraphrases it',

@@ -47,9 +47,9 @@ function closestMatch(
     for (const from of to === 0 ? [to] : [to, to - 1]) {
       const found = wordings.filter((_, term) => held[from]![term] || held[to]![term]);
       const own = sentences.slice(from, to + 1);
-      const isQuote = own.some((sentence) => sentence.wording === wording);
-      const coverage = isQuote ? 1 : found.length / Math.max(1, wordings.length);
       const agreeing = figures.filter((figure) => own.some((sentence) => agrees(figure, sentence.figures)));
+      const isQuote = agreeing.length === figures.length && own.some((one) => one.wording === wording);
+      const coverage = isQuote ? 1 : found.length / Math.max(1, wordings.length);
       const cost = from === to ? 0 : thresholds.pairGain;
       const score = coverage + Number(isQuote) + thresholds.figure * agreeing.length - cost;
       if (score > best) [best, closest] = [score, { passage, coverage, from, to }];

@@ -1,6 +1,7 @@
 import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5';
+import { words } from '../retrieval/stop-words.ts';
 import { type Block, evenSpaces, type Reading, termLevel } from './blocks.ts';
-import { tableText, words } from './passage-parts.ts';
+import { tableText } from './passage-parts.ts';
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
 type Element = DefaultTreeAdapterTypes.Element;

@@ -1,4 +1,4 @@
-import { stopWords } from '../retrieval/stop-words.ts';
+import { stopWords, words } from '../retrieval/stop-words.ts';
 import { evenSpaces } from './blocks.ts';
 
 /** The smallest part of a passage that can be quoted: a sentence, a list item, a table row, or a line of code. */
@@ -195,8 +195,4 @@ function isAbbreviation(before: string, following: string): boolean {
   const canBeLast = isInitial || sometimesLast.has(word);
   // A stop word after it more often starts a sentence than continues a name.
   return canBeLast && following !== '' && !stopWords.has(following.toLowerCase());
-}
-
-export function words(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/));
 }

@@ -1,6 +1,6 @@
 /** They are neither indexed nor searched for: nearly every passage contains them, or they only make a sentence a question. */
-export const stopWords: ReadonlySet<string> = new Set(
-  `a about above across after again all almost already also although always am among an and another any anybody anyone
+export const stopWords =
+  words(`a about above across after again all almost already also although always am among an and another any anybody anyone
   anything are around as at away back be became because become been before being below best better between both but by
   came can cannot come could did do does doing done down during each either else enough etc even ever every everyone
   everything few for from further gave general generally get gets getting give given gives go goes going gone gonna got
@@ -13,7 +13,8 @@ export const stopWords: ReadonlySet<string> = new Set(
   themselves then there therefore these they thing things think this those though through thus to together too took
   toward towards try under until unless up upon us use used uses using usually very via want wants was way ways we well
   went were what whatever when whenever where wherever whether which while who whoever whom whose why will with within
-  without would wanted helping helped helps needed looking tried trying knows yes yet you your yours yourself yourselves`.split(
-    /\s+/,
-  ),
-);
+  without would wanted helping helped helps needed looking tried trying knows yes yet you your yours yourself yourselves`);
+
+export function words(list: string): ReadonlySet<string> {
+  return new Set(list.split(/\s+/));
+}

@@ -157,6 +157,24 @@ describe('A lock that another transaction holds', () => {
     assert.equal(await waiting, 'created');
   });
 
+  it('on an organization is waited for before the creator of a key is locked', async () => {
+    const { store } = world;
+    const organization = await world.organization();
+    const userId = await world.member(organization);
+    const key = { id: strangers.key(), name: '', userId, hash: hashOf(209), hint: '', createdBy: userId };
+    const bySession = note('key.created', key.id, {
+      actor: { kind: 'user', userId },
+      sessionHash: hashOf(3),
+    });
+    await operator.query('BEGIN');
+    await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
+    const created = store.createApiKey(organization, key, bySession);
+    await untilWaiting();
+    await operator.query('SELECT FROM "user" WHERE id = $1 FOR NO KEY UPDATE NOWAIT', [userId]);
+    await operator.query('COMMIT');
+    assert.equal(await created, 'signed-out');
+  });
+
   it('that deadlocks with indexing leaves the other threads due', async () => {
     const { store } = world;
     const organization = await world.organization();

@@ -22,7 +22,7 @@ const readLive = statement('read-live-session')`
   SELECT 1 FROM session LEFT JOIN password ON password.id = session.password_id
   WHERE session.token_hash = :sessionHash AND ${sessionIsLive}`;
 
-/** Call it before an organization is locked. */
+/** Call it with the organization locked, which is locked before its people. */
 function* isSignedOut({ actor, sessionHash }: AuditNote): Work<boolean> {
   if (sessionHash === undefined || actor.kind !== 'user') return false;
   yield* run(lockForSession, { userId: actor.userId });
@@ -121,9 +121,9 @@ const redeem = statement('redeem-key-request')`DELETE FROM key_request
 
 export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
   createApiKey: method(write, function* (organizationId, key, note) {
-    if (yield* isSignedOut(note)) return 'signed-out';
     const enabled = yield* lockApiEnabled(organizationId);
     if (enabled === undefined) return 'organization-missing';
+    if (yield* isSignedOut(note)) return 'signed-out';
     if (!enabled) return 'api-disabled';
     if (key.userId !== null && !(yield* isMember(organizationId, key.userId))) return 'not-a-member';
     if (!(yield* mayAddKey(organizationId))) return 'too-many';
@@ -141,10 +141,10 @@ export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
   }),
 
   rotateApiKey: method(write, function* (organizationId, keyId, { next, createdBy, oldValidMs }, note) {
-    if (yield* isSignedOut(note)) return 'signed-out';
     const old = yield* row<ApiKey>(find, { organizationId, keyId });
     if (old === undefined) return 'missing';
     if (!(yield* lockApiEnabled(organizationId))) return 'api-disabled';
+    if (yield* isSignedOut(note)) return 'signed-out';
     const { userId, name } = old;
     if (userId !== null && !(yield* isMember(organizationId, userId))) return 'missing';
     if (!(yield* mayAddKey(organizationId, oldValidMs === 0 ? 1 : 0))) return 'too-many';
@@ -190,8 +190,8 @@ export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
   }),
 
   redeemKeyRequest: method(write, function* (organizationId, requestId, userId, secret, note) {
-    if (yield* isSignedOut(note)) return 'signed-out';
     if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
+    if (yield* isSignedOut(note)) return 'signed-out';
     if (!(yield* isMember(organizationId, userId))) return 'missing';
     if (!(yield* mayAddKey(organizationId))) return 'too-many';
     type Request = { name: string; decidedBy: UserId | null };

@@ -46,7 +46,7 @@ export async function acceptInvitation(
   };
   const outcome = await store.acceptInvitation(sha256(token), acceptance, notes);
   if (outcome === 'refused') {
-    throw invalid('A password has been set since you opened the link: open the link again.');
+    throw invalid('The link has changed since you opened it: open the link again.');
   }
   if (outcome === 'missing') throw gone();
   const passwordHash = acceptance.kind === 'proven' ? acceptance.hash : acceptance.password.hash;

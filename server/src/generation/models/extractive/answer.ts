@@ -1,5 +1,6 @@
 import { priceAsked } from '../../retrieval/question.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
+import { wordsOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
 import { compareUnits, quoteAround } from './quote.ts';
 import { comparerOf, confidenceWeights, scoreOf } from './score.ts';
@@ -21,8 +22,9 @@ const wholeCoverage = 0.95;
 /** The share of the question that a quote must cover to be shown, and to be an answer. */
 const coverageMin = { closest: 0.3, answer: 0.5 };
 
-/** A word with this share of a question decides what it is about: 'Do you accept bitcoin?', 'to Canada'. */
-const decisiveShare = 0.25;
+/** A word with this share of a question decides what it is about: 'Do you accept bitcoin?' */
+const decisiveShare = 0.42;
+const placing = new Set('to in from within outside for with on using via at of like'.split(' '));
 
 /** 'What is 2+2?' is not about the documents, unlike 'What does 429 mean?' */
 const sum = /\d\s*[-+*/×^]\s*\d/;
@@ -36,22 +38,19 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
   if (isSum || best === undefined || best.features.quote < coverageMin.closest) {
     return { question, level: 'nothing', quotes: [] } as const;
   }
-  // A thing that the question asks about and that no document mentions.
-  const unknown = findings.concepts.find(
-    ({ wordings, weight }) => wordings.length === 0 && weight >= decisiveShare,
-  );
+  const unknownName = unknownNameIn(question, findings);
   const shown = parts === 1 ? shownOf(candidates) : [best];
   // A price has a currency sign: a sentence without one is not an answer.
   const hasPrice = !priceAsked.test(question.text) || shown.some(({ features }) => features.expected > 0);
   const isCovered = best.features.quote >= coverageMin.answer;
-  const isAnswer = unknown === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0;
+  const isAnswer = unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0;
   const near = candidates.filter(({ features }) => features.quote >= coverageMin.closest);
   const chosen = isAnswer ? shown : near.slice(0, closestMax / parts);
   const answerWords = shown.length > 1 ? words.pair : [wordsMax];
   const quotes = chosen.map(({ quote: { passage, key } }, at) =>
     quoteAround(passage, key, isAnswer ? answerWords[at]! : words.closest[parts - 1]!),
   );
-  return { question, level: isAnswer ? 'answer' : 'closest', quotes, unknownName: unknown?.word } as const;
+  return { question, level: isAnswer ? 'answer' : 'closest', quotes, unknownName } as const;
 }
 
 /** Subtracted from a quote that earlier replies already contain in full and that lacks what is asked for. */
@@ -89,4 +88,17 @@ function confidenceOf(shown: readonly Candidate[]): number {
   const { best, share, coverage, threshold } = confidenceWeights;
   const shares = shown.reduce((sum, one) => sum + one.share, 0);
   return best * shown[0]!.share + share * shares + coverage * shown[0]!.features.quote - threshold;
+}
+
+/** Finds a thing that the question asks about and that no document mentions: 'to Canada', 'with docker'. */
+function unknownNameIn({ text, context }: Question, { concepts }: SearchFindings): string | undefined {
+  const asked = `${text} ${context}`;
+  const words = wordsOf(asked);
+  const unknown = concepts.filter(({ wordings }) => wordings.length === 0);
+  return unknown.find(({ word, weight }) => {
+    const at = words.indexOf(word);
+    const isPlaced = words.slice(Math.max(0, at - 2), at).some((before) => placing.has(before));
+    const isCapitalized = at > 0 && asked.includes(`${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+    return isPlaced || isCapitalized || weight >= decisiveShare;
+  })?.word;
 }

@@ -47,6 +47,7 @@ describe('an answer from the documents of the demo', () => {
     ['Do you accept returns of wound skeins?', /Wound yarn cannot be returned/],
     ['What are your opening hours?', /Thursday: 10:00 to 20:00/],
     ['How do I wash wool?', /washed/],
+    ['How do I properly wash superwash wool in the machine?', /^\*\*Superwash wool/],
     ['how much does express shipping cost', /\| Express \| €9\.90 \|/],
     ['What needle size for bulky yarn?', /\| Bulky \| 110 metres \| 7 millimetres \|/],
     ['how many people per workshop', /at most 8 participants/],
@@ -65,6 +66,7 @@ describe('an answer from the documents of the demo', () => {
       'Does the shop accept bitcoin?',
       'price of a skein of merino',
       'What is 2+2?',
+      'Does a full Coil Card from the Berlin store expire after the latest purchase?',
     ]) {
       assert.match(await ask(question), /^I did not find a/, question);
     }
