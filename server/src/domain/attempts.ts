@@ -69,7 +69,7 @@ interface FailedSignIn {
 
 /** At most one note per person in this interval, even during a flood of failures. */
 const noteEveryMs = 15 * 60_000;
-/** A person chooses a password for each organization at most. More in a day are guesses. */
+/** A person chooses at most one password per organization. More than this in a day are guesses. */
 const choicesPerDay = 3;
 const peopleMax = 10_000;
 const placesMax = 100;

@@ -18,7 +18,7 @@ export interface UserPrincipal extends Principal {
   readonly userId: UserId;
 }
 
-/** What a limit of a member counts by. By person, one organization could use up the limit of another. */
+/** The key of limits per member. Counting by person would let one organization use up a person's limit in another. */
 export function memberKey({ organizationId, userId }: UserPrincipal): string {
   return `${organizationId} ${userId}`;
 }

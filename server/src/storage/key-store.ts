@@ -24,8 +24,8 @@ export interface CredentialName {
 }
 
 /**
- * A note with a session creates a key only while the session is live: `signed-out` otherwise. Then a key that is created
- * while the sessions of its owner's password end cannot outlive them.
+ * If the note names a session, a key is created only while that session is live; otherwise the outcome is `signed-out`. So
+ * no key of a thief outlives the recovery of an account that happens at the same time.
  *
  * A key is live until the store's time reaches `revokedAt`, which a rotation may set in the future. Revoked keys stay until
  * `Retention` removes them. Members' requests for keys expire by the store's clock and are removed with the membership.

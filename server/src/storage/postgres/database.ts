@@ -157,7 +157,7 @@ export class Database implements Transactions {
       types,
     });
     this.#pool.on('error', (error) => {
-      // The pool has ended before the server has closed its connections.
+      // The pool ends before the server has closed its connections.
       if (!this.#pool.ending) watch?.connectionBroke(error);
     });
     this.#pool.on('connect', (client) => {

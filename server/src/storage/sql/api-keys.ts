@@ -22,7 +22,7 @@ const readLive = statement('read-live-session')`
   SELECT 1 FROM session LEFT JOIN password ON password.id = session.password_id
   WHERE session.token_hash = :sessionHash AND ${sessionIsLive}`;
 
-/** Call it with the organization locked, which is locked before its people. */
+/** Call it with the organization locked: organizations are locked before people. */
 function* isSignedOut({ actor, sessionHash }: AuditNote): Work<boolean> {
   if (sessionHash === undefined || actor.kind !== 'user') return false;
   yield* run(lockForSession, { userId: actor.userId });

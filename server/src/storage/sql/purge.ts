@@ -45,7 +45,7 @@ export const rowsOfPerson: Readonly<Record<TableName, Sql | null>> = {
   request_block: null,
   traffic: null,
   quota_use: null,
-  // Those of known devices start like the one for password links.
+  // The counters of known devices start with the one for password links.
   prompt_use: sql`${inOrganization} AND (user_id IN (:userId, :invitations) OR strpos(user_id, :passwordLinks) = 1)`,
   // `anonymizeAudit` removes the person from the entries.
   audit_event: null,

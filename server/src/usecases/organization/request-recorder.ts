@@ -180,7 +180,7 @@ interface Count {
   lastUsedAt?: number;
 }
 
-/** Adds up counts that are the same. */
+/** Adds up the requests of counts that are otherwise the same. */
 class Counts<Report extends Readonly<Count>> {
   readonly #key: keyof Report;
   readonly #isSame: (a: Report, b: Report) => boolean;

@@ -94,7 +94,7 @@ export async function readMemberships({ store }: Context, { session }: SignedIn)
   return memberships;
 }
 
-/** The memberships of a person, joined with any proof, in other organizations than this one. */
+/** The memberships of a person, joined with any proof, in organizations other than this one. */
 export async function otherMemberships(
   { store }: Context,
   organizationId: OrganizationId,
