@@ -117,7 +117,7 @@ function Ways({ token, invitation }: { token: string; invitation: Json<'invitati
       <Text size="sm">
         {password === 'sso'
           ? `${email} signs in with an identity provider. Continue there, then accept the invitation.`
-          : `${email} already has threads in ${organization}. This link can’t open them, because the admin who created it could have used it, too. Ask the operator of this service for a link.`}
+          : `${email} already has threads or an API key in ${organization}. This link no longer works, because the admin who created it could have used it, too. Ask the operator of this service for a link.`}
       </Text>
       <SingleSignOn returnTo="/join" />
     </Stack>

@@ -58,6 +58,8 @@ export interface Invitee {
   readonly passwords: readonly Password[];
   /** Whether they have threads in the organization of the link, or deleted ones that they can restore. */
   readonly hasThreads: boolean;
+  /** Whether an API key of theirs works there. It may create the first thread after the link was used. */
+  readonly hasKeys: boolean;
 }
 
 interface InvitationLink {
@@ -71,18 +73,19 @@ interface InvitationLink {
 
 /**
  * `choose`: the holder sets a password. `prove`: they enter the one they have. `sso`: they sign in at the provider.
- * `operator`: they need a link of the operator, because with this one an admin could read the threads they have.
+ * `operator`: they need a link of the operator, because with this one an admin could read the threads that they have or
+ * that their key creates.
  */
 export type InvitationTerms = 'choose' | 'prove' | 'sso' | 'operator';
 
 export function invitationTerms(
   { resets, shownToAdmin }: InvitationLink,
-  { passwords, identityBound, hasThreads }: Invitee,
+  { passwords, identityBound, hasThreads, hasKeys }: Invitee,
 ): InvitationTerms {
   if (resets) return 'choose';
   if (passwords.some(({ proven }) => proven)) return 'prove';
   if (identityBound) return 'sso';
-  return shownToAdmin && hasThreads ? 'operator' : 'choose';
+  return shownToAdmin && (hasThreads || hasKeys) ? 'operator' : 'choose';
 }
 
 /** Whether using the link closes other memberships: it may have been handed to somebody else. */

@@ -127,11 +127,11 @@ export interface Invitations {
   /**
    * Replaces the member's earlier invitation to this organization. A `requested` link leaves it valid, and replaces only a
    * requested link that has expired or whose email was given up (otherwise `live`). Only created links are counted.
-   * `has-threads`: only a link of the operator may be shown for this person, see `invitationTerms`.
+   * `operator-only`: an admin must not see a link for this person, see `invitationTerms`.
    */
   createInvitation: AuditedMethod<
     [invitation: NewInvitation],
-    'created' | 'not-a-member' | 'service-account' | 'has-threads' | 'live' | 'person-limit'
+    'created' | 'not-a-member' | 'service-account' | 'operator-only' | 'live' | 'person-limit'
   >;
   findInvitation(tokenHash: string): Promise<Invitation | undefined>;
   /**

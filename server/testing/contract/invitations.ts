@@ -10,6 +10,7 @@ import {
   oneMembership,
   twoMemberships,
 } from './account-fixture.ts';
+import { newKey } from './api-keys.ts';
 import { by, note, strangers, type World } from './fixture.ts';
 
 export function describeInvitations(world: () => World): void {
@@ -31,6 +32,7 @@ export function describeInvitations(world: () => World): void {
         resets: false,
         identityBound: false,
         hasThreads: false,
+        hasKeys: false,
         shownToAdmin: true,
         passwords: [],
       });
@@ -65,7 +67,7 @@ export function describeInvitations(world: () => World): void {
       await world().thread(one, userId);
       const shown = newInvitation(userId);
       const noted = note('member.invited', userId);
-      assert.equal(await store.createInvitation(one, shown, noted), 'has-threads');
+      assert.equal(await store.createInvitation(one, shown, noted), 'operator-only');
       assert.equal(await store.findInvitation(shown.tokenHash), undefined);
       assert.equal(await people.noted(one, 'member.invited'), 0);
       for (const [organization, change] of [
@@ -86,7 +88,7 @@ export function describeInvitations(world: () => World): void {
       await store.deleteThread(one, id, by(userId), note('thread.deleted', id));
       clock.pass(undoMs);
       const link = newInvitation(userId);
-      assert.equal(await store.createInvitation(one, link, note('member.invited')), 'has-threads');
+      assert.equal(await store.createInvitation(one, link, note('member.invited')), 'operator-only');
       await people.invite(other, userId);
       clock.pass(1);
       await people.invite(one, userId);
@@ -106,6 +108,23 @@ export function describeInvitations(world: () => World): void {
       await people.join(one, userId, 'third', { byOperator: true });
       const session = await people.signIn(userId, { passwordHash: 'third' });
       assert.ok(await people.enters(session, one));
+    });
+
+    it('rejects such a link while the person has a key, which could create threads later', async () => {
+      const { store, clock, people, one, other, userId } = await twoMemberships(world());
+      const [token, elsewhere] = [await people.invite(one, userId), await people.invite(other, userId)];
+      assert.equal((await store.findInvitation(token))?.terms, 'choose');
+      const key = newKey(userId);
+      assert.equal(await store.createApiKey(one, key, note('key.created', key.id)), 'created');
+      const found = await store.findInvitation(token);
+      assert.deepEqual([found?.terms, found?.hasThreads, found?.hasKeys], ['operator', false, true]);
+      assert.equal(await people.accept(token, 'first'), 'refused');
+      const link = newInvitation(userId);
+      assert.equal(await store.createInvitation(one, link, note('member.invited')), 'operator-only');
+      assert.equal((await store.findInvitation(elsewhere))?.terms, 'choose');
+      await store.revokeApiKey(one, key.id, note('key.revoked', key.id));
+      clock.pass(1);
+      assert.equal((await store.findInvitation(token))?.terms, 'choose');
     });
 
     it('expires by the clock of the store', async () => {

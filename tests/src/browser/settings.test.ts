@@ -262,12 +262,12 @@ describe('Settings in the console', () => {
     await page.goto('/settings/members');
     await button(`New link for ${email}`).click();
     const refusal = page.getByRole('alert').filter({ hasText: 'Couldn’t create a link' });
-    await shown(refusal.getByText(/already has threads here.*ask the operator/));
+    await shown(refusal.getByText(/already has threads or an API key here.*ask the operator/));
     await lookAt(page, 'link-refused');
 
     const guest = await Window.open(browser, service.baseUrl);
     await guest.page.goto(link);
-    await shown(guest.page.getByText(/already has threads in Acme\..*Ask the operator/));
+    await shown(guest.page.getByText(/already has threads or an API key in Acme\..*Ask the operator/));
     assert.equal(await guest.page.getByRole('button').count(), 0);
     await lookAt(guest.page, 'invitation-refused');
     await guest.close();

@@ -67,7 +67,9 @@ export const hasThreads = statement('has-threads')`${theirThreads}`;
 const findInvitee = statement('find-invitee')`
   SELECT EXISTS (SELECT 1 FROM identity WHERE user_id = :userId) AS "identityBound",
     EXISTS (${theirThreads}) OR EXISTS (SELECT 1 FROM thread WHERE organization_id = :organizationId
-      AND user_id = :userId AND deleted_at >= :now - ${undoMs}) AS "hasThreads"`;
+      AND user_id = :userId AND deleted_at >= :now - ${undoMs}) AS "hasThreads",
+    EXISTS (SELECT 1 FROM api_key WHERE organization_id = :organizationId AND user_id = :userId AND ${keyIsLive})
+      AS "hasKeys"`;
 
 export function* inviteeOf(organizationId: OrganizationId, userId: UserId): Work<Invitee> {
   const facts = (yield* row<Omit<Invitee, 'passwords'>>(findInvitee, { organizationId, userId }))!;

@@ -10,7 +10,7 @@ type Clock = Pick<CommitClock, 'now'> & Partial<CommitClock>;
 
 /** Columns of these names are flags in every shared statement. SQLite returns them as 0 or 1. */
 const flags = new Set(
-  'accepted apiEnabled byOperator found hasThreads identityBound live opened proven published resets service shownToAdmin'.split(
+  'accepted apiEnabled byOperator found hasKeys hasThreads identityBound live opened proven published resets service shownToAdmin'.split(
     ' ',
   ),
 );

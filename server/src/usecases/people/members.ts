@@ -277,9 +277,9 @@ async function issueInvitation(
       throw notFound('No such member.');
     case 'service-account':
       throw invalid('A service account cannot sign in: create a key for it instead.');
-    case 'has-threads':
+    case 'operator-only':
       throw invalid(
-        'This person already has threads here, which you could read with their link: ask the operator of this service to create it.',
+        'This person already has threads or an API key here, so with their link you could read their threads: ask the operator of this service to create it.',
       );
     case 'live':
       throw invalid('A link that was sent earlier is still valid.');
