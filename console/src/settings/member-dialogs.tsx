@@ -29,7 +29,7 @@ export function InviteForm({ sendsMail, onClose, onInvited }: InviteFormProps) {
   const invite = form.onSubmit(({ email, role, service }) => {
     const added = ({ link, mailed, expiresAt }: Json<'invited'>) => {
       onClose();
-      if (expiresAt !== null) onInvited({ email: email.trim(), link, mailed, expiresAt });
+      if (!service) onInvited({ email: email.trim(), link, mailed, expiresAt });
     };
     const body = { email: email.trim(), role, service };
     change.mutate({ method: 'POST', path: '/members', body }, { onSuccess: added });
@@ -82,9 +82,7 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
       {invited !== null && (
         <Stack>
           <Text size="sm">
-            {invited.mailed
-              ? 'They’ll get a link by email.'
-              : `Send this link only to ${invited.email}. Anyone who has it can join in their place.`}
+            {adviceFor(invited)}
             {invited.expiresAt !== null && (
               <> The link works once, until {momentOf(new Date(invited.expiresAt))}.</>
             )}
@@ -103,6 +101,12 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
       )}
     </Dialog>
   );
+}
+
+function adviceFor({ email, link, mailed }: Invited): string {
+  if (mailed) return 'They’ll get a link by email.';
+  if (link !== null) return `Send this link only to ${email}. Anyone who has it can join in their place.`;
+  return `${email} has threads here from an earlier membership. With a link, you could read them, so none was created. Ask ${email} to join through single sign-on.`;
 }
 
 export function RemoveMemberDialog({

@@ -183,12 +183,12 @@ function Address({ id, email }: Json<'member'>) {
   );
 }
 
-type ShownState = 'Service account' | 'Active' | 'Not delivered' | 'Invited' | 'Link expired';
+type ShownState = 'Service account' | 'Active' | 'Not delivered' | 'Invited' | 'Not joined';
 
 function stateOf({ service, state, mailState }: Json<'member'>): ShownState {
   if (service) return 'Service account';
   if (state === 'active') return 'Active';
-  if (state === 'expired') return 'Link expired';
+  if (state === 'expired') return 'Not joined';
   return mailState === 'failed' ? 'Not delivered' : 'Invited';
 }
 
@@ -197,7 +197,7 @@ const stateColors: Readonly<Record<ShownState, string>> = {
   Active: 'teal',
   'Not delivered': 'red',
   Invited: 'indigo',
-  'Link expired': 'orange',
+  'Not joined': 'orange',
 };
 
 function MemberState(member: Json<'member'>) {
@@ -213,6 +213,7 @@ function MemberState(member: Json<'member'>) {
 function detailOf(state: ShownState, invitedUntil: string | null): string | undefined {
   if (state === 'Not delivered')
     return 'The invitation couldn’t be delivered. Check the address, or resend it.';
+  if (state === 'Not joined') return 'They have no valid link: it has expired, or none was created.';
   return state === 'Invited' && invitedUntil !== null
     ? `Link valid until ${momentOf(new Date(invitedUntil))}`
     : undefined;

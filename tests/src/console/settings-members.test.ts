@@ -174,7 +174,11 @@ describeOnEachEngine('Members in the console', (engine) => {
       const { service, acme, ada } = world;
       const { id, link } = await invite(world.email('lea'));
       const { key } = await service.skein('key', 'create', acme, '--user', world.email('lea'));
-      assertRefused(await new ConsoleClient(service.baseUrl).acceptInvitation(link, testPassword), 400, /key/);
+      assertRefused(
+        await new ConsoleClient(service.baseUrl).acceptInvitation(link, testPassword),
+        400,
+        /key/,
+      );
       const made = await new Api(service.baseUrl, key).create({ prompt: 'Between us' });
       assert.equal(made.status, 201);
       assertRefused(await ada.get(`/threads/${made.body.thread.id}`), 404);

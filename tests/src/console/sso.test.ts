@@ -81,6 +81,33 @@ describe('Single sign-on', () => {
       assert.equal(await goThrough(newBrowser(), elsewhere), '/');
   });
 
+  it('lets an admin add a former member with threads, without a link, and only the provider lets them in', async () => {
+    const ada = await signedInMember(service, 'First', 'admin@demo.example', 'admin');
+    const email = 'kim@demo.example';
+    const body = { email, role: 'member', service: false };
+    const { body: added } = await ada.post(ada.at('/members'), body);
+    const kim = new ConsoleClient(service.baseUrl);
+    assert.equal((await kim.acceptInvitation(added.link, testPassword)).status, 200);
+    const { body: made } = await kim.post(kim.at('/threads'), { prompt: 'Between us' });
+    assert.equal((await ada.call('DELETE', ada.at(`/members/${added.id}`))).status, 200);
+
+    const again = await ada.post(ada.at('/members'), body);
+    assert.deepEqual(
+      [again.status, again.body],
+      [201, { id: added.id, link: null, mailed: false, expiresAt: null }],
+    );
+    assertRefused(await ada.post(ada.at(`/members/${added.id}/invitation`)), 'INVALID_PARAMS');
+    assertRefused(await newBrowser().signIn(email, testPassword), 'UNAUTHORIZED');
+    assertRefused(await ada.post(ada.at('/members'), { ...body, service: true }), 'INVALID_PARAMS');
+
+    provider.account = { subject: 'kim-1', email, emailVerified: true };
+    const browser = newBrowser();
+    await goThrough(browser);
+    const [invited] = (await browser.get('/session')).body.invitations;
+    assert.equal((await browser.post(`/invitations/${invited.id}/accept`)).status, 200);
+    assert.equal((await browser.get(browser.at(`/threads/${made.thread.id}`))).status, 200);
+  });
+
   it('rejects an address that the provider has not verified', async () => {
     await service.skein('member', 'add', 'First', 'ben@demo.example');
     const unverified = { subject: 'ben-1', email: 'ben@demo.example', emailVerified: false };

@@ -93,7 +93,8 @@ export const invitations = (store: Transactions): Invitations => ({
       if (prompts > requested.personMax) return 'person-limit';
     }
     const link = { ...invitation, shownToAdmin: !byOperator && sealedLink === null };
-    if (invitationTerms(link, yield* inviteeOf(organizationId, userId)) === 'operator') return 'operator-only';
+    if (invitationTerms(link, yield* inviteeOf(organizationId, userId)) === 'operator')
+      return 'operator-only';
     const mailState = sealedLink === null ? null : 'waiting';
     yield* run(replace, { ...invitation, requested: requested !== undefined, organizationId, mailState });
     yield* writeNote(organizationId, note);

@@ -81,7 +81,9 @@ async function acceptanceOf(
   const { ids, passwords } = call.context;
   if (terms === 'sso') throw invalid('You have no password here: sign in with your identity provider.');
   if (terms === 'operator')
-    throw invalid('You already have threads or an API key here: ask the operator of this service for a link.');
+    throw invalid(
+      'You already have threads or an API key here: ask the operator of this service for a link.',
+    );
   if (!resets && known.length > 0) {
     // A known device may only prove its own password: choosing one is a guess at the others.
     const isChoice = terms === 'choose';

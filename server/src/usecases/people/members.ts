@@ -16,6 +16,7 @@ import { otherMemberships } from './sessions.ts';
 
 export interface AddedMember {
   readonly userId: UserId;
+  /** Null for a service account, and for a person who can only join through the provider of single sign-on. */
   readonly invitation: IssuedInvitation | null;
 }
 
@@ -44,11 +45,18 @@ export async function addMember(
     if ((await store.countMembers(organizationId)) >= membersMax) throw tooManyMembers(membersMax);
     await limitMails(change, address);
   }
-  const result = await store.addMember(organizationId, member, note);
+  let result = await store.addMember(organizationId, member, note);
+  // No admin controls the provider, so the person can join through it. They get no link, which the admin would see.
+  const needsProvider =
+    result.outcome === 'has-threads' && !service && context.identityProvider !== undefined;
+  if (needsProvider) {
+    result = await store.addMember(organizationId, { ...member, withoutThreads: false }, note);
+  }
   switch (result.outcome) {
     case 'added': {
       const { userId } = result;
-      return { userId, invitation: service ? null : await issueInvitation(change, userId, {}) };
+      const getsLink = !service && !needsProvider;
+      return { userId, invitation: getsLink ? await issueInvitation(change, userId, {}) : null };
     }
     case 'already-member':
       throw alreadyMember(change, { email: address, service, opened: true });
@@ -115,7 +123,7 @@ export async function findMemberById(call: OrganizationCall, userId: string): Pr
 }
 
 interface ListedMember extends Member {
-  /** `invited`: the link has not been used yet. `expired`: it can no longer be used. Service accounts are `active`. */
+  /** `invited`: the link has not been used yet. `expired`: there is no link that can be used. Service accounts are `active`. */
   readonly state: 'active' | 'invited' | 'expired';
   /** Live personal keys: removing the member revokes them. */
   readonly keys: readonly ApiKey[];
@@ -279,7 +287,7 @@ async function issueInvitation(
       throw invalid('A service account cannot sign in: create a key for it instead.');
     case 'operator-only':
       throw invalid(
-        'This person already has threads or an API key here, so with their link you could read their threads: ask the operator of this service to create it.',
+        `This person already has threads or an API key here, so with their link you could read their threads: ask the operator of this service to create it${context.identityProvider === undefined ? '' : ', or let them join through single sign-on'}.`,
       );
     case 'live':
       throw invalid('A link that was sent earlier is still valid.');
