@@ -20,18 +20,18 @@ interface Contender {
 /** Measures what thousands of replies in progress cost in memory, and how they slow down other requests. */
 export async function measureReplies({ replies }: Plan): Promise<void> {
   const provider = await startProvider();
-  const places = { SKEIN_REPLY_CONCURRENCY: String(replies * 2) };
+  const slots = { SKEIN_REPLY_CONCURRENCY: String(replies * 2) };
   const rows: string[][] = [];
   for (const contender of [
     {
       name: 'scripted, a step and 1 kB of text',
-      environment: { ...places, SKEIN_MODEL: 'scripted' },
+      environment: { ...slots, SKEIN_MODEL: 'scripted' },
       prompt: `#step Reading\n#say ${kilobyte}\n#hang`,
     },
     {
       name: 'language model, waiting for its provider',
       environment: {
-        ...places,
+        ...slots,
         SKEIN_MODEL: 'openai-compatible/stand-in',
         SKEIN_MODEL_BASE_URL: provider.url,
         SKEIN_MODEL_SILENCE_MS: '600000',

@@ -64,7 +64,7 @@ export async function openContext(
   }: ContextOptions = {},
 ): Promise<SurfaceContext> {
   const store = traceCalls(await openStore(config, watch, mustExist), tracing);
-  const { personFailuresMax, placeFailuresMax, accountFailuresMax } = config.limits;
+  const { personFailuresMax, networkFailuresMax, accountFailuresMax } = config.limits;
   const recorder: RequestRecorder = new RequestRecorder({
     keptMax: config.limits.requestLogMax,
     telemetry,
@@ -89,7 +89,7 @@ export async function openContext(
     passwords: createPasswords(),
     passwordAttempts: {
       ofPerson: new AttemptLimit(Date.now, personFailuresMax),
-      ofPlace: new AttemptLimit(Date.now, placeFailuresMax),
+      ofNetwork: new AttemptLimit(Date.now, networkFailuresMax),
       ofAccount: new AttemptLimit(Date.now, accountFailuresMax, accountFailuresWindowMs),
       ofDevice: new AttemptLimit(Date.now, personFailuresMax),
     },

@@ -197,7 +197,7 @@ describe('Metrics', () => {
     const { thread } = await createThread(world.ada, { prompt: '#hang' });
     const held = await until((scraped) => scraped.value('skein_replies_being_written') === 1);
     assert.equal(held.value('skein_replies_running', { state: 'held' }), 1);
-    assert.equal(held.value('skein_reply_places'), 256);
+    assert.equal(held.value('skein_reply_slots'), 256);
     await world.ada.delete(thread.id);
     await until((scraped) => scraped.value('skein_replies_running', { state: 'held' }) === 0);
   });
@@ -215,7 +215,7 @@ describe('Metrics of other processes', () => {
     );
     assert.equal(waits.value('skein_replies_running', { state: 'waiting' }), 1);
     assert.equal(waits.value('skein_replies_running', { state: 'held' }), 0);
-    assert.equal(waits.value('skein_reply_places'), 0);
+    assert.equal(waits.value('skein_reply_slots'), 0);
     assert.equal(waits.value('skein_build_info', { role: 'api', store: 'sqlite', model: 'scripted' }), 1);
 
     const worker = await Service.start({ folder, environment, words: ['--role', 'worker'] });

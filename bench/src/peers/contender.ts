@@ -29,7 +29,7 @@ export interface SeededContender {
 
 interface StartOptions {
   /** Replies that are written at once, where that can be set. */
-  readonly replyPlaces?: number;
+  readonly replySlots?: number;
 }
 
 export interface RunningService extends Target {

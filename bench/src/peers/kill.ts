@@ -14,7 +14,7 @@ const finishedWithinMs = 25_000;
 /** Requests replies, kills the process after half of their time, restarts it and counts the finished ones. */
 export async function surviveKill(contender: Contender, folder: string, count: number): Promise<Survival> {
   const seeded = await contender.seed(folder, 100);
-  const first = await seeded.start({ replyPlaces: count });
+  const first = await seeded.start({ replySlots: count });
   let refused = 0;
   const asked = seeded.ask(count, replyMs).map(async (request) => {
     const response = await fetch(first.baseUrl + request.path, init(request));
@@ -25,7 +25,7 @@ export async function surviveKill(contender: Contender, folder: string, count: n
   await pause(replyMs / 2);
   await first.stop('SIGKILL');
   await ended;
-  const second = await seeded.start({ replyPlaces: count });
+  const second = await seeded.start({ replySlots: count });
   let finished = 0;
   for (let waitedMs = 0; waitedMs < finishedWithinMs && finished < count - refused; waitedMs += 500) {
     await pause(500);

@@ -20,14 +20,14 @@ export function langgraph(installed: string): Contender {
 
 async function seed(installed: string, folder: string, threads: number): Promise<SeededContender> {
   mkdirSync(folder, { recursive: true });
-  const start: SeededContender['start'] = ({ replyPlaces }) =>
+  const start: SeededContender['start'] = ({ replySlots }) =>
     startProgram(
       [process.execPath, join(installed, 'langgraph.mjs')],
       folder,
       {
         ...quietEnvironment(),
         DATA: folder,
-        ...(replyPlaces !== undefined && { WORKERS: String(replyPlaces) }),
+        ...(replySlots !== undefined && { WORKERS: String(replySlots) }),
       },
       { method: 'GET', path: '/ok', headers: {} },
     );

@@ -119,7 +119,7 @@ async function seed(
   const finishedBefore = countReplies(peer, folder);
   const path = (to: string): Request => ({ method: 'GET', path: to, headers: {} });
   return {
-    start: ({ replyPlaces }) => start(replyPlaces !== undefined),
+    start: ({ replySlots }) => start(replySlots !== undefined),
     get: ids.map((id) => path(peer.get(id))),
     list: async (_service, depth) => [path(peer.list(depth))],
     create: Array.from({ length: 256 }, (_, number) => peer.create(`Renewal of customer ${number}`)),

@@ -37,13 +37,13 @@ async function seed(role: 'all' | 'api', folder: string, threads: number): Promi
       return Array.from({ length: count }, () => request);
     },
     countFinished: async () => countReplies(folder) - finishedBefore,
-    start: ({ replyPlaces }) =>
+    start: ({ replySlots }) =>
       startProgram(
         [join(root, 'node_modules/.bin/skein'), 'serve', '--role', role],
         folder,
         {
           SKEIN_MODEL: 'scripted',
-          ...(replyPlaces !== undefined && { SKEIN_REPLY_CONCURRENCY: String(replyPlaces) }),
+          ...(replySlots !== undefined && { SKEIN_REPLY_CONCURRENCY: String(replySlots) }),
         },
         get[0]!,
       ),

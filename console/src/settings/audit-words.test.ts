@@ -6,7 +6,7 @@ test('describes the details of an entry in words', () => {
   const settings = { name: 'Acme', apiEnabled: true, dailyQuota: 10_000 };
   assert.equal(describeDetail(settings, 'Acme'), 'API enabled · 10,000 requests per day');
   assert.equal(describeDetail({ proof: 'password' }, null), 'With a password');
-  assert.equal(describeDetail({ failures: 3, places: 1 }, null), '3 attempts · From 1 address');
+  assert.equal(describeDetail({ failures: 3, networks: 1 }, null), '3 attempts · From 1 network');
   assert.equal(describeDetail({ role: 'admin', service: true }, null), 'Role: admin · Service account');
 });
 

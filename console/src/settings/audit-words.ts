@@ -59,7 +59,7 @@ const details: Record<string, (value: Value) => string> = {
   owner: (owner) => `Owner: ${owner}`,
   passages: (passages) => counted(Number(passages), 'passage'),
   password: (kind) => passwords[String(kind)] ?? `Password: ${kind}`,
-  places: (places) => `From ${counted(Number(places), 'address', 'addresses')}`,
+  networks: (networks) => `From ${counted(Number(networks), 'network')}`,
   proof: (proof) => (proof === 'sso' ? 'With single sign-on' : 'With a password'),
   reason: (reason) => `${reason}`,
   request: (id) => `Request ${id}`,

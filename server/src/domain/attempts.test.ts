@@ -85,10 +85,10 @@ describe('Failed sign-ins', () => {
     let now = 0;
     const failures = new FailedSignIns(() => now);
     const taken = (all?: boolean) =>
-      failures.take(all).map(({ email, count, places, traceId }) => [email, count, places, traceId]);
+      failures.take(all).map(({ email, count, networks, traceId }) => [email, count, networks, traceId]);
     failures.count('ada', 'here', 't1');
     assert.deepEqual(taken(), [['ada', 1, 1, 't1']]);
-    for (const place of ['here', 'there', 'here']) failures.count('ada', place, `from ${place}`);
+    for (const network of ['here', 'there', 'here']) failures.count('ada', network, `from ${network}`);
     failures.count('ben', 'here', 't2');
     assert.deepEqual(taken(), [['ben', 1, 1, 't2']]);
     now = 15 * 60_000;
@@ -134,10 +134,10 @@ describe('Failed sign-ins', () => {
   it('are bounded in memory, however many addresses are tried', () => {
     const failures = new FailedSignIns(() => 0);
     for (let person = 0; person < 10_050; person += 1) failures.count(`${person}`, 'here', 't');
-    for (let place = 0; place < 200; place += 1) failures.count('10049', `${place}`, 't');
+    for (let index = 0; index < 200; index += 1) failures.count('10049', `${index}`, 't');
     const taken = failures.take();
     assert.equal(taken.length, 10_000);
-    const { count, places } = taken.at(-1)!;
-    assert.deepEqual([count, places], [201, 100]);
+    const { count, networks } = taken.at(-1)!;
+    assert.deepEqual([count, networks], [201, 100]);
   });
 });

@@ -63,7 +63,7 @@ interface FailedSignIn {
   readonly email: string;
   count: number;
   /** Counted up to a bound: the log says "at least". */
-  readonly places: Set<string>;
+  readonly networks: Set<string>;
   traceId: string;
 }
 
@@ -72,7 +72,7 @@ const noteEveryMs = 15 * 60_000;
 /** A person chooses at most one password per organization. More than this in a day are guesses. */
 const choicesPerDay = 3;
 const peopleMax = 10_000;
-const placesMax = 100;
+const networksMax = 100;
 
 /**
  * Counts failed sign-ins by the address that was tried, for the audit log: the first is due at once, later ones together.
@@ -89,16 +89,16 @@ export class FailedSignIns {
   }
 
   /** For a password that somebody chose and that is none of the person's others: a failure only if it happens often. */
-  countChoice(email: string, place: string, traceId: string): void {
-    if (this.#choices.waitSeconds(email) > 0) this.count(email, place, traceId);
+  countChoice(email: string, network: string, traceId: string): void {
+    if (this.#choices.waitSeconds(email) > 0) this.count(email, network, traceId);
     else this.#choices.count(email);
   }
 
-  count(email: string, place: string, traceId: string): void {
-    const failed = this.#failures.get(email) ?? { email, count: 0, places: new Set(), traceId };
+  count(email: string, network: string, traceId: string): void {
+    const failed = this.#failures.get(email) ?? { email, count: 0, networks: new Set(), traceId };
     failed.count += 1;
     failed.traceId = traceId;
-    if (failed.places.size < placesMax) failed.places.add(place);
+    if (failed.networks.size < networksMax) failed.networks.add(network);
     setBounded(this.#failures, email, failed, peopleMax);
   }
 
@@ -108,7 +108,7 @@ export class FailedSignIns {
       ({ email }) => all || this.#notes.waitSeconds(email) === 0,
     );
     return due.map((failed) => {
-      const { email, count, places, traceId } = failed;
+      const { email, count, networks, traceId } = failed;
       this.#failures.delete(email);
       const takeBack = this.#notes.count(email);
       const giveBack = () => {
@@ -116,7 +116,7 @@ export class FailedSignIns {
         failed.count += this.#failures.get(email)?.count ?? 0;
         setBounded(this.#failures, email, failed, peopleMax);
       };
-      return { email, count, places: places.size, traceId, giveBack };
+      return { email, count, networks: networks.size, traceId, giveBack };
     });
   }
 }

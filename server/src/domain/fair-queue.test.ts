@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { FairQueue, SearchQueue } from './fair-queue.ts';
 import type { OrganizationId } from './id.ts';
 
-/** Records who got a place, in order. */
+/** Records who got a slot, in order. */
 function recorded(queue: FairQueue<string>) {
   const served: string[] = [];
   const ask = (key: string, signal?: AbortSignal) =>
@@ -28,7 +28,7 @@ describe('A fair queue', () => {
     assert.deepEqual(served, ['busy', 'busy', 'quiet', 'other', 'busy', 'busy']);
   });
 
-  it('hands out all its places, and reuses released ones', async () => {
+  it('hands out all its slots, and reuses released ones', async () => {
     const queue = new FairQueue<string>(2);
     const { served, ask } = recorded(queue);
     for (const key of ['a', 'b', 'c']) void ask(key);
@@ -43,7 +43,7 @@ describe('A fair queue', () => {
     assert.deepEqual(served, ['a', 'b', 'c', 'd']);
   });
 
-  it('keeps a place for others if the places per organization are limited', async () => {
+  it('keeps a slot for others if the slots per organization are limited', async () => {
     const queue = new FairQueue<string>(3, 2);
     const { served, ask } = recorded(queue);
     for (const key of ['a', 'a', 'a', 'b']) void ask(key);
@@ -78,7 +78,7 @@ describe('A fair queue', () => {
     await assert.rejects(queue.acquire('late', gaveUp.signal));
   });
 
-  it('frees the place of work that fails, and takes a place only if one is free', async () => {
+  it('frees the slot of work that fails, and takes a slot only if one is free', async () => {
     const queue = new FairQueue<string>(1);
     const fails = queue.run('a', async () => {
       assert.equal(queue.take('b'), false);
@@ -109,7 +109,7 @@ describe('The queue of searches', () => {
     assert.equal(order.length, 9);
   });
 
-  it('rejects a search that is aborted, waiting or running, and frees its place', async () => {
+  it('rejects a search that is aborted, waiting or running, and frees its slot', async () => {
     const queue = new SearchQueue(1);
     const late = new AbortController();
     const untilLate = () =>

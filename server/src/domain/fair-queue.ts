@@ -9,7 +9,7 @@ export interface Signal {
   removeEventListener(event: 'abort', listener: () => void): void;
 }
 
-/** Hands out places. Organizations take turns: one with a thousand requests delays a request of another by one. */
+/** Hands out slots. Organizations take turns: one with a thousand requests delays a request of another by one. */
 export class FairQueue<Key> {
   /** The next organization to serve comes first. */
   readonly #waiting = new Map<Key, (() => void)[]>();
@@ -17,13 +17,13 @@ export class FairQueue<Key> {
   readonly #ofOneMax: number;
   #free: number;
 
-  /** `ofOneMax`: how many places one organization may hold, so that others need not wait for its work to end. */
-  constructor(places: number, ofOneMax = places) {
-    this.#free = places;
+  /** `ofOneMax`: how many slots one organization may hold, so that others need not wait for its work to end. */
+  constructor(slots: number, ofOneMax = slots) {
+    this.#free = slots;
     this.#ofOneMax = ofOneMax;
   }
 
-  /** Resolves when the caller has a place, which it must `release`. Rejects if `signal` aborts first. */
+  /** Resolves when the caller has a slot, which it must `release`. Rejects if `signal` aborts first. */
   acquire(key: Key, signal?: Signal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.take(key)) return Promise.resolve();

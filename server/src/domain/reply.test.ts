@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { retryDelayMs, sharePlaces } from './reply.ts';
+import { retryDelayMs, shareSlots } from './reply.ts';
 
 describe('The delay before the next attempt', () => {
   const failed = { attempts: 1, retryAfterMs: undefined, remainingMs: 600_000 };
@@ -26,12 +26,12 @@ describe('The delay before the next attempt', () => {
   });
 });
 
-describe('The places of a worker', () => {
+describe('The slots of a worker', () => {
   function fill(concurrency: number, organizations: string[]): Record<string, number> {
     const running = new Map(organizations.map((name) => [name, 0]));
     for (;;) {
       const used = [...running.values()].reduce((sum, count) => sum + count, 0);
-      const shares = sharePlaces(concurrency - used, organizations, (name) => running.get(name) ?? 0);
+      const shares = shareSlots(concurrency - used, organizations, (name) => running.get(name) ?? 0);
       if (shares.length === 0) return Object.fromEntries(running);
       for (const { organizationId, limit } of shares) {
         running.set(organizationId, (running.get(organizationId) ?? 0) + limit);
@@ -40,18 +40,18 @@ describe('The places of a worker', () => {
   }
   const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
 
-  it('go up to half to a single organization, so that the next one gets a place at once', () => {
+  it('go up to half to a single organization, so that the next one gets a slot at once', () => {
     assert.deepEqual(fill(256, ['a']), { a: 128 });
     assert.deepEqual(fill(4, ['a']), { a: 2 });
     assert.deepEqual(fill(1, ['a']), { a: 1 });
-    assert.equal(sharePlaces(64, ['b'], () => 0)[0]?.limit, 32);
+    assert.equal(shareSlots(64, ['b'], () => 0)[0]?.limit, 32);
   });
 
   it('remain for many organizations that arrive one after the other and use their whole share', () => {
     let free = 256;
     const shares: number[] = [];
     while (free > 0) {
-      const [share] = sharePlaces(free, ['next'], () => 0);
+      const [share] = shareSlots(free, ['next'], () => 0);
       shares.push(share!.limit);
       free -= share!.limit;
     }
@@ -65,17 +65,17 @@ describe('The places of a worker', () => {
     assert.ok(sum(filled) < 256 && sum(filled) > 200, JSON.stringify(filled));
   });
 
-  it('never exceed the free places, and are always used while an organization waits', () => {
+  it('never exceed the free slots, and are always used while an organization waits', () => {
     for (let concurrency = 1; concurrency < 40; concurrency += 1) {
       for (let waiting = 1; waiting < 60; waiting += 1) {
         const organizations = Array.from({ length: waiting }, (_, index) => `o${index}`);
-        const shares = sharePlaces(concurrency, organizations, () => 0);
+        const shares = shareSlots(concurrency, organizations, () => 0);
         const given = shares.reduce((total, { limit }) => total + limit, 0);
         assert.ok(given >= 1 && given <= concurrency, `${given} of ${concurrency} for ${waiting}`);
       }
     }
     assert.deepEqual(
-      sharePlaces(0, ['a'], () => 0),
+      shareSlots(0, ['a'], () => 0),
       [],
     );
   });

@@ -38,11 +38,11 @@ export function retryDelayMs(
 }
 
 /**
- * Shares a worker's free places among the organizations with pending replies. Organizations that arrive together get
- * equal shares. One that arrives alone gets half of the free places, and the next one half of the rest, so that it takes
- * many organizations to use all places. (Network switches use the same dynamic threshold to share buffers among ports.)
+ * Shares a worker's free slots among the organizations with pending replies. Organizations that arrive together get
+ * equal shares. One that arrives alone gets half of the free slots, and the next one half of the rest, so that it takes
+ * many organizations to use all slots. (Network switches use the same dynamic threshold to share buffers among ports.)
  */
-export function sharePlaces<Id>(
+export function shareSlots<Id>(
   free: number,
   organizations: readonly Id[],
   runningOf: (organizationId: Id) => number,
@@ -52,7 +52,7 @@ export function sharePlaces<Id>(
   organizations.forEach((organizationId, index) => {
     const sharers = organizations.length - index;
     const equal = Math.ceil(left / (sharers + 1));
-    // Afterwards it has about as many places as are free.
+    // Afterwards it has about as many slots as are free.
     const allowed = Math.ceil((left - runningOf(organizationId)) / 2);
     const limit = Math.min(equal, allowed);
     if (limit <= 0) return;

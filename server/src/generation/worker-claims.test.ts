@@ -50,16 +50,16 @@ describe('The claims of the reply worker', () => {
     assert.ok(most === 2 || most === 3, `${most} at once`);
   });
 
-  it('claims no reply for a place that a create reserves while the worker asks which replies wait', async () => {
+  it('claims no reply for a slot that a create reserves while the worker asks which replies wait', async () => {
     const waiting = await ask('Next');
     const { store, replySignals } = context;
     const other = await world.organization();
-    let [listed, claims, place] = [0, 0, undefined as ReturnType<typeof replySignals.taker.reserve>];
+    let [listed, claims, slot] = [0, 0, undefined as ReturnType<typeof replySignals.taker.reserve>];
     const watchedStore: Partial<typeof store> = {
       async organizationsWaiting(...asked) {
         const found = await store.organizationsWaiting(...asked);
         listed += 1;
-        place ??= replySignals.taker.reserve(other);
+        slot ??= replySignals.taker.reserve(other);
         return found;
       },
       claimReplies(...asked) {
@@ -74,13 +74,13 @@ describe('The claims of the reply worker', () => {
       async () => listed,
       (count) => count === 2,
     );
-    assert.ok(place);
+    assert.ok(slot);
     assert.equal(claims, 0);
-    place.take();
+    slot.take();
     assert.equal((await until(waiting.reply, ended)).status, 'completed');
   });
 
-  it('keeps a place for others when one organization requests more replies than there are places', async () => {
+  it('keeps a slot for others when one organization requests more replies than there are slots', async () => {
     const flooding = await world.organization();
     const flood = await Promise.all(Array.from({ length: 20 }, () => ask('#hang', {}, flooding)));
     const { seen, model } = watched((request) => scriptedModel.reply(request));
@@ -121,7 +121,7 @@ describe('The claims of the reply worker', () => {
       assert.equal(seen.aborted, 1);
       const { status, content } = await asked.reply();
       assert.deepEqual([status, content], ['cancelled', 'Half']);
-      // The place is free again.
+      // The slot is free again.
       const next = await ask('Next');
       context.replySignals.replyWaiting();
       assert.equal((await until(next.reply, ended)).status, 'completed');

@@ -1,10 +1,10 @@
 import { type ConversationTurn, conversationBefore } from '../domain/conversation.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import { timerMsMax } from '../domain/limits.ts';
-import { retryDelayMs, sharePlaces } from '../domain/reply.ts';
+import { retryDelayMs, shareSlots } from '../domain/reply.ts';
 import type { ClaimedReply, ReplyClaim } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
-import type { ReplyTaker, ReservedPlace } from '../usecases/replies/reply-signals.ts';
+import type { ReplyTaker, ReservedSlot } from '../usecases/replies/reply-signals.ts';
 import { releaseOrphanedReplies, replyFailedNote, replyForLog } from '../usecases/replies/tend-replies.ts';
 import type { AttemptOutcome, Log } from '../usecases/telemetry.ts';
 import { type Model, ModelError, untilAborted } from './model.ts';
@@ -52,9 +52,9 @@ export class ReplyWorker implements ReplyTaker {
   readonly #settings: WorkerSettings;
   readonly #log: Log;
   readonly #running = new Map<ReplyClaim, Running & { readonly done: Promise<void> }>();
-  /** Places for running replies and for those that are being created, by organization. */
+  /** Slots for running replies and for those that are being created, by organization. */
   readonly #occupied = new Map<OrganizationId, number>();
-  /** Places that are neither occupied nor about to be filled by a claim. */
+  /** Slots that are neither occupied nor about to be filled by a claim. */
   #free: number;
   readonly #stopHeartbeat: () => void;
   #lastServed: OrganizationId | undefined;
@@ -90,9 +90,9 @@ export class ReplyWorker implements ReplyTaker {
     if (!this.#stopping) this.#claiming ??= this.#claimAll();
   }
 
-  reserve(organization: OrganizationId): ReservedPlace | undefined {
+  reserve(organization: OrganizationId): ReservedSlot | undefined {
     if (this.#stopping || this.#moreWaiting) return undefined;
-    if (sharePlaces(this.#free, [organization], this.#countOf).length === 0) return undefined;
+    if (shareSlots(this.#free, [organization], this.#countOf).length === 0) return undefined;
     const leave = this.#occupy(organization);
     const token = 1 + Math.floor(this.#context.timers.random() * tokenMax);
     return {
@@ -136,9 +136,9 @@ export class ReplyWorker implements ReplyTaker {
     const waiting = await store.organizationsWaiting(this.#lastServed, listed);
     this.#moreWaiting = waiting.length > 0;
     if (this.#stopping) return;
-    // Counted after the wait, because creates may have reserved places in the meantime.
+    // Counted after the wait, because creates may have reserved slots in the meantime.
     const free = this.#free;
-    const shares = sharePlaces(free, waiting, this.#countOf);
+    const shares = shareSlots(free, waiting, this.#countOf);
     if (shares.length === 0) return;
     this.#free = 0;
     const claimed = await store.claimReplies(shares, this.#settings.leaseMs).finally(() => {
@@ -170,7 +170,7 @@ export class ReplyWorker implements ReplyTaker {
     this.#running.set(reply, { ...running, done });
   }
 
-  /** Takes a place for a reply of the organization. Returns a function that frees it. */
+  /** Takes a slot for a reply of the organization. Returns a function that frees it. */
   #occupy(organization: OrganizationId): () => void {
     const change = (by: 1 | -1) => {
       this.#free -= by;

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { placeOf } from '../domain/address.ts';
+import { networkOf } from '../domain/address.ts';
 import { invalid } from '../domain/errors.ts';
 
 /** The caller whose turn a request takes. Unknown callers are distinguished by address, because they could invent a cookie for each request. */
 export function callerOf({ principal, ip }: FastifyRequest): string {
   // A peer that has disconnected has no address.
-  return principal?.organizationId ?? placeOf(ip ?? '');
+  return principal?.organizationId ?? networkOf(ip ?? '');
 }
 
 /**

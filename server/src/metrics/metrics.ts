@@ -29,7 +29,7 @@ const metrics = {
     "Time from a worker's claim of a reply until the worker is done with it, by model and outcome.",
   skein_replies_ended_total: 'Replies that this process ended, by outcome.',
   skein_replies_retried_total: 'Attempts that failed and will be retried.',
-  skein_reply_places: 'Replies that this process can write at once.',
+  skein_reply_slots: 'Replies that this process can write at once.',
   skein_replies_being_written: 'Replies that this process is writing now.',
   skein_retention_last_pass_timestamp_seconds:
     'When this process last finished a retention pass, or when it started.',
@@ -60,8 +60,8 @@ export function createMetrics(config: Config, role: string): { registry: Registr
     registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   const make = instrumentsIn(registry);
   describeProcess(make, config, role);
-  const places = role === 'api' ? 0 : config.limits.replyConcurrency;
-  const replies = countReplies(make, config.model.kind, places);
+  const slots = role === 'api' ? 0 : config.limits.replyConcurrency;
+  const replies = countReplies(make, config.model.kind, slots);
   return { registry, telemetry: { ...countRequests(make), ...replies, ...countMaintenance(make) } };
 }
 
@@ -141,15 +141,15 @@ function countRequests(make: Instruments) {
   } satisfies Partial<Telemetry>;
 }
 
-/** `replyPlaces`: how many replies this process writes at once; 0 if it writes none. */
-function countReplies(make: Instruments, model: string, replyPlaces: number) {
+/** `replySlots`: how many replies this process writes at once; 0 if it writes none. */
+function countReplies(make: Instruments, model: string, replySlots: number) {
   const durations = make.histogram('skein_reply_duration_seconds', replySeconds, ['model', 'outcome']);
   const outcomes: readonly AttemptOutcome[] = ['completed', 'failed', 'retried', 'stopped'];
-  if (replyPlaces > 0) for (const outcome of outcomes) durations.zero({ model, outcome });
+  if (replySlots > 0) for (const outcome of outcomes) durations.zero({ model, outcome });
   const ends = ['completed', 'failed', 'cancelled'] as const;
   const ended = make.counterBy('skein_replies_ended_total', 'outcome', ends);
   const retried = make.counter('skein_replies_retried_total');
-  make.gauge('skein_reply_places').set(replyPlaces);
+  make.gauge('skein_reply_slots').set(replySlots);
   const writing = make.level('skein_replies_being_written');
   return {
     replyBegan: () => writing(1),

@@ -90,8 +90,8 @@ export interface Passwords {
 /** Passwords can be guessed, unlike other secrets here, so attempts are limited in several ways. */
 interface PasswordAttempts {
   readonly ofPerson: AttemptLimit;
-  readonly ofPlace: AttemptLimit;
-  /** By person, from all places together. */
+  readonly ofNetwork: AttemptLimit;
+  /** By person, from all networks together. */
   readonly ofAccount: AttemptLimit;
   /** By known device, which may still try when the other limits are exhausted. */
   readonly ofDevice: AttemptLimit;

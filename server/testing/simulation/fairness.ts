@@ -8,7 +8,7 @@ export const unnoticedJumpMs = 2000;
 /** How long a node may take to learn that a reply has ended. */
 const learnsWithinMs = 1000;
 
-/** An organization without a running reply on a node gets one of the places that the node assigns. */
+/** An organization without a running reply on a node gets one of the slots that the node assigns. */
 export class Fairness {
   /** When each node last read which organizations wait. */
   readonly #lookedMs = new Map<SimulatedProcess, number>();
@@ -23,7 +23,7 @@ export class Fairness {
     this.#leftMs.set(`${organizationId} ${node.name}`, nowMs);
   }
 
-  /** An organization that was waiting when the node looked, and got no place. */
+  /** An organization that was waiting when the node looked, and got no slot. */
   passedOver(
     node: SimulatedProcess,
     running: ReadonlySet<ReplyTruth>,

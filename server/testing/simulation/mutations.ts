@@ -226,7 +226,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
         }),
     })),
   },
-  'one organization gets every place of a worker': {
+  'one organization gets every slot of a worker': {
     breaks: ['fair'],
     withinSeeds: 40,
     mutation: inStore((store) => ({

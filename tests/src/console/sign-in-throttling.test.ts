@@ -165,7 +165,7 @@ describe('Password guessing', () => {
       (events) => events.length > 0,
     );
     assert.equal(first.actor, 'Skein');
-    assert.deepEqual(first.detail, { email, failures: 1, places: 1 });
+    assert.deepEqual(first.detail, { email, failures: 1, networks: 1 });
     for (const place of [1, 2, 2]) assertRefused(await fail(place), 'UNAUTHORIZED');
     const [flood] = await eventually(
       () => {
@@ -174,7 +174,7 @@ describe('Password guessing', () => {
       },
       (events) => events.length === 2,
     );
-    assert.deepEqual(flood.detail, { email, failures: 3, places: 2 });
+    assert.deepEqual(flood.detail, { email, failures: 3, networks: 2 });
     assert.deepEqual(
       await refused('stranger@demo.example'),
       [],

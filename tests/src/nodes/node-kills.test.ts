@@ -11,8 +11,8 @@ import { faultsOf, Nodes } from './nodes.ts';
 
 const leaseMs = 1000;
 const writersEach = 3;
-/** The places of each surviving node: any further running replies belong to the killed node. */
-const places = 5;
+/** The slots of each surviving node: any further running replies belong to the killed node. */
+const slots = 5;
 const writesBeforeKill = 100;
 const writesAfterKill = 30;
 /**
@@ -28,7 +28,7 @@ describe('A node that is killed under load', () => {
     timeout: 600_000,
   }, async (t) => {
     nodes = await Nodes.prepare({ SKEIN_REPLY_LEASE_MS: String(leaseMs) });
-    const few = { SKEIN_REPLY_CONCURRENCY: String(places) };
+    const few = { SKEIN_REPLY_CONCURRENCY: String(slots) };
     const [first, second, doomed] = await Promise.all([
       nodes.start('all', few),
       nodes.start('all', few),
@@ -46,7 +46,7 @@ describe('A node that is killed under load', () => {
     );
     const begun = await eventually(
       () => Promise.all(ledger.asked.slice(-40).map(({ threadId }) => apis[0].get(threadId))),
-      (looks) => looks.filter(isBegun).length > 2 * places && ledger.acknowledged > writesBeforeKill,
+      (looks) => looks.filter(isBegun).length > 2 * slots && ledger.acknowledged > writesBeforeKill,
     );
     await stopDuringWrite(doomed, () => ledger.writesUnderWay(apis[2]) > 0);
     assert.equal(await doomed.end('SIGKILL'), 'SIGKILL');

@@ -74,7 +74,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
   it('forward by an hour fails no reply, in progress or waiting, with two processes on one store', {
     timeout: 600_000,
   }, async () => {
-    // The deadline is far shorter than the jump, and there are more replies than places.
+    // The deadline is far shorter than the jump, and there are more replies than slots.
     const store = await SharedStore.prepare({
       ...clockThatLeaps(hourMs),
       SKEIN_REPLY_DEADLINE_MS: '60000',

@@ -28,7 +28,7 @@ describe('The end of a reply', { concurrency: true }, () => {
       }
     };
 
-    it('fails replies that hang or were never started, and frees their places', async () => {
+    it('fails replies that hang or were never started, and frees their slots', async () => {
       const store = await SharedStore.prepare({
         SKEIN_REPLY_DEADLINE_MS: String(deadlineMs),
         SKEIN_REPLY_CONCURRENCY: '4',

@@ -9,7 +9,7 @@ import { countRunningReplies, SharedStore } from './shared-store.ts';
 const floodCount = 500;
 const promptlyMs = 5000;
 
-describe('An organization that requests more replies than there are places', () => {
+describe('An organization that requests more replies than there are slots', () => {
   it('does not delay replies of other organizations, and leaves nothing behind once its threads are deleted', {
     timeout: 60_000,
   }, async () => {
@@ -21,7 +21,7 @@ describe('An organization that requests more replies than there are places', () 
     const flood = await sendMany(floodCount, 16, async () => {
       return (await createThread(eve, { prompt: '#say Here to stay.\n#hang' })).thread.id as string;
     });
-    // They occupy every place they can get: one has text, and the last has not started.
+    // They occupy every slot they can get: one has text, and the last has not started.
     await eve.until(flood[0]!, ({ messages }) => messages[1].content === 'Here to stay.');
 
     for (let round = 0; round < 5; round += 1) {
@@ -34,11 +34,11 @@ describe('An organization that requests more replies than there are places', () 
     assert.equal((await eve.get(flood.at(-1)!)).body.messages[1].content, '');
     assert.equal(await countRunningReplies(service), floodCount);
 
-    await sendMany(floodCount, 16, async (place) => {
-      assert.equal((await eve.delete(flood[place]!)).status, 200);
+    await sendMany(floodCount, 16, async (index) => {
+      assert.equal((await eve.delete(flood[index]!)).status, 200);
     });
     assert.equal(await countRunningReplies(service), 0);
-    await Promise.all(Array.from({ length: 10 }, (_, place) => answersPromptly(eve, place)));
+    await Promise.all(Array.from({ length: 10 }, (_, index) => answersPromptly(eve, index)));
     assert.equal(await service.end(), 0);
   });
 });

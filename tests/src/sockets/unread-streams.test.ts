@@ -208,20 +208,20 @@ describe('Twenty streams without a reader', () => {
 });
 
 describe('A stream without a reader', () => {
-  const places = 5;
+  const slots = 5;
   let thread: StreamedThread;
   before(async () => {
     thread = await StreamedThread.start({
       // Long enough for this test's own reader, which may be busy for a while.
       SKEIN_STREAM_WRITE_TIMEOUT_MS: '5000',
-      SKEIN_STREAMS_PER_PERSON_MAX: String(places),
+      SKEIN_STREAMS_PER_PERSON_MAX: String(slots),
     });
   });
   after(async () => assert.equal(await thread?.end(), 0));
 
   it('is closed after the write timeout, and no longer counts against the limit', async () => {
-    const sockets = Array.from({ length: places }, () => thread.openUnread());
-    await thread.change(() => thread.logged(closed) === places);
+    const sockets = Array.from({ length: slots }, () => thread.openUnread());
+    await thread.change(() => thread.logged(closed) === slots);
     await Promise.all(sockets.map(readToTheEnd));
     const path = thread.world.ada.client.at(at(thread.id, '/events'), thread.world.acme);
     const streams = await Promise.all(sockets.map(() => ThreadStream.open(thread.world.ada.client, path)));
@@ -237,7 +237,7 @@ describe('A stream without a reader', () => {
     const { status, body, headers } = await api.get(thread.id);
     assert.equal(status, 200);
     const contents = (messages: any[]) => messages.map(({ content }) => content);
-    const texts = Array.from({ length: 10 }, (_, place) => (place % 2 === 0 ? `#say ${longText}` : longText));
+    const texts = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? `#say ${longText}` : longText));
     assert.deepEqual(contents(body.messages), texts);
     assert.deepEqual(contents(assertDone(await ada.get(at(thread.id))).messages), texts);
     const { state, activeMessageId, stepCount } = body.status;
@@ -283,7 +283,7 @@ describe('A stream without a reader', () => {
       () => thread.openFiles(),
       (files) => files < before + 20,
     );
-    const left = Array.from({ length: places }, () => thread.openUnread());
+    const left = Array.from({ length: slots }, () => thread.openUnread());
     await thread.change((times) => times === 3);
     assertDone(await thread.world.ada.delete(at(thread.id)));
     await thread.reader.ended();

@@ -29,14 +29,14 @@ const niceness = 10;
 export class DocumentReader {
   readonly #limits: Limits;
   readonly #program: URL;
-  readonly #places: FairQueue<string>;
+  readonly #slots: FairQueue<string>;
   /** Kept for the next file, because starting a process takes about 200 ms. */
   #idle: { child: ChildProcess; timer: NodeJS.Timeout } | undefined;
 
   constructor(limits: Limits, program = new URL('./reading-process.ts', import.meta.url)) {
     this.#limits = limits;
     this.#program = program;
-    this.#places = new FairQueue(limits.documentReaders, Math.max(1, limits.documentReaders - 1));
+    this.#slots = new FairQueue(limits.documentReaders, Math.max(1, limits.documentReaders - 1));
   }
 
   /**
@@ -47,7 +47,7 @@ export class DocumentReader {
     formatOf(name);
     // The reading process runs in another folder.
     const task = { name, path: resolve(path), limits: this.#limits };
-    return this.#places.run(organizationId, () => this.#readNow(task));
+    return this.#slots.run(organizationId, () => this.#readNow(task));
   }
 
   async #readNow(task: ReadingTask): Promise<IndexedDocument> {

@@ -203,7 +203,7 @@ describe('Model threads', () => {
       await assert.rejects(replyOf(threads, 'fine'), { transient: true });
     });
 
-    it('free the place of an aborted task', async () => {
+    it('free the slot of an aborted task', async () => {
       const model = misbehaving();
       for (const how of ['wait', 'loop']) {
         const abort = new AbortController();
@@ -216,7 +216,7 @@ describe('Model threads', () => {
       }
     });
 
-    it('free the place of an aborted task that goes on asking a slow store', {
+    it('free the slot of an aborted task that goes on asking a slow store', {
       timeout: 60_000,
     }, async () => {
       const answers = [Promise.withResolvers<[]>(), Promise.withResolvers<[]>()];

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { streamPlaces } from './thread-events.ts';
+import { streamSlots } from './thread-events.ts';
 
 describe('The limit of streams', () => {
   it('applies per member, and one too many closes the oldest stream', () => {
-    const takePlace = streamPlaces(2);
+    const takeSlot = streamSlots(2);
     const ended: string[] = [];
     for (const name of ['a1', 'a2', 'b1', 'a3', 'b2', 'a4']) {
-      takePlace(name.slice(0, 1), () => ended.push(name));
+      takeSlot(name.slice(0, 1), () => ended.push(name));
     }
     assert.deepEqual(ended, ['a1', 'a2']);
   });
 
   it('allows a new stream when one has ended', () => {
-    const takePlace = streamPlaces(1);
+    const takeSlot = streamSlots(1);
     const ended: string[] = [];
     for (const name of ['one', 'two', 'three']) {
-      const leave = takePlace('member', () => ended.push(name));
+      const leave = takeSlot('member', () => ended.push(name));
       leave();
       leave();
     }

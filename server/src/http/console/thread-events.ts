@@ -16,7 +16,7 @@ const streamMsMax = 3_600_000;
 
 /** Returns a function that sends the event stream of a thread and resolves at its end. */
 export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
-  const takePlace = streamPlaces(limits.streamsPerPersonMax);
+  const takeSlot = streamSlots(limits.streamsPerPersonMax);
 
   /** Rejects without a response if the thread cannot be read. All streams end when the service stops. */
   return async (call: MemberCall, threadId: string): Promise<void> => {
@@ -27,7 +27,7 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
     // The first event is read before the stream starts, so that an unreadable thread is a normal error response.
     const first = await events.next();
     if (first.done) return;
-    const leave = takePlace(memberKey(session.principal), close);
+    const leave = takeSlot(memberKey(session.principal), close);
     const stream = openEventStream(call, closing, limits.streamWriteTimeoutMs);
     const { mayRead, stopWatching } = watchSession(call, stream, close);
     try {
@@ -79,7 +79,7 @@ function watchSession({ recheck, reply }: MemberCall, stream: EventStream, close
 }
 
 /** Limits the open streams of a member. One too many closes the oldest, which may belong to a window without a network. */
-export function streamPlaces(perMember: number) {
+export function streamSlots(perMember: number) {
   /** In order of opening. */
   const openByMember = new Map<string, Set<() => void>>();
 

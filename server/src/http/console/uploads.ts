@@ -21,11 +21,11 @@ const uploadSeconds = 5;
 /** Writes the body of a request to a file, and removes the file after `work`. Without a body, the file is empty. */
 export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
   const { documentBytesMax, uploadsMax } = limits;
-  const places = new FairQueue<OrganizationId>(Number.POSITIVE_INFINITY, uploadsMax);
+  const slots = new FairQueue<OrganizationId>(Number.POSITIVE_INFINITY, uploadsMax);
   return async <T>(call: Upload, work: (path: string) => Promise<T>): Promise<T> => {
     const { organizationId, recheck } = call;
     const { headers, raw, body } = call.reply.request;
-    if (!places.take(organizationId)) {
+    if (!slots.take(organizationId)) {
       const running = counted(uploadsMax, 'upload');
       throw rateLimited(
         `Your organization has ${running} in progress: try again when one has finished.`,
@@ -48,7 +48,7 @@ export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
       await recheck();
       return await work(path);
     } finally {
-      await rm(path, { force: true }).finally(() => places.release(organizationId));
+      await rm(path, { force: true }).finally(() => slots.release(organizationId));
     }
   };
 }

@@ -136,7 +136,7 @@ export class Database implements Transactions {
   readonly #connectionsMax: number;
   /** Open connections. The pool's own count includes those that are still being opened. */
   #open = 0;
-  readonly #places = new FairQueue<unknown>(Number.POSITIVE_INFINITY, waitingForLocksMax);
+  readonly #slots = new FairQueue<unknown>(Number.POSITIVE_INFINITY, waitingForLocksMax);
   readonly time: StoreTime;
   readonly health: WriteHealth;
 
@@ -235,7 +235,7 @@ export class Database implements Transactions {
 
   /** Runs work that may wait for locks, with few connections for each owner of the locked rows. */
   inTurn<T>(owner: unknown, waitMs: number, work: () => Promise<T>): Promise<T> {
-    return owner === undefined ? work() : this.#places.run(owner, work, AbortSignal.timeout(waitMs));
+    return owner === undefined ? work() : this.#slots.run(owner, work, AbortSignal.timeout(waitMs));
   }
 
   /** The first statement names the owner of the rows that the work locks. */

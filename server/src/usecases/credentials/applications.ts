@@ -63,7 +63,7 @@ type TokenOutcome =
   | { outcome: 'throttled'; retryAfterSeconds: number };
 
 /**
- * The client_credentials grant (RFC 6749 §4.4). After ten failures of a client from one address, further ones must wait.
+ * The client_credentials grant (RFC 6749 §4.4). After ten failures of a client from one network, further ones must wait.
  * The right secret is always accepted: its 178 bits cannot be guessed, and a guesser cannot lock the client out.
  */
 export async function issueAccessToken(

@@ -10,7 +10,7 @@ function visitor() {
     sha256: (text: string) => text,
     failedSignIns: new FailedSignIns(Date.now),
     passwordAttempts: {
-      ofPlace: limit(),
+      ofNetwork: limit(),
       ofPerson: limit(),
       ofAccount: limit(),
       ofDevice: limit(),

@@ -1,5 +1,5 @@
 import type { Password } from '../../domain/account.ts';
-import { placeOf } from '../../domain/address.ts';
+import { networkOf } from '../../domain/address.ts';
 import type { AttemptLimit } from '../../domain/attempts.ts';
 import { openValue, sealValue } from '../../domain/cursor.ts';
 import { invalid, rateLimited, unauthorized } from '../../domain/errors.ts';
@@ -87,11 +87,11 @@ export interface WithDevice {
 }
 
 /**
- * Runs `prove` unless too many attempts have failed: for this person from this place, from this place, or for this person
+ * Runs `prove` unless too many attempts have failed: for this person from this network, from this network, or for this person
  * from anywhere. Then even the right password is rejected; otherwise an attacker could keep guessing. A known device has
  * its own count: when the others are exhausted, it may still try the one password it signed in with before, which is
  * passed to `prove` for `hashesOf`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it
- * runs, so that concurrent attempts cannot exceed the limit. Without a `person`, only the place counts. `isChoice`: a new
+ * runs, so that concurrent attempts cannot exceed the limit. Without a `person`, only the network counts. `isChoice`: a new
  * password is compared with others of the person, and should not match.
  */
 export async function attempt<T>(
@@ -103,12 +103,12 @@ export async function attempt<T>(
   }: WithDevice & { readonly person: string | undefined; readonly isChoice?: boolean },
   prove: (only?: string) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const { ofPlace, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
-  const place = placeOf(address);
+  const { ofNetwork, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
+  const network = networkOf(address);
   // Hashed to bound memory: an attacker chooses the input.
-  const shared = [{ attempts: ofPlace, key: place }];
+  const shared = [{ attempts: ofNetwork, key: network }];
   if (person !== undefined) {
-    shared.push({ attempts: ofPerson, key: context.sha256(`${person} ${place}`) });
+    shared.push({ attempts: ofPerson, key: context.sha256(`${person} ${network}`) });
     shared.push({ attempts: ofAccount, key: context.sha256(person) });
   }
   const isClosed = waitSeconds(shared) > 0;
@@ -116,7 +116,7 @@ export async function attempt<T>(
   const counted = own ?? shared;
   const retryAfterSeconds = waitSeconds(counted);
   if (retryAfterSeconds > 0) {
-    if (person !== undefined) context.failedSignIns.count(person, place, traceId);
+    if (person !== undefined) context.failedSignIns.count(person, network, traceId);
     const sentence = `Too many failed attempts. Try again in ${retryAfterSeconds} seconds.`;
     throw rateLimited(sentence, retryAfterSeconds);
   }
@@ -129,18 +129,18 @@ export async function attempt<T>(
   } finally {
     if (isWrong && person !== undefined) {
       const { failedSignIns } = context;
-      if (isChoice) failedSignIns.countChoice(person, place, traceId);
-      else failedSignIns.count(person, place, traceId);
+      if (isChoice) failedSignIns.countChoice(person, network, traceId);
+      else failedSignIns.count(person, network, traceId);
     }
     // A correct password does not count, and neither does an attempt that the store could not answer.
     if (!isWrong) for (const takeBack of takeBacks) takeBack();
   }
 }
 
-/** For a request that anyone may repeat: it counts like a failed attempt from this place. */
+/** For a request that anyone may repeat: it counts like a failed attempt from this network. */
 export function countRequest({ context, address }: VisitorCall): void {
-  context.passwordAttempts.ofPlace.admit(
-    placeOf(address),
+  context.passwordAttempts.ofNetwork.admit(
+    networkOf(address),
     (seconds) => `Too many requests. Try again in ${seconds} seconds.`,
   );
 }
@@ -155,13 +155,13 @@ export async function noteFailedSignIns(
   all = false,
 ): Promise<void> {
   const { store, failedSignIns } = context;
-  for (const { email, count, places, traceId, giveBack } of failedSignIns.take(all)) {
+  for (const { email, count, networks, traceId, giveBack } of failedSignIns.take(all)) {
     try {
       const person = await store.findPerson(email);
       if (person === undefined) continue;
       const { userId } = person;
       const initiator = { actor: { kind: 'skein' }, traceId } as const;
-      const detail = { email, failures: count, places };
+      const detail = { email, failures: count, networks };
       const note = auditNote({ context, initiator }, 'session.refused', userId, detail);
       const { entered } = await store.listMemberships(userId, { proof: 'sso' });
       for (const { organizationId } of entered) await store.writeAudit(organizationId, note);

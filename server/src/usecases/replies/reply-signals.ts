@@ -5,15 +5,15 @@ import { Signals } from '../signals.ts';
 export interface ReplyTaker {
   /** Call this when a reply may be waiting. */
   wake(): void;
-  /** A place for a reply that is about to be created; undefined if its organization gets none, or other replies wait. */
-  reserve(organization: OrganizationId): ReservedPlace | undefined;
+  /** A slot for a reply that is about to be created; undefined if its organization gets none, or other replies wait. */
+  reserve(organization: OrganizationId): ReservedSlot | undefined;
 }
 
-export interface ReservedPlace {
+export interface ReservedSlot {
   readonly claim: NonNullable<NewThread['claim']>;
-  /** Generates the reply, or without one frees the place. Either this or `abandon` is called once. */
+  /** Generates the reply, or without one frees the slot. Either this or `abandon` is called once. */
   take(created?: { readonly reply: ClaimedReply; readonly prompt: string }): void;
-  /** Frees the place, and releases the reply as soon as the store answers, if it was created after all. */
+  /** Frees the slot, and releases the reply as soon as the store answers, if it was created after all. */
   abandon(reply: ReplyClaim): void;
 }
 

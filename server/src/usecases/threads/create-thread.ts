@@ -57,26 +57,26 @@ export async function createThread(call: PersonCall, input: CreateThreadInput) {
   return { thread, messageId, replyId };
 }
 
-/** If the worker of this process has a free place, the reply is claimed for it in the same commit. */
+/** If the worker of this process has a free slot, the reply is claimed for it in the same commit. */
 async function createWithReply(
   { store, replySignals }: Context,
   organizationId: OrganizationId,
   thread: NewThread,
 ): ReturnType<Context['store']['createThread']> {
-  const place = replySignals.taker.reserve(organizationId);
+  const slot = replySignals.taker.reserve(organizationId);
   const { id: threadId, replyId: messageId, accountId, traceId, prompt, replyDeadlineMs } = thread;
-  const claim = place && { ...place.claim, organizationId, threadId, messageId };
+  const claim = slot && { ...slot.claim, organizationId, threadId, messageId };
   try {
-    const result = await store.createThread(organizationId, { ...thread, claim: place?.claim });
-    if (result.outcome !== 'created') place?.take();
+    const result = await store.createThread(organizationId, { ...thread, claim: slot?.claim });
+    if (result.outcome !== 'created') slot?.take();
     else if (claim) {
       const reply = { ...claim, accountId, traceId, attempts: 0, remainingMs: replyDeadlineMs };
-      place.take({ reply, prompt });
+      slot.take({ reply, prompt });
     } else replySignals.replyWaiting();
     return result;
   } catch (error) {
     // The thread may have been created although the call failed.
-    if (claim) place.abandon(claim);
+    if (claim) slot.abandon(claim);
     throw error;
   }
 }
