@@ -19,8 +19,8 @@ await buildOnce(folder, async (fresh) => {
     rmSync(cacheDir, { recursive: true, force: true });
   }
   const repository = join(folder, '..');
-  for (const { file, address } of linkedFiles(repository))
-    cpSync(join(repository, file), join(fresh, address.slice(base.length)));
+  for (const { file, url } of linkedFiles(repository))
+    cpSync(join(repository, file), join(fresh, url.slice(base.length)));
   // Sent with every page: server/src/http/pages.ts.
   writeFileSync(join(fresh, '.policy'), policyOf(fresh));
 });

@@ -100,8 +100,8 @@ function failureOfProxy(answer: Answer, request: string, traceId: string | undef
   if (status >= 500) return new InternalError(message, { code: 'INTERNAL_ERROR', status, traceId });
   // Browsers report a redirect as status 0 and hide its target.
   if (status === 0 || (status >= 300 && status < 400)) {
-    const place = headers.get('location') ?? 'another address';
-    const redirected = `${request} was redirected to ${place}. Credentials are not sent there: set baseUrl to that address.`;
+    const location = headers.get('location') ?? 'another URL';
+    const redirected = `${request} was redirected to ${location}. Credentials are not sent there: set baseUrl to that URL.`;
     return new UnexpectedAnswerError(redirected, { code: 'UNEXPECTED_ANSWER', status, traceId });
   }
   return unexpected(answer, request);

@@ -31,7 +31,7 @@ export async function exchange(
           method,
           headers,
           ...(body !== undefined && { body }),
-          // A redirect would send the secret to another address.
+          // A redirect would send the secret to another URL.
           redirect: 'manual',
           ...(inBrowser && { credentials: 'omit' as const }),
           signal: limited,

@@ -6,7 +6,7 @@ import { Transport } from './transport.ts';
 import { version } from './version.ts';
 
 interface CommonOptions {
-  /** The address of the service, such as `https://skein.example`. A trailing `/api/v1` is ignored. */
+  /** The URL of the service, such as `https://skein.example`. A trailing `/api/v1` is ignored. */
   readonly baseUrl: string;
   /** Defaults to the runtime's `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -36,7 +36,7 @@ export interface ApplicationOptions extends CommonOptions {
   readonly apiKey?: undefined;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The address of `/oauth2/token`, if it is not `baseUrl`. */
+  /** The base URL of `/oauth2/token`, if it is not `baseUrl`. */
   readonly authUrl?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export class Skein {
       attemptTimeoutMs,
       userAgent: options.userAgent ?? `skein-client/${version}`,
     };
-    const baseUrl = address('baseUrl', options.baseUrl).replace(/\/api\/v1$/, '');
+    const baseUrl = checkedUrl('baseUrl', options.baseUrl).replace(/\/api\/v1$/, '');
     const credential = credentialOf(options, baseUrl, settings);
     this.threads = new Threads(new Transport({ ...settings, baseUrl, credential }), replyTimeoutMs);
   }
@@ -84,18 +84,18 @@ function credentialOf(
   }
   return new AccessTokens({
     ...settings,
-    tokenUrl: `${authUrl === undefined ? baseUrl : address('authUrl', authUrl)}/oauth2/token`,
+    tokenUrl: `${authUrl === undefined ? baseUrl : checkedUrl('authUrl', authUrl)}/oauth2/token`,
     clientId: visible('clientId', clientId),
     clientSecret: visible('clientSecret', clientSecret),
   });
 }
 
-/** Checked here, because `fetch` reports a malformed address like a network failure. */
-function address(name: string, value: string): string {
+/** Checked here, because `fetch` reports a malformed URL like a network failure. */
+function checkedUrl(name: string, value: string): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   const isPlain =
     url && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}` === '';
-  if (!isPlain) throw new TypeError(`${name} must be an address like https://skein.example.`);
+  if (!isPlain) throw new TypeError(`${name} must be a URL like https://skein.example.`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 

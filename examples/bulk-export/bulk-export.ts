@@ -31,7 +31,7 @@ try {
 } catch (error) {
   if (!(error instanceof SkeinError)) throw error;
   const hint = error instanceof InvalidParamsError ? ` To start over, remove ${name} and ${name}.state.` : '';
-  console.error(`${error.code}: ${error.message}${hint} Trace id: ${error.traceId ?? 'none'}`);
+  console.error(`${error.code}: ${error.message}${hint} Trace ID: ${error.traceId ?? 'none'}`);
   process.exitCode = 1;
 }
 

@@ -24,7 +24,7 @@ try {
   console.log(`${file}: ${threads.length} ${threads.length === 1 ? 'thread' : 'threads'}`);
 } catch (error) {
   if (!(error instanceof SkeinError)) throw error;
-  console.error(`${error.code}: ${error.message} Trace id: ${error.traceId ?? 'none'}`);
+  console.error(`${error.code}: ${error.message} Trace ID: ${error.traceId ?? 'none'}`);
   process.exitCode = 1;
 }
 

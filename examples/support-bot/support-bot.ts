@@ -25,7 +25,7 @@ try {
 } catch (error) {
   if (!stopping.signal.aborted) {
     if (!(error instanceof SkeinError)) throw error;
-    console.error(`${error.code}: ${error.message} Trace id: ${error.traceId ?? 'none'}`);
+    console.error(`${error.code}: ${error.message} Trace ID: ${error.traceId ?? 'none'}`);
     process.exitCode = 1;
   }
 }

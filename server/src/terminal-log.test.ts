@@ -15,7 +15,7 @@ describe('A log line on a terminal', () => {
     assert.equal(text(ready), 'ready role=all address=http://127.0.0.1:8080\n');
   });
 
-  it('shows a request as method, route, status and time, with a trace id if it failed', () => {
+  it('shows a request as method, route, status and time, with a trace ID if it failed', () => {
     const request = {
       level: 30,
       trace_id: 't1',

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { linkedFiles, readPages, resolveLink, slugOf, withAddresses } from './pages.ts';
+import { linkedFiles, readPages, resolveLink, slugOf, withUrls } from './pages.ts';
 
 describe('Pages', () => {
   const repository = mkdtempSync(join(tmpdir(), 'skein-pages-'));
@@ -22,7 +22,7 @@ describe('Pages', () => {
   for (const page of ['authentication', 'api-guide']) write(`docs/${page}.md`, `# ${page}\n`);
   write('openapi.json', '{"info":{"description":"An API."},"paths":{},"components":{"schemas":{}}}');
 
-  it('have addresses derived from their file names', () => {
+  it('have URLs derived from their file names', () => {
     const slugs = [
       'docs/README.md',
       'docs/errors.md',
@@ -49,15 +49,15 @@ describe('Pages', () => {
   });
 
   it('link to pages, anchors, folders and files', () => {
-    const addressOf = (from: string, link: string) => resolveLink(repository, from, link).address;
-    assert.equal(addressOf('docs/errors.md', '#one'), '#one');
-    assert.equal(addressOf('docs/errors.md', 'operating.md#settings'), '/docs/operating/#settings');
-    assert.equal(addressOf('docs/decisions/README.md', '../README.md'), '/docs/');
-    assert.equal(addressOf('README.md', 'docs/decisions'), '/docs/decisions/');
-    assert.equal(addressOf('docs/errors.md', '../openapi.json'), '/docs/reference/');
+    const urlOf = (from: string, link: string) => resolveLink(repository, from, link).url;
+    assert.equal(urlOf('docs/errors.md', '#one'), '#one');
+    assert.equal(urlOf('docs/errors.md', 'operating.md#settings'), '/docs/operating/#settings');
+    assert.equal(urlOf('docs/decisions/README.md', '../README.md'), '/docs/');
+    assert.equal(urlOf('README.md', 'docs/decisions'), '/docs/decisions/');
+    assert.equal(urlOf('docs/errors.md', '../openapi.json'), '/docs/reference/');
     assert.deepEqual(linkedFiles(repository), [
-      { file: 'LICENSE', address: '/docs/files/LICENSE.txt' },
-      { file: 'docs/grafana-dashboard.json', address: '/docs/files/docs/grafana-dashboard.json' },
+      { file: 'LICENSE', url: '/docs/files/LICENSE.txt' },
+      { file: 'docs/grafana-dashboard.json', url: '/docs/files/docs/grafana-dashboard.json' },
     ]);
   });
 
@@ -73,7 +73,7 @@ describe('Pages', () => {
     const text =
       '[a](b.md)\n\n```sh\n[a](b.md)\n```\n\n  ```ts\n  [a](b.md)\n  ```\n[c](https://example.org/d.md)\n';
     assert.equal(
-      withAddresses(text, (link) => `/${link}`),
+      withUrls(text, (link) => `/${link}`),
       text.replace('(b.md)', '(/b.md)'),
     );
   });

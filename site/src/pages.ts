@@ -21,7 +21,7 @@ const documents = [
 export interface Page {
   /** Its path in the repository. */
   readonly file: string;
-  /** Its address below `base`, without slashes around it. */
+  /** Its URL below `base`, without slashes around it. */
   readonly slug: string;
   readonly title: string;
   /** Without the title. */
@@ -59,9 +59,9 @@ function splitTitle(file: string, text: string): { title: string; body: string }
   return { title: title.replaceAll('`', ''), body: text.slice(line.length) };
 }
 
-/** The address on the site of what a page links to, and the file that has to be copied for it. */
+/** The URL on the site of what a page links to, and the file that has to be copied for it. */
 export interface Target {
-  readonly address: string;
+  readonly url: string;
   readonly copied?: string;
 }
 
@@ -69,9 +69,9 @@ export interface Target {
 export function resolveLink(repository: string, from: string, link: string): Target {
   const [path, anchor] = link.split('#') as [string, string | undefined];
   const hash = anchor === undefined ? '' : `#${anchor}`;
-  if (path === '') return { address: hash };
+  if (path === '') return { url: hash };
   let file = normalize(join(dirname(from), path)).replace(/\/$/, '');
-  if (file === reference) return { address: `${base}/reference/${hash}` };
+  if (file === reference) return { url: `${base}/reference/${hash}` };
   const found = statSync(join(repository, file), { throwIfNoEntry: false });
   if (found?.isDirectory()) file = join(file, 'README.md');
   const isPage = documents.some((pattern) => matchesGlob(file, pattern));
@@ -79,30 +79,30 @@ export function resolveLink(repository: string, from: string, link: string): Tar
     throw new Error(`${from} links to ${link}, which the site does not have.`);
   if (!file.endsWith('.md')) {
     const name = shownAsTheyAre.includes(extname(file)) ? file : `${file}.txt`;
-    return { address: `${base}/${filesFolder}/${name}`, copied: file };
+    return { url: `${base}/${filesFolder}/${name}`, copied: file };
   }
   const slug = slugOf(file);
-  return { address: `${base}/${slug === 'index' ? '' : `${slug}/`}${hash}` };
+  return { url: `${base}/${slug === 'index' ? '' : `${slug}/`}${hash}` };
 }
 
 /** The files that pages link to, other than pages. */
-export function linkedFiles(repository: string): { file: string; address: string }[] {
+export function linkedFiles(repository: string): { file: string; url: string }[] {
   const found = new Map<string, string>();
   for (const { file, body } of readPages(repository)) {
-    withAddresses(body, (link) => {
-      const { address, copied } = resolveLink(repository, file, link);
-      if (copied !== undefined) found.set(copied, address);
+    withUrls(body, (link) => {
+      const { url, copied } = resolveLink(repository, file, link);
+      if (copied !== undefined) found.set(copied, url);
       return link;
     });
   }
-  return [...found].map(([file, address]) => ({ file, address }));
+  return [...found].map(([file, url]) => ({ file, url }));
 }
 
 const fenced = /^( *)(`{3,}|~{3,}).*\n[\s\S]*?^\1\2 *$/gm;
 const relativeLink = /(\]\()([^)\s]+)(\))/g;
 
 /** The same Markdown with the links between files turned into those between pages. Code stays as it is. */
-export function withAddresses(body: string, resolve: (link: string) => string): string {
+export function withUrls(body: string, resolve: (link: string) => string): string {
   let end = 0;
   let text = '';
   const rewrite = (prose: string) =>

@@ -99,9 +99,9 @@ function describe(method: string, path: string, operation: Operation): string {
 }
 
 function curl(method: string, path: string, body: unknown): string {
-  const address = `"$SKEIN_BASE_URL${path.replace('{id}', '$THREAD_ID')}"`;
+  const url = `"$SKEIN_BASE_URL${path.replace('{id}', '$THREAD_ID')}"`;
   const lines = [
-    `curl ${method === 'GET' || (method === 'POST' && body) ? '' : `-X ${method} `}${address}`,
+    `curl ${method === 'GET' || (method === 'POST' && body) ? '' : `-X ${method} `}${url}`,
     '-H "Authorization: Bearer $SKEIN_API_KEY"',
     ...(body ? ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`] : []),
   ];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Loader } from 'astro/loaders';
-import { readPages, resolveLink, withAddresses } from './pages.ts';
+import { readPages, resolveLink, withUrls } from './pages.ts';
 import { withTabs } from './tabs.ts';
 
 /** The repository's own Markdown, as it is: titles are taken from it, and links between files lead to pages. */
@@ -13,7 +13,7 @@ export function repositoryLoader(): Loader {
       const fill = async () => {
         store.clear();
         for (const { file, slug, title, body } of readPages(repository)) {
-          const text = withTabs(withAddresses(body, (link) => resolveLink(repository, file, link).address));
+          const text = withTabs(withUrls(body, (link) => resolveLink(repository, file, link).url));
           const rendered = await renderMarkdown(text, { fileURL: pathToFileURL(join(repository, file)) });
           const data = await parseData({ id: slug, data: { title, pagefind: !isForContributors(slug) } });
           store.set({ id: slug, data, body: text, rendered, digest: generateDigest(text) });
@@ -30,7 +30,7 @@ export function repositoryLoader(): Loader {
 
 const notFound = { title: 'Page not found', template: 'doc', pagefind: false, tableOfContents: false };
 const whereToGo =
-  'There is no page at this address. Search for it, or start with [Getting started](/docs/getting-started/), the [API guide](/docs/api-guide/) or [Operating](/docs/operating/).';
+  'There is no page at this URL. Search for it, or start with [Getting started](/docs/getting-started/), the [API guide](/docs/api-guide/) or [Operating](/docs/operating/).';
 
 /** They mention everything, and would rank above the page that a reader wants. */
 function isForContributors(slug: string): boolean {

@@ -196,7 +196,7 @@ export class AccessWorld {
   }
 
   /**
-   * The response without the trace id of a failure. There are many snapshots, so they are not checked against
+   * The response without the trace ID of a failure. There are many snapshots, so they are not checked against
    * openapi.json.
    */
   async #read(path: string, key: string): Promise<string> {

@@ -22,7 +22,7 @@ export async function makeApplication(
   return { clientId, clientSecret };
 }
 
-/** Sends the request of §5.4 to the process at this address. */
+/** Sends the request of §5.4 to the process at this URL. */
 export async function requestToken(
   authUrl: string,
   { clientId, clientSecret }: IssuedApplication,

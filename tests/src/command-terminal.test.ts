@@ -90,14 +90,14 @@ describe('On a terminal', { skip: findProgram('script') === undefined && 'script
     });
     return stdout.replaceAll('\r\n', '\n');
   }
-  const heading = /^ID +NAME +API +QUOTA\norg_\w+ +Acme +API off +10,000 requests a day\n$/;
+  const heading = /^ID +NAME +API +QUOTA\norg_\w+ +Acme +API disabled +10,000 requests a day\n$/;
 
   it('a table has headings and colors, and in a pipe only its rows', async () => {
     const shown = onTerminal('org list');
     assert.ok(shown.includes(csi), shown);
     assert.match(stripVTControlCharacters(shown), heading);
     const { stdout } = await runSkein(folder, ['org', 'list']);
-    assert.match(stdout, /^org_\w+ {2}Acme {2}API off {2}10,000 requests a day\n$/);
+    assert.match(stdout, /^org_\w+ {2}Acme {2}API disabled {2}10,000 requests a day\n$/);
   });
 
   it('NO_COLOR and TERM=dumb turn colors off, and FORCE_COLOR turns them on in a pipe', async () => {
@@ -107,7 +107,7 @@ describe('On a terminal', { skip: findProgram('script') === undefined && 'script
       assert.ok(!onTerminal('dance', environment).includes(csi));
     }
     const { stdout } = await runSkein(folder, ['org', 'list'], { FORCE_COLOR: '1' });
-    assert.ok(stdout.includes(`${csi}33mAPI off${csi}`), stdout);
+    assert.ok(stdout.includes(`${csi}33mAPI disabled${csi}`), stdout);
     assert.ok(!stdout.includes('QUOTA'));
   });
 

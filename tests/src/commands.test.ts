@@ -62,7 +62,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
       await text('org', 'create', 'For people'),
       /^Created the organization For people: org_\w+\n$/,
     );
-    assert.match(await text('org', 'list'), /org_\w+ +Shapes +API off +7 requests a day\n/);
+    assert.match(await text('org', 'list'), /org_\w+ +Shapes +API disabled +7 requests a day\n/);
   });
 
   it('org set disables and enables the public API, at once', async () => {
@@ -231,7 +231,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     assert.ok(Math.abs(Date.now() - Date.parse(createdAt)) < 60_000);
     assert.match(await text('app', 'list', org), /^app_\w+ +Dashboards +never rotated\n$/);
     const shown = await text('app', 'create', org, '--name', 'For people');
-    assert.match(shown, /^client id +app_\w+\nclient secret +eas_\w+\n\n.*not shown again/);
+    assert.match(shown, /^client ID +app_\w+\nclient secret +eas_\w+\n\n.*not shown again/);
   });
 
   it('app rotate and app delete take effect with the next request', async () => {

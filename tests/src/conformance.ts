@@ -37,7 +37,7 @@ export function checkAnswer(method: string, path: string, { status, headers, bod
   if (status >= 400) assert.equal(headers.get('cache-control'), 'no-store', `${method} ${path} ${status}`);
   if (status >= 400 && body !== undefined) {
     assertMatches('#/components/schemas/Failure', body);
-    assert.equal(body.error.trace_id, headers.get('x-request-id'), 'the trace id is the request id');
+    assert.equal(body.error.trace_id, headers.get('x-request-id'), 'the trace ID is the request id');
   }
   const template = templateOf(path);
   const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()];

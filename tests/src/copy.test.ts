@@ -224,7 +224,7 @@ describe('skein copy', () => {
     assert.match(await refused('sqlite:./damaged.db', await testDatabase()), reason);
   });
 
-  it('explains in one sentence what is wrong with an address and never shows a password', async () => {
+  it('explains in one sentence what is wrong with a URL and never shows a password', async () => {
     const url = new URL(source);
     url.password = 'hunter2';
     const wrong = await Promise.all([

@@ -91,7 +91,7 @@ describe('An example', { concurrency: 3 }, () => {
       assert.match(without.stderr, needs);
       const refused = await run(file, words, wrong, 'acct_1 Hello\n');
       assert.deepEqual([refused.exitCode, refused.stdout], [1, ''], file);
-      assert.match(refused.stderr, /^UNAUTHORIZED: [^\n]+Trace id: [0-9a-f-]{36}\n$/);
+      assert.match(refused.stderr, /^UNAUTHORIZED: [^\n]+Trace ID: [0-9a-f-]{36}\n$/);
     }
     assert.ok(!existsSync(join(service.folder, 'none.md')), 'a report that failed is not there');
   });

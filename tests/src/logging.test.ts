@@ -23,7 +23,7 @@ const secret = {
 };
 
 describe('The log', () => {
-  it('is JSON, has the trace id of every response, and contains neither keys nor text from callers', async () => {
+  it('is JSON, has the trace ID of every response, and contains neither keys nor text from callers', async () => {
     const folder = temporaryFolder();
     const operator = { skein: (...words: string[]) => operate(folder, words) };
     const { key } = await hire(operator, await makeOrganization(operator, 'Acme'), 'ada@acme.example');
@@ -74,7 +74,7 @@ describe('The log on a terminal', { skip: script === undefined && 'needs script,
   });
 });
 
-/** Sends valid and invalid requests with private data in every part. Returns their trace ids. */
+/** Sends valid and invalid requests with private data in every part. Returns their trace IDs. */
 async function sendRequests({ baseUrl }: Service, key: string): Promise<string[]> {
   const api = new Api(baseUrl, key);
   const made = await api.create(

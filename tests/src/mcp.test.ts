@@ -123,8 +123,8 @@ describe('skein mcp', () => {
     assert.match(await failureOf(agent, 'list_threads', { limit: 1000 }), /limit/);
     assert.match(await failureOf(agent, 'list_threads', { cursor: 'nonsense' }), /cursor/);
     const missing = await failureOf(agent, 'get_thread', { threadId: 'thr_nonsense' });
-    assert.match(missing, /trace id .*Use list_threads to see the threads/);
-    assert.match(await failureOf(agent, 'get_thread', { threadId: '../keys' }), /trace id/);
+    assert.match(missing, /trace ID .*Use list_threads to see the threads/);
+    assert.match(await failureOf(agent, 'get_thread', { threadId: '../keys' }), /trace ID/);
     assert.match(await failureOf(agent, 'ask', { prompt: '#fail' }), /The reply in thr_\w+ failed/);
     assert.equal((await call(agent, 'ask', { prompt: '#say Still here.' })).isError, false);
   });

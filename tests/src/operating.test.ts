@@ -70,13 +70,13 @@ describe('docs/operating.md', () => {
   it('describes the responses of the health endpoints', async () => {
     const rows = tableRows(sectionOf(document, '## Health'));
     assert.deepEqual(
-      rows.map(([address]) => address),
+      rows.map(([path]) => path),
       ['/healthz', '/readyz'],
     );
-    for (const [address, answer] of rows) {
-      const response = await fetch(`${service.baseUrl}${address}`);
+    for (const [path, answer] of rows) {
+      const response = await fetch(`${service.baseUrl}${path}`);
       const actual = `${response.status} \`${await response.text()}\``;
-      assert.ok(answer?.startsWith(actual), `${address} returns ${actual}`);
+      assert.ok(answer?.startsWith(actual), `${path} returns ${actual}`);
     }
   });
 

@@ -86,7 +86,7 @@ describe('The packed files, installed in an empty folder', () => {
     assert.ok(existsSync(join(folder, 'data/skein.db')));
   });
 
-  it('print the address only after the console is built, if it has to be built', async (t) => {
+  it('print the URL only after the console is built, if it has to be built', async (t) => {
     // A copy outside node_modules with a build that ends on demand.
     const copy = temporaryFolder();
     cpSync(join(modules, 'skein'), copy, { recursive: true });
@@ -101,7 +101,7 @@ describe('The packed files, installed in an empty folder', () => {
       }, 20);`;
     writeFileSync(join(copy, 'console/build.ts'), build);
     const port = await freePort();
-    const address = `http://127.0.0.1:${port}`;
+    const url = `http://127.0.0.1:${port}`;
     const child = spawn(join(copy, 'server/bin/skein'), ['serve'], {
       cwd: temporaryFolder(),
       env: cleanEnvironment({ SKEIN_PORT: String(port) }),
@@ -109,7 +109,7 @@ describe('The packed files, installed in an empty folder', () => {
     });
     t.after(() => child.kill('SIGKILL'));
     const page = async () => {
-      const response = await fetch(address);
+      const response = await fetch(url);
       return `${response.status} ${await response.text()}`;
     };
     const printed: string[] = [];
@@ -118,7 +118,7 @@ describe('The packed files, installed in an empty folder', () => {
       if (line.includes('building the console')) {
         assert.match(await page(), /^503 .*Just a moment/s);
         writeFileSync(join(copy, 'console/go'), '');
-      } else if (line.includes(address)) {
+      } else if (line.includes(url)) {
         break;
       }
     }

@@ -11,7 +11,7 @@ export interface PeopleHeld {
   readonly providerCookies: ReadonlyMap<string, string>;
   /** From an unused link. */
   readonly invitationToken: string;
-  /** The address of a thread with a reply that Eve has rated. */
+  /** The URL of a thread with a reply that Eve has rated. */
   readonly ratedThread: string;
 }
 

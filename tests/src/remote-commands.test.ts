@@ -219,7 +219,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assert.equal((await api.get(id)).status, 404);
     assertRefused(
       await run(['threads', 'delete', id]),
-      new RegExp(`\\(trace id ${uuid}\\).*skein threads list`),
+      new RegExp(`\\(trace ID ${uuid}\\).*skein threads list`),
     );
   });
 
@@ -280,7 +280,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
       listed.map((thread: { id: string }) => thread.id),
       [id],
     );
-    assertRefused(await run(['ask', 'Hello'], credentials), /use a personal key \(trace id/);
+    assertRefused(await run(['ask', 'Hello'], credentials), /use a personal key \(trace ID/);
     const both = { ...credentials, SKEIN_API_KEY: environment.SKEIN_API_KEY as string };
     assert.equal((await run(['ask', 'Hello'], both)).exitCode, 0, 'the key comes first');
     assertRefused(
@@ -299,7 +299,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
       ['threads', 'list'],
     ]) {
       assertRefused(await run(words, { SKEIN_API_KEY: '' }), /^skein: SKEIN_API_KEY .*skein key create/);
-      const refused = new RegExp(`\\(trace id ${uuid}\\)\\. Check SKEIN_API_KEY`);
+      const refused = new RegExp(`\\(trace ID ${uuid}\\)\\. Check SKEIN_API_KEY`);
       assertRefused(await run(words, { SKEIN_API_KEY: 'eak_nonsense' }), refused);
       assertRefused(await run(words, { SKEIN_API_KEY: 'two words' }), /SKEIN_API_KEY must be one word/);
     }
@@ -310,7 +310,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     const theirs = await memberOf(id, 'meter@example.com');
     assertRefused(
       await run(['threads', 'list'], theirs),
-      new RegExp(`trace id ${uuid}.*Try again in \\d+ s\\.`),
+      new RegExp(`trace ID ${uuid}.*Try again in \\d+ s\\.`),
     );
   });
 

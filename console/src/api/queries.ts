@@ -216,7 +216,7 @@ type AuditFilter = Partial<Record<'traceId' | 'actor' | 'action' | 'from' | 'to'
 export const auditOptions = (organizationId: string, filter: AuditFilter) =>
   pagedQuery<Json<'audit'>>(organizationId, '/audit', { ...filter });
 
-/** The address of the matching entries as CSV. */
+/** The URL of the matching entries as CSV. */
 export function auditExportUrl(organizationId: string, filter: AuditFilter): string {
   return `/console${inOrganization(organizationId, `/audit/export${query({ ...filter })}`)}`;
 }

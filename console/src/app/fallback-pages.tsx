@@ -61,7 +61,7 @@ function ReloadPage({ isPartMissing }: { isPartMissing: boolean }) {
 }
 
 export function NotFoundPage() {
-  return <NotFound what="Page" why="There’s no page at this address. Check it for typos." />;
+  return <NotFound what="Page" why="There’s no page at this URL. Check it for typos." />;
 }
 
 interface NotFoundProps {

@@ -7,7 +7,7 @@ test('returns to the previous page, with its query', () => {
   assert.equal(safeReturn('/?search=a%20b#c'), '/?search=a%20b#c');
 });
 
-test('rejects every other address', () => {
+test('rejects every other URL', () => {
   const elsewhere = [
     '//evil.example',
     '/\\evil.example',

@@ -16,7 +16,7 @@ import { headingsBetween } from './heading-path.ts';
 import { Passage, passageAnchor } from './passage.tsx';
 import { type LoadedPassages, usePassages } from './use-passages.ts';
 
-/** A document of the organization, opened at the passage that the address or a citation names. */
+/** A document of the organization, opened at the passage that the URL or a citation names. */
 export function DocumentPage() {
   const { documentId } = useParams({ from: '/signedIn/documents/$documentId' });
   const citation = useSearch({ from: '/signedIn/documents/$documentId' });

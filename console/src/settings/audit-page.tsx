@@ -61,7 +61,7 @@ function AuditFilters({ search }: { search: AuditSearch }) {
   const navigate = useNavigate({ from: '/settings/audit' });
   const set = (change: AuditSearch) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  const people = [
+  const actors = [
     ...(data?.members ?? []).map(({ id, email }) => ({ value: id, label: email })),
     { value: 'operator', label: 'Operator' },
     { value: 'skein', label: 'Skein' },
@@ -70,11 +70,11 @@ function AuditFilters({ search }: { search: AuditSearch }) {
     <search className={filterClasses.filters}>
       <TraceField trace={search.trace ?? ''} onChange={(trace) => set({ trace })} />
       <FilterSelect
-        label="Person"
+        label="Actor"
         placeholder="Anyone"
         searchable
-        nothingFoundMessage="No matching member"
-        data={people}
+        nothingFoundMessage="No matching actor"
+        data={actors}
         value={search.actor}
         onChange={(actor) => set({ actor })}
       />
@@ -110,7 +110,7 @@ function NoEntries({ search }: { search: AuditSearch }) {
 
 const columns: Column<Json<'auditEvent'>>[] = [
   { heading: 'When', cell: ({ at }) => <When iso={at} exact /> },
-  { heading: 'Who', cell: ({ actor }) => <Email address={actor} /> },
+  { heading: 'Actor', cell: ({ actor }) => <Email address={actor} /> },
   { heading: 'Action', cell: ({ action }) => describeAction(action) },
   {
     heading: 'Target',

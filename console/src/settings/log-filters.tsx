@@ -3,7 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 
-/** A search field for a trace id, which reports what was typed after a short pause. */
+/** A search field for a trace ID, which reports what was typed after a short pause. */
 export function TraceField({ trace, onChange }: { trace: string; onChange: (trace: string) => void }) {
   const [typed, setTyped] = useState(trace);
   const report = useDebouncedCallback(onChange, 250);

@@ -11,7 +11,7 @@ for (const [what, text, shown] of [
   ['code is closed', 'Call `rename', 'Call `rename`'],
   ['marks in code are ignored', 'Call `a ** b` and', 'Call `a ** b` and'],
   ['a link is left out until it is complete', 'See [the pol', 'See '],
-  ['an address is never shown in part', 'See [the policy](https://skein.ex', 'See '],
+  ['a URL is never shown in part', 'See [the policy](https://skein.ex', 'See '],
   ['a complete link stays', 'See [it](https://skein.example) now', 'See [it](https://skein.example) now'],
   ['a citation stays', 'Thirty days [1]', 'Thirty days [1]'],
   ['a citation is left out until it is complete', 'Thirty days [1', 'Thirty days '],

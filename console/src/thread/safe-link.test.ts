@@ -26,7 +26,7 @@ test('a link in text never opens a script, a file or a path of the application',
   }
 });
 
-test('a source links only to web addresses', () => {
+test('a source links only to web URLs', () => {
   assert.equal(webLink('https://skein.example/'), 'https://skein.example/');
   assert.equal(webLink('mailto:ada@skein.example'), undefined);
   assert.equal(webLink(null), undefined);

@@ -41,7 +41,7 @@ export interface CommandLine {
 /** What a command on the store gets, in addition to its positional arguments. */
 export interface StoreCall<O = Options> {
   readonly context: SurfaceContext;
-  /** The operator: all changes of one command share one trace id. */
+  /** The operator: all changes of one command share one trace ID. */
   readonly initiator: Initiator;
   readonly options: O;
 }

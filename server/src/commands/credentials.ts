@@ -172,7 +172,7 @@ function showSecret(
   return {
     ifLost: `The secret of ${id} could not be shown: 'skein app rotate ${organizationId} ${id}' creates another.`,
     json: { id, clientId: id, clientSecret },
-    text: `client id      ${id}\nclient secret  ${clientSecret}\n\nStore the secret now: it is not shown again.`,
+    text: `client ID      ${id}\nclient secret  ${clientSecret}\n\nStore the secret now: it is not shown again.`,
   };
 }
 

@@ -118,8 +118,7 @@ function checkTls({ tls }: Config): string {
 
 function checkBaseUrl({ baseUrl, tls }: Config): string {
   return (
-    baseUrl ??
-    `the listening address${tls ? ' (https)' : ''}: set SKEIN_BASE_URL if callers use another address`
+    baseUrl ?? `the listening address${tls ? ' (https)' : ''}: set SKEIN_BASE_URL if callers use another URL`
   );
 }
 

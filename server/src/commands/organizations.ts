@@ -76,7 +76,7 @@ export const commands: readonly StoreCommand[] = [
       const rows = organizations.map(({ id, name, apiEnabled, dailyQuota }) => ({
         ID: id,
         NAME: name,
-        API: apiEnabled ? 'API on' : 'API off',
+        API: apiEnabled ? 'API enabled' : 'API disabled',
         QUOTA: `${counted(dailyQuota, 'request')} a day`,
       }));
       return listing(organizations, rows, "No organizations yet: 'skein org create NAME' creates one.");

@@ -49,7 +49,7 @@ const meanings: Readonly<Record<string, Style>> = {
   FAIL: ['red', 'bold'],
   active: 'green',
   revoked: 'red',
-  'API off': 'yellow',
+  'API disabled': 'yellow',
   published: 'cyan',
 };
 

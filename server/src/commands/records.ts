@@ -52,7 +52,7 @@ export const commands: readonly StoreCommand[] = [
   onOrganization({
     name: 'audit',
     options: [
-      new Option('--trace <ID>', 'Only the entries of the request or command with this trace id'),
+      new Option('--trace <ID>', 'Only the entries of the request or command with this trace ID'),
       new Option('--limit <N>', 'How many entries; 50 by default').argParser(whole(1, 1000)),
     ],
     summary: "Show an organization's audit log, newest first",

@@ -31,7 +31,7 @@ describe('The error of a command', () => {
     assert.match(output, / x is null\nTypeError: x is null\n +at .*run\.test\.ts/);
   });
 
-  it('does not show an address with a password', (test) => {
+  it('does not show a URL with a password', (test) => {
     const error = new TypeError('Invalid URL', { cause: new Error('secret') });
     const output = printed(test, Object.assign(error, { input: 'postgres://u:secret@h' }), 'debug');
     assert.doesNotMatch(output, /secret/);

@@ -145,7 +145,7 @@ const expected = [ServiceError, ConfigError, UsageError, RemoteFailure];
 export function printError(error: unknown): number {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${paint('red', 'skein:', process.stderr)} ${printableLines(message)}\n`);
-  // Only the stack: other properties of an error may hold an address with its password.
+  // Only the stack: other properties of an error may hold a URL with its password.
   if (process.env.SKEIN_LOG_LEVEL === 'debug' && !expected.some((kind) => error instanceof kind))
     process.stderr.write(`${(error as Error).stack}\n`);
   return error instanceof RemoteFailure ? error.exitCode : 1;

@@ -81,7 +81,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const background = startBackgroundWork(context, started, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
   const servedFiles = app && buildServedFiles(log);
-  // The address is printed once the console can be served there.
+  // The URL is printed once the console can be served there.
   await Promise.race([servedFiles?.consoleReady, stopRequested]);
   if (app) await printFirstSteps(context, config, baseUrl);
   log.info(
@@ -161,7 +161,7 @@ type Metrics = NonNullable<Awaited<ReturnType<typeof openMetrics>>>;
 async function listen(config: Config, context: SurfaceContext, log: Log) {
   const app = await composeApp(config, context, log);
   const { host, port } = config;
-  // The address is logged once the console is built.
+  // The URL is logged once the console is built.
   const started = app.listen({ host, port, backlog, listenTextResolver: () => 'listening' });
   await untilListening(started, context, 'SKEIN_PORT', host, port);
   return app;

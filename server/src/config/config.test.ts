@@ -79,9 +79,9 @@ describe('readConfig', () => {
       const wrong = { SKEIN_MODEL: 'anthropic/x', SKEIN_MODEL_API_KEY: apiKey };
       assert.throws(() => readConfig(wrong), /^ConfigError: SKEIN_MODEL_API_KEY /);
     }
-    for (const address of ['http://ada:secret@x.example/v1', 'http://x.example/v1?key=secret']) {
+    for (const url of ['http://ada:secret@x.example/v1', 'http://x.example/v1?key=secret']) {
       assert.throws(
-        () => readConfig({ SKEIN_MODEL: 'openai-compatible/x', SKEIN_MODEL_BASE_URL: address }),
+        () => readConfig({ SKEIN_MODEL: 'openai-compatible/x', SKEIN_MODEL_BASE_URL: url }),
         ({ message }: Error) => message.startsWith('SKEIN_MODEL_BASE_URL ') && !message.includes('secret'),
       );
     }
@@ -217,7 +217,11 @@ describe('readConfig', () => {
       );
     }
     for (const from of ['Skein', 'Skein <x>', 'a@b, c@d', 'A\r\nBcc: e@f <a@b>', '"A" <a@b>', 'a@b <c@d']) {
-      assert.throws(() => mail('smtp://x', from), /^ConfigError: SKEIN_MAIL_FROM must be an address/, from);
+      assert.throws(
+        () => mail('smtp://x', from),
+        /^ConfigError: SKEIN_MAIL_FROM must be an email address/,
+        from,
+      );
     }
   });
 

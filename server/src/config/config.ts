@@ -25,7 +25,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     store: read('SKEIN_DATABASE_URL'),
     databaseConnections: read('SKEIN_DATABASE_CONNECTIONS'),
     cacheBytes: read('SKEIN_CACHE_BYTES'),
-    /** Undefined: the address that the server listens on. */
+    /** Undefined: the URL that the server listens on. */
     baseUrl: read('SKEIN_BASE_URL'),
     /** Undefined: the base URL. */
     authUrl: read('SKEIN_AUTH_URL'),
@@ -138,7 +138,7 @@ function readTls(read: Read) {
 }
 
 /**
- * What to send over OTLP, from the variables that OpenTelemetry defines. The exporters read their addresses themselves.
+ * What to send over OTLP, from the variables that OpenTelemetry defines. The exporters read their URLs themselves.
  * Undefined if no receiver is configured, or if OpenTelemetry is turned off.
  */
 function readOtlp(environment: NodeJS.ProcessEnv) {

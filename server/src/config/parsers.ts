@@ -163,11 +163,11 @@ function decoded(text: string): string {
   }
 }
 
-/** An address, or a name with an address: `Skein <skein@example.org>`. */
+/** An email address, with or without a name: `Skein <skein@example.org>`. */
 export const mailSender: Parser<Sender> = (text) => {
   const [, name = '', address = text] = /^([^<>"\p{Cc}]*)<([^<>]*)>$/u.exec(text) ?? [];
   if (normalizeEmail(address) !== undefined) return { name: name.trim(), address };
-  throw new InvalidValue("must be an address, as in skein@example.org or 'Skein <skein@example.org>'");
+  throw new InvalidValue("must be an email address, as in skein@example.org or 'Skein <skein@example.org>'");
 };
 
 export const networks: Parser<readonly string[]> = (text) => {
@@ -178,11 +178,11 @@ export const networks: Parser<readonly string[]> = (text) => {
   const wrong = parts.find((part) => !isNetwork(part));
   if (wrong === undefined) return parts;
   throw new InvalidValue(
-    `must be addresses or networks separated by commas, as in 10.0.0.7,10.1.0.0/16, not '${wrong}'`,
+    `must be IP addresses or networks separated by commas, as in 10.0.0.7,10.1.0.0/16, not '${wrong}'`,
   );
 };
 
-/** An address, or a network as in `10.1.0.0/16`. /0 is rejected because it would trust every client. */
+/** An IP address, or a network as in `10.1.0.0/16`. /0 is rejected because it would trust every client. */
 function isNetwork(text: string): boolean {
   const [, address = '', prefix] = /^([^/%]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] as number;

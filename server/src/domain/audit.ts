@@ -6,7 +6,7 @@ export type Actor =
   | { readonly kind: 'operator' }
   | { readonly kind: 'skein' };
 
-/** An actor, and the trace id of the request or command. */
+/** An actor, and the trace ID of the request or command. */
 export interface Initiator {
   readonly actor: Actor;
   readonly traceId: string;

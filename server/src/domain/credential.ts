@@ -50,7 +50,7 @@ export interface KeyRequest {
 
 /** A machine-to-machine application as it is listed: never its secret. */
 export interface Application {
-  /** Also its client id. */
+  /** Also its client ID. */
   readonly id: ApplicationId;
   readonly name: string;
   readonly createdAt: number;

@@ -9,7 +9,7 @@ export function isRunning(status: MessageStatus): status is RunningStatus {
   return status === 'in_progress' || status === 'corroborating';
 }
 
-/** The text of a failed reply. The reason is in the log, under the trace id. */
+/** The text of a failed reply. The reason is in the log, under the trace ID. */
 export const failedReplyContent = 'The reply could not be generated. Please try again.';
 
 /** Why a reply that no worker will finish fails. */

@@ -80,8 +80,8 @@ export class SignInError extends Error {
 /** Single sign-on. Every failure is a `SignInError`, whose message contains no token. */
 export interface IdentityProvider {
   readonly name: string;
-  /** Where to send the person, who then returns to `returnAddress`. */
-  begin(returnAddress: string): Promise<{ address: string; checks: SignInChecks }>;
-  /** `callback` is the address that the person returned to, with the provider's parameters. */
+  /** Where to send the person, who then returns to `returnUrl`. */
+  begin(returnUrl: string): Promise<{ url: string; checks: SignInChecks }>;
+  /** `callback` is the URL that the person returned to, with the provider's parameters. */
   finish(callback: string, checks: SignInChecks): Promise<Identity>;
 }

@@ -29,13 +29,13 @@ export function percentile(counts: readonly number[], share: number): number | n
   return bucketMs.at(-1)!;
 }
 
-/** When the request with this trace id, a UUID of version 7, arrived; undefined if it is not such an id. */
+/** When the request with this trace ID, a UUID of version 7, arrived; undefined if it is not such an id. */
 export function traceStart(traceId: string): number | undefined {
   const [, high, low] = /^([\da-f]{8})-([\da-f]{4})-7/.exec(traceId) ?? [];
   return high && low ? Number.parseInt(high + low, 16) : undefined;
 }
 
-/** What the trace ids of requests that arrive at this time start with. */
+/** What the trace IDs of requests that arrive at this time start with. */
 export function traceIdStart(at: number): string {
   const time = Math.max(0, at).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}`;

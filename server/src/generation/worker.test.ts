@@ -123,7 +123,7 @@ describe('The reply worker', () => {
     assert.match(origin?.failure ?? '', /went wrong/, 'its own words are for the log');
   });
 
-  it('records a failed reply with the trace id of its request', async () => {
+  it('records a failed reply with the trace ID of its request', async () => {
     const failed = await ask('#fail', { traceId: 'trace of the failed' });
     await start();
     await until(failed.reply, ended);

@@ -30,7 +30,7 @@ const stopping = new Error('The worker is stopping.');
 
 /** Shown for unexpected errors. Their own messages may contain anything, so they only go to the log. */
 const unexpectedFailure =
-  'Something went wrong inside the service. The operator can find the cause in its log by the trace id.';
+  'Something went wrong inside the service. The operator can find the cause in its log by the trace ID.';
 
 /** How long a stopping process tries to release a reply while the store is unavailable. */
 const releaseWithinMs = 5_000;

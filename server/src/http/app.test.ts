@@ -50,7 +50,7 @@ describe('A caller who sends many requests at once', () => {
       headers: { cookie: `skein=${index}` },
     }),
     'from an IPv6 address each': (index) => ({ ...session, remoteAddress: `2001:db8::${index}` }),
-    'for addresses that do not exist': () => ({ url: '/nothing', remoteAddress }),
+    'for URLs that do not exist': () => ({ url: '/nothing', remoteAddress }),
     'with an invalid key': () => ({
       url: '/api/v1/threads',
       headers: { authorization: 'Bearer eak_' },
@@ -70,7 +70,7 @@ describe('A caller who sends many requests at once', () => {
     });
 
   it('delays others by a few of them even if thousands wait', async () => {
-    const flood = floods['for addresses that do not exist']!;
+    const flood = floods['for URLs that do not exist']!;
     assert.ok((await answeredBefore(flood, session, 2500)) < 40);
   });
 

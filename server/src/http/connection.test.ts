@@ -206,7 +206,7 @@ describe('A connection', () => {
   });
 });
 
-describe('A trace id', () => {
+describe('A trace ID', () => {
   it('is a UUID of version 7 that is unique, even within one millisecond', ({ mock }) => {
     mock.method(Date, 'now', () => Date.UTC(2026, 10, 15));
     const ids = Array.from({ length: 20_000 }, createTraceId);

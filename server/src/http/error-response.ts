@@ -15,7 +15,7 @@ export function errorBody(code: ErrorCode, message: string, traceId: string): st
   return JSON.stringify({ error: { code, message, trace_id: traceId } });
 }
 
-/** The error for an address without a route. */
+/** The error for a URL without a route. */
 export function routeNotFound(): ServiceError {
   return notFound('No such endpoint. Check the path and the method.');
 }

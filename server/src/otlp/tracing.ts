@@ -35,7 +35,7 @@ export interface TracingOptions {
   readonly spanDelayMs: number;
 }
 
-/** Sends spans over OTLP. The exporter reads its address and headers from the standard `OTEL_EXPORTER_OTLP_*` variables. */
+/** Sends spans over OTLP. The exporter reads its URL and headers from the standard `OTEL_EXPORTER_OTLP_*` variables. */
 export function openOtlpTracing(
   resource: Resource,
   options: TracingOptions,
@@ -117,7 +117,7 @@ export function openOtlpTracing(
 }
 
 /**
- * A trace that starts here has the trace id of its request, without the hyphens. A reply that another process writes is
+ * A trace that starts here has the trace ID of its request, without the hyphens. A reply that another process writes is
  * therefore part of the same trace, and a trace can be found by the id that a caller quotes.
  */
 class TraceIds extends RandomIdGenerator {

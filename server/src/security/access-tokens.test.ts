@@ -17,7 +17,7 @@ import type { AccessClaims, AccessTokens } from '../domain/credential.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { Store } from '../storage/store.ts';
-import { createAccessTokens, type TokenAddresses } from './access-tokens.ts';
+import { createAccessTokens, type TokenUrls } from './access-tokens.ts';
 
 const claims: AccessClaims = {
   applicationId: 'app_1' as ApplicationId,
@@ -55,18 +55,16 @@ function openStore(file = 'skein.db'): Store {
   return opened;
 }
 
-const unnamed: TokenAddresses = {
+const unnamed: TokenUrls = {
   issuer: () => 'https://skein.example',
   audience: () => 'https://skein.example/api/v1',
   named: { issuer: false, audience: false },
 };
 
 /** Another process: it has its own store connection, cache and clock. */
-function node(
-  options: { addresses?: TokenAddresses; aheadMs?: number; rememberedMax?: number } = {},
-): AccessTokens {
-  const { addresses = unnamed, aheadMs = 0, rememberedMax } = options;
-  return createAccessTokens(openStore(), addresses, () => nowMs + aheadMs, randomUUID, rememberedMax);
+function node(options: { urls?: TokenUrls; aheadMs?: number; rememberedMax?: number } = {}): AccessTokens {
+  const { urls = unnamed, aheadMs = 0, rememberedMax } = options;
+  return createAccessTokens(openStore(), urls, () => nowMs + aheadMs, randomUUID, rememberedMax);
 }
 
 describe('An access token', () => {
@@ -123,8 +121,8 @@ describe('An access token', () => {
 
   it('is checked for its issuer and audience only if the operator configured them', async () => {
     const token = await tokens.issue(claims);
-    const moved = (named: TokenAddresses['named'], change: Partial<TokenAddresses> = {}) =>
-      node({ addresses: { ...unnamed, ...change, named } });
+    const moved = (named: TokenUrls['named'], change: Partial<TokenUrls> = {}) =>
+      node({ urls: { ...unnamed, ...change, named } });
     const both = { issuer: true, audience: true };
     const issuer = () => 'https://auth.example';
     const audience = () => 'https://elsewhere.example/api/v1';

@@ -23,11 +23,11 @@ const tokenLengthMax = 4096;
 /** Each entry takes about a kilobyte. */
 const rememberedMaxDefault = 10_000;
 
-export interface TokenAddresses {
+export interface TokenUrls {
   readonly issuer: () => string;
   readonly audience: () => string;
   /**
-   * Whether the operator configured these addresses. If not, each node knows only its own listening address, so any
+   * Whether the operator configured these URLs. If not, each node knows only its own listening URL, so any
    * token that is signed with one of our keys is accepted.
    */
   readonly named: { readonly issuer: boolean; readonly audience: boolean };
@@ -40,7 +40,7 @@ interface Remembered {
 
 export function createAccessTokens(
   store: SigningKeys,
-  addresses: TokenAddresses,
+  urls: TokenUrls,
   now: () => number,
   randomId: () => string,
   rememberedMax = rememberedMaxDefault,
@@ -72,8 +72,8 @@ export function createAccessTokens(
       const { payload: claims } = await jwtVerify(token, jwksOf(key).verify, {
         algorithms: [algorithm],
         typ: type,
-        ...(addresses.named.issuer && { issuer: addresses.issuer() }),
-        ...(addresses.named.audience && { audience: addresses.audience() }),
+        ...(urls.named.issuer && { issuer: urls.issuer() }),
+        ...(urls.named.audience && { audience: urls.audience() }),
         requiredClaims: ['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti', 'org_id', 'epoch'],
         maxTokenAge: accessTokenSeconds,
         clockTolerance: clockToleranceSeconds,
@@ -91,8 +91,8 @@ export function createAccessTokens(
       const [key, { SignJWT }] = await Promise.all([activeKey(), jose()]);
       const issuedAt = Math.floor(now() / 1000);
       return new SignJWT({
-        iss: addresses.issuer(),
-        aud: addresses.audience(),
+        iss: urls.issuer(),
+        aud: urls.audience(),
         sub: applicationId,
         client_id: applicationId,
         iat: issuedAt,

@@ -7,7 +7,7 @@ import type { IdentityProvider, SignInError } from '../domain/sign-in.ts';
 import { createIdentityProvider } from './single-sign-on.ts';
 
 const clientSecret = 'the secret of the client, for tests';
-const returnAddress = 'https://skein.example/console/sso/callback';
+const returnUrl = 'https://skein.example/console/sso/callback';
 const profile = { sub: 'ada-1', email: 'ada@demo.example', email_verified: true };
 
 /** Sends blanks until the connection is closed. */
@@ -76,9 +76,9 @@ describe('A provider of single sign-on', () => {
   }
 
   async function signIn(callback = 'code=any') {
-    const { address, checks } = await provider.begin(returnAddress);
-    nonce = new URL(address).searchParams.get('nonce');
-    return provider.finish(`${returnAddress}?state=${checks.state}&${callback}`, checks);
+    const { url, checks } = await provider.begin(returnUrl);
+    nonce = new URL(url).searchParams.get('nonce');
+    return provider.finish(`${returnUrl}?state=${checks.state}&${callback}`, checks);
   }
 
   const failsWith = (fault: string, reason = /./) =>
@@ -111,7 +111,7 @@ describe('A provider of single sign-on', () => {
     assert.equal((await signIn()).subject, profile.sub);
   });
 
-  it('may send metadata without an address to sign in at, and is then asked again', async () => {
+  it('may send metadata without a URL to sign in at, and is then asked again', async () => {
     metadata = { authorization_endpoint: undefined };
     await failsWith('provider-unavailable');
     metadata = {};
@@ -157,7 +157,7 @@ describe('A provider of single sign-on', () => {
     }
   });
 
-  it('cannot redirect us to another address', async () => {
+  it('cannot redirect us to another URL', async () => {
     const places = ['/.well-known/openid-configuration', '/jwks', '/token'];
     for (const path of places) {
       for (const location of ['file:///etc/passwd', `${issuer}/elsewhere`]) {

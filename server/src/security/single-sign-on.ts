@@ -26,22 +26,22 @@ export function createIdentityProvider(choice: SsoChoice, timeoutSeconds = 10): 
 
   return {
     name: choice.name,
-    async begin(returnAddress) {
+    async begin(returnUrl) {
       const { openId, configuration } = await provider();
       const checks = {
         state: openId.randomState(),
         nonce: openId.randomNonce(),
         codeVerifier: openId.randomPKCECodeVerifier(),
       };
-      const address = openId.buildAuthorizationUrl(configuration, {
-        redirect_uri: returnAddress,
+      const url = openId.buildAuthorizationUrl(configuration, {
+        redirect_uri: returnUrl,
         scope,
         state: checks.state,
         nonce: checks.nonce,
         code_challenge: await openId.calculatePKCECodeChallenge(checks.codeVerifier),
         code_challenge_method: 'S256',
       });
-      return { address: address.href, checks };
+      return { url: url.href, checks };
     },
 
     async finish(callback, { state, nonce, codeVerifier }) {
@@ -135,7 +135,7 @@ function causesOf(error: unknown): Record<string, unknown>[] {
 }
 
 /**
- * Names and codes only: an error message may contain a token. The caller chooses `error` in the address of the callback,
+ * Names and codes only: an error message may contain a token. The caller chooses `error` in the URL of the callback,
  * so it is left out unless it has the form of a code (RFC 6749 §4.1.2.1).
  */
 function reasonOf(error: unknown): string {

@@ -34,7 +34,7 @@ export interface AuditQuery extends Partial<LogQuery> {
   /** A user's id, `operator` or `skein`. */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
-  /** Only entries of this trace id, of any actor and action. */
+  /** Only entries of this trace ID, of any actor and action. */
   readonly traceId?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface Audits {
   /** For changes that were committed without a note: replies that a sweep failed. */
   writeAudit: AuditedMethod<[], void>;
   /**
-   * Newest first. The cost grows with `limit` only, even with a trace id. With an actor or an action it searches at most
+   * Newest first. The cost grows with `limit` only, even with a trace ID. With an actor or an action it searches at most
    * 5,000 entries. `searched` is where it stopped, and null if there is nothing older.
    */
   listAudit: InOrganization<
@@ -139,7 +139,7 @@ export interface Requests {
     [query: RequestFilter & LogQuery],
     { readonly requests: LoggedRequest[]; readonly searched: LogPosition | null }
   >;
-  /** Reads only blocks of requests that arrived at about the time that the trace id contains. */
+  /** Reads only blocks of requests that arrived at about the time that the trace ID contains. */
   findRequest: InOrganization<[traceId: string], LoggedRequest | undefined>;
   /** The newest block without any of the newest `keep` entries. The cost grows with the number of blocks. */
   findOldRequest: InOrganization<[keep: number], LogPosition | undefined>;

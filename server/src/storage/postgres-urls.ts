@@ -40,7 +40,7 @@ function forDriver(url: string): string {
 /** The driver treats all of these as `verify-full`, but warns that a later release will not: we write it explicitly. */
 const verified = ['prefer', 'require', 'verify-ca', 'verify-full'];
 
-/** The address with its `sslmode` replaced by the mode that the driver uses for it. */
+/** The URL with its `sslmode` replaced by the mode that the driver uses for it. */
 export function withExplicitTlsMode(url: URL): URL {
   const explicit = new URL(url);
   if (verified.includes(url.searchParams.get('sslmode') ?? '') && !isLibpqCompatible(url)) {
@@ -49,9 +49,9 @@ export function withExplicitTlsMode(url: URL): URL {
   return explicit;
 }
 
-/** Why a connection to this address is not safe from others on the network; undefined if it is safe. */
-export function tlsRisk(address: string): string | undefined {
-  const read = postgresUrls(address);
+/** Why a connection to this URL is not safe from others on the network; undefined if it is safe. */
+export function tlsRisk(url: string): string | undefined {
+  const read = postgresUrls(url);
   const risks = 'fault' in read ? [] : read.urls.map((url) => riskOf(new URL(url)));
   return risks.find((risk) => risk !== undefined);
 }

@@ -10,7 +10,7 @@ export interface ReplyName {
   readonly messageId: MessageId;
 }
 
-/** A reply that the store failed, why, and the trace id of the request that asked for it. */
+/** A reply that the store failed, why, and the trace ID of the request that asked for it. */
 export interface FailedReply extends ReplyName {
   readonly traceId: string;
   readonly failure: string;

@@ -90,7 +90,7 @@ export function describeAudits(world: () => World): void {
       }
     });
 
-    it('is searched by trace id, also across pages', async () => {
+    it('is searched by trace ID, also across pages', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       for (let index = 0; index < 9; index += 1) {
@@ -108,7 +108,7 @@ export function describeAudits(world: () => World): void {
       assert.deepEqual(await of('T1'), []);
     });
 
-    it('is searched by trace id within a time', async () => {
+    it('is searched by trace ID within a time', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const times: number[] = [];

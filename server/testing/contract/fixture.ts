@@ -46,7 +46,7 @@ export interface Conversation {
   readonly thread: NewThread;
 }
 
-/** A trace id as the service creates them: it contains the time at which the request arrived. */
+/** A trace ID as the service creates them: it contains the time at which the request arrived. */
 export function traceIdAt(at: number, last = 0): string {
   return `${traceIdStart(at)}-7000-8000-${String(last).padStart(12, '0')}`;
 }

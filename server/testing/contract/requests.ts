@@ -41,7 +41,7 @@ export function describeRequests(world: () => World): void {
         assert.equal(await world().store.findRequest(organization, missing), undefined);
     });
 
-    it('finds slow and quick requests by their trace ids, each in a block with its earliest trace id', async () => {
+    it('finds slow and quick requests by their trace IDs, each in a block with its earliest trace ID', async () => {
       const { store } = world();
       const organization = await world().organization();
       const answered = (at: number, ms: number) =>

@@ -109,7 +109,7 @@ describe('The pages of the console', () => {
         shown(page.getByRole('heading', { name: /source/ })),
       ),
       titled('nothing-here', '/nowhere', 'Page not found', (page) =>
-        shown(page.getByText('There’s no page at this address.')),
+        shown(page.getByText('There’s no page at this URL.')),
       ),
       titled('keys', '/settings/keys', 'API keys', rows),
       titled('applications', '/settings/applications', 'Applications', rows),

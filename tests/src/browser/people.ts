@@ -46,7 +46,7 @@ export function gone(locator: Locator): Promise<void> {
   return locator.first().waitFor({ state: 'hidden' });
 }
 
-/** Returns a function that counts the page's requests since then to addresses with this ending. */
+/** Returns a function that counts the page's requests since then to URLs with this ending. */
 export function countRequests(page: Page, ending: string): () => number {
   let count = 0;
   page.on('request', (request) => {

@@ -22,7 +22,7 @@ describe('The request log in the console', () => {
   });
   after(() => window?.close());
 
-  it('leads from the trace id of a failed request to its error', async () => {
+  it('leads from the trace ID of a failed request to its error', async () => {
     const { page } = window;
     await api.list();
     const { body } = await api.call('PATCH', '/threads/thr_nothing', { body: { titel: 'Typo' } });
@@ -70,7 +70,7 @@ describe('The request log in the console', () => {
     window.assertFaultless();
   });
 
-  it('is filtered by status, operation and credential, and keeps its filters in the address', async () => {
+  it('is filtered by status, operation and credential, and keeps its filters in the URL', async () => {
     const { page } = window;
     await page.goto('/settings/requests');
     const choose = async (name: string, option: string | RegExp) => {

@@ -282,7 +282,7 @@ describe('Settings in the console', () => {
     window.assertFaultless();
   });
 
-  it('show who did what, and find it by the trace id of a failure', async () => {
+  it('show who did what, and find it by the trace ID of a failure', async () => {
     const { page } = window;
     for (const name of ['Of the log', 'A-name-without-spaces-'.repeat(4)])
       assertDone(await world.ada.post('/keys', { name, scope: 'org-wide' }), 201);
@@ -323,7 +323,7 @@ describe('Settings in the console', () => {
     await page.goto('/settings/audit');
     await page.getByRole('combobox', { name: 'Action' }).click();
     await page.getByRole('option', { name: 'Created an API key' }).click();
-    await page.getByRole('combobox', { name: 'Person' }).click();
+    await page.getByRole('combobox', { name: 'Actor' }).click();
     await page.getByRole('option', { name: world.email('ada') }).click();
     await shown(row('Created an API key').getByRole('link', { name: 'Of the log' }));
     await gone(row('Signed in'));

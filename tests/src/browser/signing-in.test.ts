@@ -81,7 +81,7 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('never redirects to another site, and ignores hostile return addresses', async () => {
+  it('never redirects to another site, and ignores hostile return URLs', async () => {
     const window = await open();
     const { page } = window;
     await page.goto('/sign-in?problem=__proto__&returnTo=%2F.%2F%2Fevil.example%2Fx');

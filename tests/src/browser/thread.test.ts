@@ -173,7 +173,7 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
-  it('shows a failed reply with its trace id and retries it', async () => {
+  it('shows a failed reply with its trace ID and retries it', async () => {
     const { page } = window;
     const threadId = await askInPage('#step Trying\n#fail');
     await shown(reply().getByText('The reply failed'));

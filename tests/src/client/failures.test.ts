@@ -44,7 +44,7 @@ describe('A call that fails', () => {
     return { outcome, tries: proxy.requestsTo(address).length };
   };
 
-  it('has a class, code, status, message and trace id', async () => {
+  it('has a class, code, status, message and trace ID', async () => {
     const classes = [
       [400, 'INVALID_PARAMS', client.InvalidParamsError],
       [401, 'UNAUTHORIZED', client.UnauthorizedError],

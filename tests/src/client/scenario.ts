@@ -14,7 +14,7 @@ export interface Settings {
   readonly silent: string;
   /** Answers with a proxy's page and status 200. */
   readonly portal: string;
-  /** Redirects to another address. */
+  /** Redirects to another URL. */
   readonly moved: string;
   readonly apiKey: string;
   readonly clientId: string;
@@ -58,7 +58,7 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
   const missing = await failureOf(threads.get(created.thread.id));
   const isNotFound = missing instanceof NotFoundError && missing.status === 404;
   check('throws a NotFoundError for a deleted thread', isNotFound, missing);
-  check('reports the trace id', /^[0-9a-f-]{36}$/.test(missing.traceId), missing.traceId);
+  check('reports the trace ID', /^[0-9a-f-]{36}$/.test(missing.traceId), missing.traceId);
 
   const accountId = `acct_${created.thread.id}`;
   const made: string[] = [];

@@ -19,7 +19,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     return assertDone(await world.ada.get(`/audit?traceId=${encodeURIComponent(traceId)}`)).events;
   }
 
-  /** Finds the entry by the trace id of the response, with its actor and time. */
+  /** Finds the entry by the trace ID of the response, with its actor and time. */
   async function assertWritten(
     answer: ConsoleAnswer,
     action: string,
@@ -114,7 +114,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     assert.equal(await deletion(consoleAnswer), false);
   });
 
-  it('records what the operator does, each command with its own trace id', async () => {
+  it('records what the operator does, each command with its own trace ID', async () => {
     const { service, globex, eve } = world;
     const org = (name: string, ...words: string[]) =>
       service.skein(name, words[0]!, globex, ...words.slice(1));
@@ -165,7 +165,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     const invited = done.find(
       ({ action, subject }: any) => action === 'member.invited' && subject === userId,
     );
-    assert.equal(added.traceId, invited.traceId, 'one command, one trace id');
+    assert.equal(added.traceId, invited.traceId, 'one command, one trace ID');
     assert.equal(new Set(done.slice(since).map(({ traceId }: any) => traceId)).size, done.length - since - 1);
     const listed = await service.skein('audit', globex, '--trace', added.traceId);
     assert.deepEqual(
@@ -174,7 +174,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     );
   });
 
-  it('finds a failed reply by the trace id of the request that asked for it', async () => {
+  it('finds a failed reply by the trace ID of the request that asked for it', async () => {
     const { service, ada, acme } = world;
     const { key } = assertDone(await ada.post('/keys', { name: 'x', scope: 'personal' }), 201);
     const api = new Api(service.baseUrl, key);
@@ -247,7 +247,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
   });
 
   describe('protects', () => {
-    it('the log from members, and from other organizations, even by trace id', async () => {
+    it('the log from members, and from other organizations, even by trace ID', async () => {
       const { ada, ben, eve, acme } = world;
       const made = await ada.post('/keys', { name: 'x', scope: 'org-wide' });
       const traceId = made.headers.get('x-request-id')!;

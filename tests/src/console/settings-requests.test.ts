@@ -78,7 +78,7 @@ describeOnEachEngine('The request log in the console', (engine) => {
     await listed(1, `?traceId=${body.error.trace_id}`);
   });
 
-  it('finds a request by the trace id of its error, and filters by status, operation, credential and day', async () => {
+  it('finds a request by the trace ID of its error, and filters by status, operation, credential and day', async () => {
     const { body } = await api.get('thr_unknown');
     const { trace_id: traceId } = body.error;
     const { requests } = await listed(1, `?traceId=${traceId}`);

@@ -230,7 +230,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
     });
   });
 
-  it('is logged by trace id and without secrets', async () => {
+  it('is logged by trace ID and without secrets', async () => {
     const email = newAddress();
     const client = await signedInMember(service, acme, email, 'admin');
     const answer = await client.signIn(email, testPassword);

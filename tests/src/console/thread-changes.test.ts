@@ -122,7 +122,7 @@ describeOnEachEngine('Changes of threads in the console', ({ sharedStore }) => {
       assertDone(await ada.post(at(thread.id, '/stop')));
     });
 
-    it('with a retry after a failure, whose reason and trace id the creator sees', async () => {
+    it('with a retry after a failure, whose reason and trace ID the creator sees', async () => {
       const asked = await ada.post('/threads', { prompt: '#step Reading\n#fail' });
       const { thread } = assertDone(asked, 201);
       const failed = await untilEnded(ada, thread.id);

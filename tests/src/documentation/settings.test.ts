@@ -54,11 +54,10 @@ describe('The settings in the documentation', () => {
     });
   }
 
-  it('use the real address of their provider, with its version', () => {
-    const addresses = ofModels.map(({ environment }) => environment.SKEIN_MODEL_BASE_URL);
-    for (const address of addresses)
-      assert.match(address ?? 'http://anthropic.example/v1', /^https?:.*\/v1$/);
-    assert.ok(addresses.includes('https://api.openai.com/v1'));
+  it('use the real URL of their provider, with its version', () => {
+    const urls = ofModels.map(({ environment }) => environment.SKEIN_MODEL_BASE_URL);
+    for (const url of urls) assert.match(url ?? 'http://anthropic.example/v1', /^https?:.*\/v1$/);
+    assert.ok(urls.includes('https://api.openai.com/v1'));
   });
 
   it('split the roles with commands that start both processes on one database', async (t) => {

@@ -38,9 +38,7 @@ describe('The documentation at /docs', () => {
 
   function localLinks(from: string, page: string): URL[] {
     return [...page.matchAll(/<(?:a|link|script|img)\b[^>]*?\s(?:href|src)="([^"]+)"/g)]
-      .map(
-        ([, address]) => new URL((address as string).replaceAll('&amp;', '&'), `${service.baseUrl}${from}`),
-      )
+      .map(([, url]) => new URL((url as string).replaceAll('&amp;', '&'), `${service.baseUrl}${from}`))
       .filter(({ origin }) => origin === service.baseUrl);
   }
 
@@ -146,7 +144,7 @@ describe('The documentation at /docs', () => {
     }
   });
 
-  it('redirects an address without the trailing slash, and reports a missing page', async () => {
+  it('redirects a URL without the trailing slash, and reports a missing page', async () => {
     const moved = await fetch(`${service.baseUrl}/docs/errors`, { redirect: 'manual' });
     assert.deepEqual([moved.status, moved.headers.get('location')], [308, '/docs/errors/']);
     assert.equal((await open('/docs')).url, `${service.baseUrl}/docs/`);

@@ -32,7 +32,7 @@ export class Stage {
     this.folder = service.folder;
     this.environment = cleanEnvironment({
       ...service.store,
-      // Replaces the default address, which the pages rely on.
+      // Replaces the default URL, which the pages rely on.
       SKEIN_BASE_URL: service.baseUrl,
       PATH: pathWithNpx(service.folder),
     });

@@ -10,10 +10,10 @@ import { type FrontProxy, startFrontProxy } from './front-proxy.ts';
 
 type Settings = (port: number, front: FrontProxy) => Record<string, string>;
 
-/** Deployments in which the API and the token endpoint have the same address or different ones. */
+/** Deployments in which the API and the token endpoint have the same URL or different ones. */
 const deployments: Record<string, Settings> = {
-  'at the address it listens on': () => ({}),
-  'at one configured address': (port) => ({ SKEIN_BASE_URL: `http://localhost:${port}` }),
+  'at the URL it listens on': () => ({}),
+  'at one configured URL': (port) => ({ SKEIN_BASE_URL: `http://localhost:${port}` }),
   'with another host name for tokens': (port) => ({
     SKEIN_BASE_URL: `http://127.0.0.1:${port}`,
     SKEIN_AUTH_URL: `http://localhost:${port}`,

@@ -25,7 +25,7 @@ export interface Clients {
   /** The rotated application with its previous secret. */
   readonly stale: IssuedApplication;
   readonly outside: IssuedApplication;
-  /** An API key in place of the client id and secret. */
+  /** An API key in place of the client ID and secret. */
   readonly apiKey: IssuedApplication;
 }
 
@@ -166,7 +166,7 @@ export const refusals: Record<string, Refusal> = {
   },
 
   'decodes a plus in Basic as a space, as in a form': {
-    // If the plus were kept, the two client ids would differ, and the error would be `invalid_request`.
+    // If the plus were kept, the two client IDs would differ, and the error would be `invalid_request`.
     error: 'invalid_client',
     requests: () => ({
       'the same client twice': byAuthorization(`Basic ${base64('a+b:x')}`, `${grant}&client_id=a+b`),

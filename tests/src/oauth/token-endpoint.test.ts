@@ -47,7 +47,7 @@ describe('The token endpoint', () => {
   }
 
   describe('accepts', () => {
-    it('issues a token for client id and secret in the body', () => accepts({ 'the body': byBody(app) }));
+    it('issues a token for client ID and secret in the body', () => accepts({ 'the body': byBody(app) }));
 
     it('issues a token for HTTP Basic, with the scheme in any case', async () => {
       const encoded = base64(`${app.clientId}:${app.clientSecret}`);

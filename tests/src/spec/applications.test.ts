@@ -29,7 +29,7 @@ describe('Applications', () => {
     world.as(await exchange(authUrl(), application));
 
   describe('accepts', () => {
-    it('exchanges client id and secret for an access token by client_credentials', async () => {
+    it('exchanges client ID and secret for an access token by client_credentials', async () => {
       const { status, headers, body } = await requestToken(authUrl(), app);
       assert.equal(status, 200);
       assert.equal(headers.get('cache-control'), 'no-store');
@@ -72,7 +72,7 @@ describe('Applications', () => {
       assert.deepEqual(await post(json, 'application/json'), [400, 'invalid_request']);
     });
 
-    it('accepts neither the client secret nor the client id as a Bearer token', async () => {
+    it('accepts neither the client secret nor the client ID as a Bearer token', async () => {
       for (const credential of [app.clientSecret, app.clientId, `${app.clientId}:${app.clientSecret}`]) {
         assertFails(await world.as(credential).list(), 'UNAUTHORIZED');
       }

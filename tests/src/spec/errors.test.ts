@@ -125,7 +125,7 @@ describe('Errors', () => {
   });
 
   describe('Conditions for which other services use other statuses', () => {
-    it('return NOT_FOUND for a method that an address does not support', async () => {
+    it('return NOT_FOUND for a method that a URL does not support', async () => {
       for (const [method, path] of [
         ['PUT', '/threads'],
         ['PATCH', '/threads'],
@@ -140,7 +140,7 @@ describe('Errors', () => {
       }
     });
 
-    it('return NOT_FOUND for an address that does not exist', async () => {
+    it('return NOT_FOUND for a URL that does not exist', async () => {
       for (const path of [
         '',
         '/',
@@ -164,7 +164,7 @@ describe('Errors', () => {
       assertFails(await world.ada.call('POST', '/threads', call), 'INVALID_PARAMS');
     });
 
-    it('return INVALID_PARAMS for an address that is too long', async () => {
+    it('return INVALID_PARAMS for a URL that is too long', async () => {
       assertFails(await world.ada.list({ unknown: 'x'.repeat(20_000) }), 'INVALID_PARAMS');
     });
 

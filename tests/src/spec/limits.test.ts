@@ -102,7 +102,7 @@ describe('Limits', () => {
         400: () => api.list({ limit: 0 }),
         403: () => api.create({ prompt: 'x' }),
         404: () => api.get('x'),
-        'unknown address': () => api.call('GET', '/nowhere'),
+        'unknown URL': () => api.call('GET', '/nowhere'),
         'unknown method': () => api.call('PUT', '/threads'),
         HEAD: () => api.call('HEAD', '/threads'),
       };

@@ -15,7 +15,7 @@ export interface Remote {
   readonly signal: AbortSignal;
 }
 
-/** Fewer than the client's default, so that a mistyped address fails within 3.5 s. */
+/** Fewer than the client's default, so that a mistyped URL fails within 3.5 s. */
 const retries = 3;
 
 export async function runRemoteCommand(
@@ -68,7 +68,7 @@ export function presentFailure(error: unknown, stopped: boolean): unknown {
   // The client's classes are not imported, so that it is loaded only on use.
   if (!(error instanceof Error && 'traceId' in error && 'code' in error)) return error;
   const failure = error as ClientFailure;
-  const trace = failure.traceId === undefined ? '' : ` (trace id ${failure.traceId})`;
+  const trace = failure.traceId === undefined ? '' : ` (trace ID ${failure.traceId})`;
   const sentence = `${error.message.replace(/\.$/, '')}${trace}. ${adviceFor(failure)}`;
   return new RemoteFailure(printable(sentence.trimEnd()), 1);
 }
@@ -90,7 +90,7 @@ function adviceFor({ code, threadId, retryAfterSeconds }: ClientFailure): string
     case 'RATE_LIMITED':
       return retryAfterSeconds === undefined ? 'Try again later.' : `Try again in ${retryAfterSeconds} s.`;
     case 'INTERNAL_ERROR':
-      return 'Try again; if it keeps failing, send the trace id to the operator.';
+      return 'Try again; if it keeps failing, send the trace ID to the operator.';
     case 'CONNECTION':
     case 'UNEXPECTED_ANSWER':
       return 'Check that the service is running and that SKEIN_BASE_URL is right.';

@@ -197,7 +197,7 @@ function decode(bytes: Buffer): string {
 /** How long to wait for the opener to fail. It may keep running for as long as the browser does. */
 const openedMs = 3_000;
 
-/** Prints the address if no browser can be started. The address comes from the service, so only web addresses are opened. */
+/** Prints the URL if no browser can be started. It comes from the service, so only http and https are opened. */
 async function openInBrowser({ id, threadUrl }: Thread): Promise<void> {
   if (threadUrl === null || !/^https?:\/\/[^\s]+$/.test(threadUrl)) {
     process.stderr.write(`The service returned no URL for ${printable(id)}.\n`);

@@ -9,7 +9,7 @@ export interface LanguageModelOptions extends Pick<FetchBounds, 'silenceMs' | 't
   readonly provider: 'openai-compatible' | 'anthropic';
   /** The provider's name for it. */
   readonly model: string;
-  /** The address of an OpenAI-compatible provider, with its version: `http://127.0.0.1:11434/v1`. */
+  /** The URL of an OpenAI-compatible provider, with its version: `http://127.0.0.1:11434/v1`. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   /** Shown as the message's `model`. */

@@ -21,7 +21,7 @@ const commonErrors = {
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
 const header = (description: string) => ({ description, type: 'string' });
-const requestId = { 'X-Request-Id': header('The trace id of the request.') };
+const requestId = { 'X-Request-Id': header('The trace ID of the request.') };
 const headers = {
   ...requestId,
   RateLimit: header('The remaining daily quota, and the seconds until it resets.'),

@@ -180,12 +180,12 @@ export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
       response: null,
       async handle({ context, query, reply }) {
         const provider = providerOf(context);
-        const returnAddress = `${context.baseUrl()}${callbackPath}`;
+        const returnUrl = `${context.baseUrl()}${callbackPath}`;
         await redirectTo(reply, async () => {
           const returnTo = localPath(query.returnTo);
-          const { address, sealed } = await beginSingleSignOn(context, provider, returnAddress, returnTo);
+          const { url, sealed } = await beginSingleSignOn(context, provider, returnUrl, returnTo);
           reply.setCookie(cookieName(options, ssoCookie), sealed, { maxAge: ssoTimeoutMs / 1000 });
-          return address;
+          return url;
         });
       },
     }),
@@ -214,15 +214,15 @@ function providerOf({ identityProvider }: SurfaceContext): IdentityProvider {
   return identityProvider;
 }
 
-/** Redirects to the address that `next` returns, or to the sign-in page if single sign-on has failed. */
+/** Redirects to the URL that `next` returns, or to the sign-in page if single sign-on has failed. */
 async function redirectTo(reply: FastifyReply, next: () => Promise<string>): Promise<void> {
-  const address = await next().catch((error: unknown) => {
+  const url = await next().catch((error: unknown) => {
     if (!(error instanceof SignInError)) throw error;
     const { problem, message: reason } = error;
     reply.log.info({ trace_id: reply.request.id, problem, reason }, 'single sign-on failed');
     return `/sign-in?problem=${problem}`;
   });
-  await reply.redirect(address, 303);
+  await reply.redirect(url, 303);
 }
 
 /** Browsers drop a cookie of more than 4,096 bytes. */

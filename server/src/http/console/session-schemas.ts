@@ -27,7 +27,7 @@ export const signInOfferSchema = object({
   passwordLinks: boolean,
 });
 
-/** In the address of the sign-in page: `/sign-in?problem=…`. */
+/** In the URL of the sign-in page: `/sign-in?problem=…`. */
 export type { SignInProblem };
 
 export const role = Type.Enum([...memberRoles]);

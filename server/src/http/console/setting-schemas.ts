@@ -76,7 +76,7 @@ export const newKeySchema = object({
 });
 
 export const applicationSchema = object({
-  /** Also its client id. */
+  /** Also its client ID. */
   id: string,
   name: string,
   createdAt: time,
@@ -266,7 +266,7 @@ export const auditEventSchema = object({
     additionalProperties: Type.Union([string, number, boolean, Type.Null()]),
   }),
   traceId: string,
-  /** Whether the request log has the API request with this trace id. */
+  /** Whether the request log has the API request with this trace ID. */
   isLogged: boolean,
 });
 
@@ -296,11 +296,11 @@ export const requestQuery = {
 };
 
 export const requestSchema = object({
-  /** The trace id. */
+  /** The trace ID. */
   id: string,
   at: time,
   method: string,
-  /** The operation's id in the OpenAPI document; `unknown` if the address matches none. */
+  /** The operation's id in the OpenAPI document; `unknown` if the URL matches none. */
   operation: string,
   status: integer,
   ms: number,

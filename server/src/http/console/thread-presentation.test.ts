@@ -40,7 +40,7 @@ async function shown(change: Partial<AssistantMessage>, verdict: Verdict | null,
 const verdictOf = async (...asked: Parameters<typeof shown>) => (await shown(...asked)).verdict;
 
 describe('A reply in the console', () => {
-  it('shows its trace id, and why it failed, to the creator of the thread only', async () => {
+  it('shows its trace ID, and why it failed, to the creator of the thread only', async () => {
     for (const [mine, status, expected] of [
       [true, 'failed', ['trace', 'The provider answered 401.']],
       [true, 'completed', ['trace', null]],

@@ -81,7 +81,7 @@ function presentMessage(message: Message, mine: boolean): Json<typeof schemas.me
   return { ...prompt, createdAt: iso(createdAt) };
 }
 
-/** Only the creator of the thread sees the trace id and the reason of a failure. */
+/** Only the creator of the thread sees the trace ID and the reason of a failure. */
 function presentReply(reply: AssistantMessage, mine: boolean): Json<typeof schemas.replySchema> {
   const { traceId, failure, verdict } = reply.details!;
   return present(schemas.replySchema, {

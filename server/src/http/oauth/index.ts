@@ -127,7 +127,7 @@ export function readClient(authorization: string | undefined, form: ReadonlyMap<
   }
   const client = readBasic(authorization);
   if (client === undefined) {
-    throw new OAuthError('invalid_client', 'Authorization must be Basic, with client id and secret.');
+    throw new OAuthError('invalid_client', 'Authorization must be Basic, with client ID and secret.');
   }
   if (clientSecret !== undefined) {
     throw new OAuthError('invalid_request', 'Authenticate by one method: Authorization, or client_secret.');

@@ -47,7 +47,7 @@ const selectEvents = (hint: Sql, filter: Sql) => sql`
     LEFT JOIN "user" AS target ON target.id = subject
   WHERE ${older} ${filter} ${newestFirst} LIMIT :limit`;
 
-// Without the hint SQLite uses the primary key, and scans the whole log for a trace id that does not occur.
+// Without the hint SQLite uses the primary key, and scans the whole log for a trace ID that does not occur.
 export const listAuditOfTrace = statement('list-audit-of-trace')`
   ${selectEvents(sql`INDEXED BY audit_event_trace`, sql`AND trace_id = :traceId AND at >= :since`)}`;
 

@@ -136,7 +136,7 @@ describe('The SQLite database', () => {
     database.close();
   });
 
-  it('reads every page of the audit log by its key or its trace id, in order', () => {
+  it('reads every page of the audit log by its key or its trace ID, in order', () => {
     const database = openDatabase(join(folder, 'audit.db'));
     const searches = {
       all: /SEARCH audit_event USING PRIMARY KEY \(organization_id=\? AND at>\? AND \(at,id\)</,

@@ -75,7 +75,7 @@ export async function issueAccessToken(
   // Always compare, so that the response time does not show whether the client exists.
   const isRight = equalHashes(grant?.secretHash ?? unmatchedHash, sha256(clientSecret));
   if (grant === undefined || !isRight) {
-    // Hashed to bound memory: client ids may be 16 KB long, and 10,000 attempts are remembered.
+    // Hashed to bound memory: client IDs may be 16 KB long, and 10,000 attempts are remembered.
     const attempt = sha256(`${clientId} ${address}`);
     const retryAfterSeconds = failedAttempts.waitSeconds(attempt);
     if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds };

@@ -58,7 +58,7 @@ export function auditNote(
   return { id: context.ids.event(), ...initiator, action, subject, detail };
 }
 
-/** For commands on the store. All changes of one command share one trace id. */
+/** For commands on the store. All changes of one command share one trace ID. */
 export function operatorInitiator({ ids }: Pick<Context, 'ids'>): Initiator {
   return { actor: { kind: 'operator' }, traceId: ids.event() };
 }

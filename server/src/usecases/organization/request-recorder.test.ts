@@ -15,7 +15,7 @@ const request = (change: Partial<LoggedRequest> = {}) =>
 /** A store that records what is written to its request log. */
 class Log {
   isAway = false;
-  /** The trace ids of requests that it rejects. */
+  /** The trace IDs of requests that it rejects. */
   readonly rejected = new Set<string>();
   /** Including batches that failed. */
   readonly batches: (readonly LoggedRequest[])[] = [];

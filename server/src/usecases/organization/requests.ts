@@ -134,7 +134,7 @@ export async function listRequests(call: OrganizationCall, search: RequestSearch
 /** The actions that an API request can cause. All others come from the console, the operator or the service. */
 const requestActions: ReadonlySet<AuditAction> = new Set(['thread.deleted', 'reply.failed']);
 
-/** The trace ids of the audit entries whose API request is in the request log. */
+/** The trace IDs of the audit entries whose API request is in the request log. */
 export async function findLoggedRequests(
   call: OrganizationCall,
   events: readonly Pick<AuditEvent, 'action' | 'traceId'>[],

@@ -20,16 +20,16 @@ interface StartedSignIn {
   readonly returnTo: string;
 }
 
-/** Returns the provider's address, and a sealed value for the browser to keep, valid for ten minutes. */
+/** Returns the provider's URL, and a sealed value for the browser to keep, valid for ten minutes. */
 export async function beginSingleSignOn(
   { seal, now }: Context,
   provider: IdentityProvider,
-  returnAddress: string,
+  returnUrl: string,
   returnTo: string,
-): Promise<{ address: string; sealed: string }> {
-  const { address, checks } = await provider.begin(returnAddress);
+): Promise<{ url: string; sealed: string }> {
+  const { url, checks } = await provider.begin(returnUrl);
   const signIn: StartedSignIn = { checks, returnTo };
-  return { address, sealed: sealValue(seal, sealedFor, signIn, now() + ssoTimeoutMs) };
+  return { url, sealed: sealValue(seal, sealedFor, signIn, now() + ssoTimeoutMs) };
 }
 
 /** Starts a session for the person whom the provider names, if it has verified their address; else throws a `SignInError`. */

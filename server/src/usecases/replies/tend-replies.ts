@@ -53,7 +53,7 @@ export function reportEnded(
   }
 }
 
-/** Has the trace id of the request that created the reply: the person who sent it can quote that id. */
+/** Has the trace ID of the request that created the reply: the person who sent it can quote that id. */
 export function replyFailedNote(
   context: Pick<Context, 'ids'>,
   { threadId, messageId, traceId }: Pick<FailedReply, 'threadId' | 'messageId' | 'traceId'>,

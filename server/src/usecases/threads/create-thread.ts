@@ -12,7 +12,7 @@ interface CreateThreadInput {
   readonly accountId?: string | undefined;
   readonly secondaryId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** The request's trace id: it leads from a failed reply back to the log. */
+  /** The request's trace ID: it leads from a failed reply back to the log. */
   readonly traceId: string;
 }
 

@@ -46,7 +46,7 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
       await body?.cancel();
       const sentence = ok
         ? 'The provider did not answer with a stream of events.'
-        : 'The provider redirects to another address.';
+        : 'The provider redirects to another URL.';
       throw new ModelError(sentence, { transient: false });
     }
     const chunks = body && boundedChunks(body, ok, bounds, during);

@@ -15,7 +15,7 @@ const permanentErrors = /invalid_request|authentication|permission|not_found|too
 
 /**
  * Describes an error in our own words: messages of the SDK, the runtime and the provider may contain the prompt, the
- * address or the key.
+ * URL or the key.
  */
 export function modelErrorOf(error: unknown): ModelError {
   let cause = error;

@@ -83,7 +83,7 @@ describeDrafts('failing drafts', (trial) => {
       ],
       ['!bad-json', false, 'The provider answered with a malformed stream.', 'The beginning'],
       ['!html', false, 'The provider did not answer with a stream of events.', ''],
-      ['!redirect', false, 'The provider redirects to another address.', ''],
+      ['!redirect', false, 'The provider redirects to another URL.', ''],
       ['!endless-line', false, 'The provider sent more than a reply can hold.', ''],
       ['!endless-comments', false, 'The provider sent more than a reply can hold.', ''],
     ] as const) {
@@ -95,7 +95,7 @@ describeDrafts('failing drafts', (trial) => {
         // What came right before a broken connection may be lost with it.
         if (command === '!cut') assert.ok(text.startsWith(outcome.text), outcome.text);
         else assert.equal(outcome.text, text);
-        // Neither a second attempt nor, with the key, a request to another address.
+        // Neither a second attempt nor, with the key, a request to another URL.
         assert.equal(trial.standIn.requests.length - asked, 1);
       });
     }

@@ -15,7 +15,7 @@ function failing(error: Error): Drafter {
 
 describe('The trial of a model', () => {
   const cases: readonly (readonly [ModelError, RegExp])[] = [
-    [new ModelError('The provider redirects to another address.', { transient: false }), /redirects to/],
+    [new ModelError('The provider redirects to another URL.', { transient: false }), /redirects to/],
     [new ModelError('The provider did not answer with a stream of events.', { transient: false }), /\/v1/],
     [new ModelError('The provider answered with a malformed stream.', { transient: false }), /\/v1/],
     [new ModelError('The provider answered 401.', { transient: false }), /SKEIN_MODEL_API_KEY/],

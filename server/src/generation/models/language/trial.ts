@@ -38,7 +38,7 @@ const nextSteps = {
   TLS: 'Check that SKEIN_MODEL_BASE_URL is right: it starts with http:// if the provider does not use TLS.',
   certificate: 'Check the certificate of SKEIN_MODEL_BASE_URL, or name its CA in NODE_EXTRA_CA_CERTS.',
   redirects:
-    'Set SKEIN_MODEL_BASE_URL to the address that it redirects to: redirects are not followed, so that the API key is sent nowhere else.',
+    'Set SKEIN_MODEL_BASE_URL to the URL that it redirects to: redirects are not followed, so that the API key is sent nowhere else.',
   'malformed|stream of events':
     'Check that SKEIN_MODEL_BASE_URL is an OpenAI-compatible API, with its version: it usually ends in /v1.',
   '': 'Try again. If it takes too long, raise SKEIN_MODEL_SILENCE_MS.',
