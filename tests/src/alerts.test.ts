@@ -32,7 +32,7 @@ describe('docs/rules.yml', () => {
     const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
     assert.deepEqual(
       tableRows(sectionOf(document, '## Alerts')),
-      rules.map((rule) => [rule.alert, rule.expr, rule.for, rule.annotations.description]),
+      rules.map(({ alert, labels, annotations }) => [alert, labels.severity, annotations.description]),
     );
   });
 
