@@ -1,7 +1,7 @@
 import { Button, Group, Select, Text } from '@mantine/core';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { membersOptions } from '../api/queries.ts';
 import { announce } from '../app/announcer.tsx';
@@ -35,11 +35,21 @@ export function MembersPage() {
   const roleChange = useChange();
 
   const closeInviting = () => setInviting(false);
-  const renew = ({ id: userId, email }: Json<'member'>) =>
+  const isRenewing = useRef(false);
+  const renew = ({ id: userId, email }: Json<'member'>) => {
+    // Two clicks can come before the buttons are disabled, but only the last result of a mutation is reported.
+    if (isRenewing.current) return;
+    isRenewing.current = true;
     renewal.mutate(
       { method: 'POST', path: renewalPath(userId) },
-      { onSuccess: (invited) => setInvited({ email, ...invited }) },
+      {
+        onSuccess: (invited) => setInvited({ email, ...invited }),
+        onSettled: () => {
+          isRenewing.current = false;
+        },
+      },
     );
+  };
   const setRole = ({ id: userId, email }: Json<'member'>, role: string) =>
     roleChange.mutate(
       { method: 'PATCH', path: `/members/${userId}`, body: { role } },

@@ -43,7 +43,7 @@ export function When({ iso, exact = false }: { iso: string | null; exact?: boole
   }
   const time = new Date(iso);
   return (
-    <time dateTime={iso} title={momentOf(time)}>
+    <time dateTime={iso} title={momentOf(time)} className={exact ? undefined : classes.day}>
       {exact ? (
         <>
           <span className={classes.whole}>{dayOf(time)},</span>{' '}

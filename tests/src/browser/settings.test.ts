@@ -251,6 +251,35 @@ describe('Settings in the console', () => {
     window.assertFaultless();
   });
 
+  it('create one link at a time, so that each is shown', async () => {
+    const emails = [world.email('olga'), world.email('paul')];
+    const ids: string[] = [];
+    for (const email of emails) {
+      const body = { email, role: 'member', service: false };
+      ids.push(assertDone(await world.ada.post('/members', body), 201).id);
+    }
+    const { page } = window;
+    await page.goto('/settings/members');
+    const buttons = emails.map((email) => button(`New link for ${email}`));
+    for (const each of buttons) await shown(each);
+    const links = countRequests(page, '/invitation');
+    await page.evaluate(
+      (names) => {
+        for (const name of names)
+          (globalThis as any).document.querySelector(`[aria-label="${name}"]`).click();
+      },
+      emails.map((email) => `New link for ${email}`),
+    );
+    await shown(dialog().getByRole('heading', { name: `Invitation for ${emails[0]}` }));
+    await button('Done', dialog()).click();
+    assert.equal(links(), 1);
+    await buttons[1]!.click();
+    await shown(dialog().getByRole('heading', { name: `Invitation for ${emails[1]}` }));
+    await button('Done', dialog()).click();
+    for (const id of ids) assertDone(await world.ada.delete(`/members/${id}`));
+    window.assertFaultless();
+  });
+
   it('create no link that would open the threads a person already has', async () => {
     const { service, acme } = world;
     const email = world.email('lea');
