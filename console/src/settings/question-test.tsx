@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { type ApiError, inOrganization, request } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
@@ -23,7 +23,12 @@ export function QuestionTest({ accountId }: { accountId: string | undefined }) {
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (question.trim() !== '') test.mutate(question.trim());
+    if (question.trim() !== '' && !test.isPending) test.mutate(question.trim());
+  };
+  const pressed = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    event.currentTarget.form?.requestSubmit();
   };
   return (
     <Paper withBorder p="md" mb="lg" component="section" aria-labelledby="question-test">
@@ -46,8 +51,9 @@ export function QuestionTest({ accountId }: { accountId: string | undefined }) {
             flex={1}
             value={question}
             onChange={(event) => setQuestion(event.currentTarget.value)}
+            onKeyDown={pressed}
           />
-          <Button type="submit" variant="default" loading={test.isPending}>
+          <Button type="submit" variant="default" loading={test.isPending} disabled={question.trim() === ''}>
             Test
           </Button>
         </Group>
