@@ -83,7 +83,7 @@ export class AccessTokens implements Credential {
       this.#current = token;
       return token;
     });
-    // Waiting callers get the error. If nobody waits, it is dropped.
+    // Waiting callers get the error. Without any, the error is ignored: it must not be an unhandled rejection.
     result.catch(() => {});
     return { result, controller, waiting: 0 };
   }

@@ -39,7 +39,7 @@ describe('A request of the console', () => {
     await assert.rejects(sending, unreachable);
   });
 
-  it('sends a change once at a time: a second click gets the response to the first', async (test) => {
+  it('sends a change only once while it is in progress: a second click gets the response to the first', async (test) => {
     let received = 0;
     const server = await answerWith(test, (_, response) => {
       received += 1;
@@ -55,7 +55,7 @@ describe('A request of the console', () => {
     assert.equal(received, 6, 'and so are others, and reads');
   });
 
-  it('sends a change that takes back another, even if it was sent before', async (test) => {
+  it('sends a change that undoes another, even if the same change was sent earlier', async (test) => {
     let received = 0;
     await answerWith(test, (_, response) => {
       received += 1;
@@ -66,7 +66,7 @@ describe('A request of the console', () => {
     assert.equal(received, 3);
   });
 
-  it('ends with the reason if its caller gives it up', async (test) => {
+  it('rejects with the reason when its caller aborts it', async (test) => {
     const server = await answerWith(test, () => undefined);
     const caller = new AbortController();
     const sending = request('GET', '/keys', { signal: caller.signal });

@@ -34,7 +34,7 @@ export async function makeDemo(
   }
 }
 
-/** What exists of an unfinished demo: its admin has not signed in, and nobody has a key. */
+/** The parts of an unfinished demo that exist: its admin has not signed in, and there is no key yet. */
 interface DemoStart {
   readonly organizationId?: OrganizationId;
   readonly userId?: UserId;

@@ -58,7 +58,7 @@ export interface Invitee {
   readonly passwords: readonly Password[];
   /** Whether they have threads in the organization of the link, or deleted ones that they can restore. */
   readonly hasThreads: boolean;
-  /** Whether an API key of theirs works there. It may create the first thread after the link was used. */
+  /** Whether they have a valid personal key there, which could create threads after the link was used. */
   readonly hasKeys: boolean;
 }
 

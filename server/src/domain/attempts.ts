@@ -88,7 +88,7 @@ export class FailedSignIns {
     this.#choices = new AttemptLimit(now, choicesPerDay, dayMs);
   }
 
-  /** For a password that somebody chose and that is none of the person's others: a failure only if it happens often. */
+  /** For a new password that matches none of the person's existing ones: counts as a failure only if it happens often. */
   countChoice(email: string, network: string, traceId: string): void {
     if (this.#choices.waitSeconds(email) > 0) this.count(email, network, traceId);
     else this.#choices.count(email);

@@ -74,11 +74,14 @@ export const documentEndings: readonly string[] = [...formats.keys()];
 export const supportedTypes = '.md, .txt, .html, .pdf, or a manual page (.1 to .8)';
 
 const ending = /\.(?:[a-z]+|\d)$/i;
+/** Linux installs manual pages as `ls.1.gz`. */
+const compressed = /\.(?:gz|bz2|xz|zst|zip)$/i;
 
 /** The format of a file, by its extension. Throws an `UnreadableDocument` for an unknown extension. */
 export function formatOf(name: string): DocumentFormat {
   const format = formats.get(ending.exec(name)?.[0].toLowerCase() ?? '');
   if (format !== undefined) return format;
+  if (compressed.test(name)) throw new UnreadableDocument('is compressed: unpack it first');
   throw new UnreadableDocument(`has an unsupported file type: use ${supportedTypes}`);
 }
 

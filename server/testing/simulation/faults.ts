@@ -84,7 +84,7 @@ export function restart(world: World, random: Random): void {
   );
 }
 
-/** Past its leases: it often continues when another worker has just begun the same replies. */
+/** Longer than its leases: it often resumes just after another worker has claimed the same replies. */
 export function pause(world: World, random: Random): void {
   const place = pickRunning(world, random);
   if (place === undefined) return;

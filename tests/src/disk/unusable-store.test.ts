@@ -45,7 +45,7 @@ describe('A file that is not a usable store', () => {
     });
   }
 
-  it('is not called missing if its folder cannot be entered', async () => {
+  it('is reported as unreadable, not as missing, if its folder cannot be entered', async () => {
     // Root may enter every folder, but not follow this link.
     symlinkSync('loop', file('loop'));
     const environment = { SKEIN_DATABASE_URL: `sqlite:${file('loop/skein.db')}` };

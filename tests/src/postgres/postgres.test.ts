@@ -67,7 +67,7 @@ describe('a database for a test', () => {
     await assert.rejects(dropDatabase('postgres://127.0.0.1/production'), /no database of the tests/);
   });
 
-  it('is lent by a program until its standard input closes', async () => {
+  it('exists until the standard input of the program that created it closes', async () => {
     const program = startProgram('database-program.ts', []);
     const url = await firstLine(program);
     assert.deepEqual(await query(url, 'SELECT 1 AS one'), [{ one: 1 }]);
@@ -89,7 +89,7 @@ describe('a database for a test', () => {
 });
 
 describe('a command with a server', () => {
-  // Prints the address of the server, and ends as its standard input says.
+  // Prints the URL of the server, then exits with the code that arrives on its standard input.
   const script = `
     console.log(process.env.SKEIN_TEST_POSTGRES_URL);
     process.stdin.once('data', (data) => process.exit(Number(data)));`;
@@ -157,14 +157,14 @@ async function writeUntilCut(url: string, writer: number, acknowledged: Set<numb
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
   try {
-    // Within the try: on a busy machine the others may have written enough before this one is in.
+    // Within the try: on a busy machine, the primary may be killed before this client has connected.
     await client.connect();
     for (let id = writer * 1_000_000; ; id += 1) {
       await client.query('INSERT INTO entry VALUES ($1)', [id]);
       acknowledged.add(id);
     }
   } catch (error) {
-    // A cut connection is none of the server's own errors, unless it is class 57: sent away.
+    // A lost connection is not a DatabaseError, unless the server ended it: class 57 (operator intervention).
     if (error instanceof pg.DatabaseError && !error.code?.startsWith('57')) throw error;
   }
 }

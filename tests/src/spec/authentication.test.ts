@@ -90,6 +90,14 @@ describe('Authentication', () => {
       }
     });
 
+    it('says how to send a key that was sent without its scheme', async () => {
+      for (const authorization of [world.adaKey.key, `Basic ${world.adaKey.key}`]) {
+        const answer = await world.nobody.list({}, { authorization });
+        assertFails(answer, 'UNAUTHORIZED', authorization);
+        assert.match(answer.body.error.message, /Authorization: Bearer <credential>/);
+      }
+    });
+
     it('rejects a malformed credential', async () => {
       const { key } = world.adaKey;
       const malformed = [

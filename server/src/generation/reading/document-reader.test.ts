@@ -101,6 +101,7 @@ describe('reading any file', () => {
     const cases: [name: string, file: Uint8Array | string, message: string][] = [
       ['a.docx', 'x', kind],
       ['README', 'x', kind],
+      ['ls.1.gz', 'x', 'is compressed: unpack it first'],
       ['a.constructor', 'x', kind],
       ['a.md', '', 'is empty'],
       ['a.md', ' \n\n', 'contains no text'],

@@ -40,7 +40,7 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
       httpOnly: true,
       sameSite: 'lax',
       secure: options.secure,
-      // Our values have no escapes. Errors in the escapes of thousands of others would take 20 ms.
+      // Our cookies contain no escapes. Decoding thousands of malformed ones from other sites would take 20 ms.
       decode: (value: string) => value,
     } as const;
     await app.register(cookie, { parseOptions });

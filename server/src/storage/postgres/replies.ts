@@ -55,7 +55,7 @@ function changeReplies(columns: CallColumns, change: Sql, condition: Sql, grant 
 /** Claims, renewals and progress need no sync: after a power cut the reply is generated again from the start. */
 const unsynced = sql`(SELECT set_config('synchronous_commit', 'off', true))`;
 
-/** Tokens are random, drawn by the node: none is used again after a crash, and each is known even if its answer is lost. */
+/** The node draws random tokens: none is reused after a crash, and the node knows its token even if the response is lost. */
 const tokenEnd = 2 ** 48 - 1;
 
 const shareColumns = callColumns({ text: 'organizationId', bigint: 'limit' });
@@ -82,7 +82,7 @@ const releaseUnconfirmed = statement('release-unconfirmed-claims')`UPDATE messag
 const heldReplies = sql`call JOIN message ON message.organization_id = call.organization_id
       AND message.thread_id = call.thread_id AND message.id = call.message_id
       AND ${opaque(sql`claim_token = token AND ${isHeld}`)}`;
-// A claim is not lost because somebody else keeps its row locked: the next heartbeat renews it.
+// A locked row does not cost a worker its claim: the next heartbeat renews it.
 const renewWith = (lock: Sql) => sql`WITH call AS (
     SELECT * FROM ${callsLocking(claimColumns)}
   ), claim AS (

@@ -211,7 +211,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       const { userId } = person;
       const values = { organizationId, userId, limit: removal.rowsAtOnce };
       const threads = yield* rows<{ id: string }>(findDeletedThreads, values);
-      // In the last step, nobody joins and no thread is created until the commit.
+      // From the last step to the commit, nobody can join and no thread can be created.
       if (threads.length === 0) {
         yield* run(lockOrganization, { organizationId });
         yield* lockUser(userId);

@@ -14,6 +14,9 @@ export type Credential =
 
 export async function readCredential(context: Context, text: string | undefined): Promise<Credential> {
   if (text === undefined) throw unauthorized('Send a credential: Authorization: Bearer <credential>.');
+  // The header has another form: a key without the word Bearer, for example.
+  if (text === '')
+    throw unauthorized('Send the credential in this form: Authorization: Bearer <credential>.');
   if (text.startsWith(apiKeyPrefix)) {
     if (!isWellFormedApiKey(text, context.crc32)) throw malformed();
     return { kind: 'key', hash: context.sha256(text) };

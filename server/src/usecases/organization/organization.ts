@@ -68,7 +68,7 @@ export function notIssued(
   return forbidden(withCommand(initiator, fact, command));
 }
 
-/** What an admin of a new organization has done so far. The console stops asking once all is done: the lists are short. */
+/** The first steps that an admin of a new organization has taken. The console asks until all are taken, so the lists are short. */
 export async function readFirstSteps({ context: { store }, principal }: PersonCall) {
   const { organizationId, userId } = principal;
   const [threads, documents, keys, members] = await Promise.all([
