@@ -1,8 +1,8 @@
 import { KeptSearches } from '../kept-searches.ts';
-import { documents, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
+import { documents, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { callColumns, statement } from '../sql/sql.ts';
-import { method } from '../sql/work.ts';
+import { count, method } from '../sql/work.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import { callsWith, callValues, type Database } from './database.ts';
 import { queryDialect } from './thread-search.ts';
@@ -24,10 +24,6 @@ const insertPassages = statement('insert-passages')`WITH held AS (
   INSERT INTO passage (organization_id, document_id, heading, text, terms)
   SELECT held.organization_id, held.id, heading, text, array_to_tsvector(string_to_array(terms, ' '))
   FROM held, ${callsWith(passageColumns)} ORDER BY ordinal RETURNING number`;
-const deletePassages = statement('delete-passages')`DELETE FROM passage
-  WHERE organization_id = :organizationId AND number IN (
-    SELECT number FROM passage WHERE organization_id = :organizationId AND document_id = :id LIMIT ${passagesPerCommit})
-  RETURNING number`;
 
 export function postgresDocuments(database: Database): Documents {
   const { run, read } = database;
@@ -36,13 +32,14 @@ export function postgresDocuments(database: Database): Documents {
     ...documents(database, {
       lockDocuments,
 
-      async writePart(organizationId, id, corpus, part) {
+      // Without `BEGIN`: both kinds of work are one statement, which is a transaction and one round trip.
+      commitPart: read,
+
+      *insertPassages(organizationId, id, corpus, part) {
         const passages = part.map((passage) => ({ ...passage, terms: scopedTerms(corpus, passage.terms) }));
         const lists = callValues(insertPassages, passageColumns, passages);
-        return (await run(insertPassages, { ...lists, organizationId, id })).length === part.length;
+        return (yield* count(insertPassages, { ...lists, organizationId, id })) === part.length;
       },
-
-      removePart: async (organizationId, id) => (await run(deletePassages, { organizationId, id })).length,
     }),
 
     outlineDocuments: method(read, outlineDocuments),

@@ -17,15 +17,15 @@ const abandonedAfterMs = 60_000;
 export interface PassageIndex {
   /** Returns a row if the organization exists, and serializes changes of its set of documents until the commit. */
   readonly lockDocuments: Statement;
-  /** Writes passages in one commit. Returns false if the document is no longer being written. */
-  writePart(
+  /** Runs work that writes or removes at most `passagesPerCommit` passages, in one commit. It need not survive a power cut. */
+  commitPart<T>(work: () => Work<T>): Promise<T>;
+  /** Returns false if the document is no longer being written. */
+  insertPassages(
     organizationId: OrganizationId,
     id: DocumentId,
     corpus: number,
     part: readonly IndexedPassage[],
-  ): Promise<boolean>;
-  /** Removes up to `passagesPerCommit` passages in one commit and returns how many there were. */
-  removePart(organizationId: OrganizationId, id: DocumentId): Promise<number>;
+  ): Work<boolean>;
 }
 
 /** A term as it is indexed. No term contains the dot, so that the terms of two corpora never coincide. */
@@ -68,6 +68,10 @@ const growCorpus = statement('grow-corpus')`
   RETURNING number`;
 const remove = statement('delete-document')`
   DELETE FROM document WHERE organization_id = :organizationId AND id = :id`;
+const deletePassages = statement('delete-passages')`DELETE FROM passage
+  WHERE organization_id = :organizationId AND number IN (
+    SELECT number FROM passage WHERE organization_id = :organizationId AND document_id = :id LIMIT ${passagesPerCommit})
+  RETURNING number`;
 // `state <> 'ready'` is the condition of the index that these two statements use.
 const abandonSilent = statement('abandon-silent-documents')`UPDATE document SET state = 'removed'
   WHERE state <> 'ready' AND state = 'writing' AND added_at < :now - ${abandonedAfterMs}`;
@@ -109,7 +113,7 @@ function* hideReady(organizationId: OrganizationId, document: DocumentRow): Work
 /** Writes and removes documents in several commits: see `putDocument` in the port. */
 export function documents(
   { read, write, writeOne }: Transactions,
-  { lockDocuments, writePart, removePart }: PassageIndex,
+  { lockDocuments, commitPart, insertPassages }: PassageIndex,
 ): Omit<Documents, 'outlineDocuments' | 'findPassages' | 'readPassages'> {
   /** Returns the number of its corpus, or why it may not be added. */
   function* start(organizationId: OrganizationId, document: NewDocument, budget: DocumentBudget) {
@@ -143,7 +147,7 @@ export function documents(
     let removed = 0;
     let passages: number;
     do {
-      passages = await removePart(organizationId, id);
+      passages = await commitPart(() => count(deletePassages, { organizationId, id }));
       removed += passages;
     } while (passages === passagesPerCommit);
     await writeOne(remove, { organizationId, id });
@@ -168,7 +172,8 @@ export function documents(
         if (typeof corpus === 'string') return { outcome: corpus };
         for (let from = 0; from < passages.length; from += passagesPerCommit) {
           const part = passages.slice(from, from + passagesPerCommit);
-          if (!(await writePart(organizationId, id, corpus, part))) throw abandoned(id);
+          const written = await commitPart(() => insertPassages(organizationId, id, corpus, part));
+          if (!written) throw abandoned(id);
         }
         await confirm?.();
         // On SQLite, the sync of this commit also makes the earlier ones durable.

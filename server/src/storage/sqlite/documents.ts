@@ -1,9 +1,10 @@
 import Sqlite from 'better-sqlite3';
+import { FairQueue } from '../../domain/fair-queue.ts';
 import { KeptSearches } from '../kept-searches.ts';
-import { documents, type PassageIndex, passagesPerCommit, scopedTerms } from '../sql/documents.ts';
+import { documents, type PassageIndex, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { statement } from '../sql/sql.ts';
-import type { Transactions } from '../sql/work.ts';
+import { count, run, type Transactions } from '../sql/work.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { atEndOfTurn, type Database } from './database.ts';
@@ -78,51 +79,38 @@ function sqlitePassages(database: Database, inTransaction: InTransaction, cache:
 }
 
 const lockDocuments = statement('lock-documents')`SELECT id FROM organization WHERE id = :organizationId`;
+const touchDocument = statement('touch-document')`
+  UPDATE document SET added_at = :now WHERE organization_id = :organizationId AND id = :id AND state = 'writing'
+  RETURNING id`;
+const insertPassage = statement('insert-passage')`
+  INSERT INTO passage (organization_id, document_id, heading, text) VALUES (:organizationId, :id, :heading, :text)`;
+// Of the passage that was just inserted. To return its number would take longer than to insert it.
+const insertTerms = statement('insert-terms')`
+  INSERT INTO passage_term (rowid, terms) VALUES (last_insert_rowid(), :terms)`;
 
 export function sqlitePassageIndex(database: Database, commits: CommitQueue): PassageIndex {
-  const touchDocument = database.prepare(
-    `UPDATE document SET added_at = @now WHERE organization_id = @organizationId AND id = @id AND state = 'writing'`,
-  );
-  const insertPassage = database.prepare(
-    `INSERT INTO passage (organization_id, document_id, heading, text) VALUES (@organizationId, @id, @heading, @text)`,
-  );
-  const insertTerms = database.prepare('INSERT INTO passage_term (rowid, terms) VALUES (@number, @terms)');
-  const deletePassages = database.prepare(
-    `DELETE FROM passage WHERE number IN (
-       SELECT number FROM passage WHERE organization_id = @organizationId AND document_id = @id
-       LIMIT ${passagesPerCommit})`,
-  );
-
-  /** One part at a time for all callers: writes of one turn share a commit, and many parts would make it long. */
-  let last: Promise<unknown> = Promise.resolve();
-  function inTurn<T>(write: (clock: CommitClock) => T): Promise<T> {
-    const next = last.then(() => commits.unsynced(write));
-    last = next.catch(() => {});
-    return next;
-  }
-
+  const runWork = workRunner(database, commits);
+  // One part at a time for all callers: writes of one turn share a commit, and many parts would make it long.
+  const turns = new FairQueue<'part'>(1);
+  const inTurn = <T>(write: (clock: CommitClock) => T) => turns.run('part', () => commits.unsynced(write));
   const mergeTerms = termMerge(database, 'passage_term', inTurn);
 
   return {
     lockDocuments,
 
-    async writePart(organizationId, id, corpus, part) {
-      const written = await inTurn((clock) => {
-        if (touchDocument.run({ organizationId, id, now: clock.now() }).changes === 0) return false;
-        for (const { heading, text, terms } of part) {
-          const { lastInsertRowid: number } = insertPassage.run({ organizationId, id, heading, text });
-          insertTerms.run({ number, terms: scopedTerms(corpus, terms) });
-        }
-        return true;
-      });
+    async commitPart(work) {
+      const result = await inTurn((clock) => runWork(work(), clock));
       await mergeTerms();
-      return written;
+      return result;
     },
 
-    async removePart(organizationId, id) {
-      const removed = await inTurn(() => deletePassages.run({ organizationId, id }).changes);
-      await mergeTerms();
-      return removed;
+    *insertPassages(organizationId, id, corpus, part) {
+      if ((yield* count(touchDocument, { organizationId, id })) === 0) return false;
+      for (const { heading, text, terms } of part) {
+        yield* run(insertPassage, { organizationId, id, heading, text });
+        yield* run(insertTerms, { terms: scopedTerms(corpus, terms) });
+      }
+      return true;
     },
   };
 }
