@@ -60,6 +60,12 @@ test('Inline code in three backticks starts no block of code', () => {
   assert.equal(headingLevels('```a\n## Code\n```b```\n## Code\n```\n# Next'), '1');
 });
 
+test('A line of very many backticks is read in linear time', () => {
+  const startedAt = performance.now();
+  assert.equal(headingLevels(`# a\n${'`'.repeat(200_000)} \`\n## b`), '12');
+  assert.ok(performance.now() - startedAt < 5_000);
+});
+
 describe('A text that is too deep to be formatted', () => {
   test('opens many quotations, lists or emphases at once', () => {
     for (const mark of ['>', '> ', '1. ', '+ ', '> - '])

@@ -72,9 +72,9 @@ export function formattedIfPossible<T>(text: string, format: () => T): T | undef
 
 /**
  * A line that starts with a code fence, after the marks of the quotations and lists that it is in. Backticks that are
- * closed in the same line are inline code.
+ * closed in the same line are inline code. Takes linear time.
  */
-const fenceLine = /^((?:[ \t>]|(?:[-+*]|\d{1,9}[.)])[ \t])*)(`{3,}(?!.*`)|~{3,})(.*)$/;
+const fenceLine = /^((?:[ \t>]|(?:[-+*]|\d{1,9}[.)])[ \t])*)(`{3,}(?![^`]*`)|~{3,})(.*)$/;
 
 /**
  * The code fence that is open after a line, given the one that was open before it: the line that would close it. A fence
