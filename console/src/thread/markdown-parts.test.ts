@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { formattedIfPossible, headingLevels, isTooDeep, markdownParts } from './markdown-parts.ts';
+import { formattedIfPossible, headingLevels, isTooComplex, markdownParts } from './markdown-parts.ts';
 
 const paragraph = 'Merino is a fine, soft wool that can be worn against the skin. '.repeat(20);
 
@@ -66,21 +66,21 @@ test('A line of very many backticks is read in linear time', () => {
   assert.ok(performance.now() - startedAt < 5_000);
 });
 
-describe('A text that is too deep to be formatted', () => {
+describe('A text that is too complex to be formatted', () => {
   test('opens many quotations, lists or emphases at once', () => {
     for (const mark of ['>', '> ', '1. ', '+ ', '> - '])
       for (const last of ['last', '```'])
-        assert.equal(isTooDeep(`First\n${mark.repeat(60)}${last}`), true, mark);
-    assert.equal(isTooDeep(`${'*'.repeat(200)}bold${'*'.repeat(200)}`), true);
+        assert.equal(isTooComplex(`First\n${mark.repeat(60)}${last}`), true, mark);
+    assert.equal(isTooComplex(`${'*'.repeat(200)}bold${'*'.repeat(200)}`), true);
   });
 
   test('opens a list within each item of the list before it', () => {
     const nested = (levels: number) =>
       Array.from({ length: levels }, (_, level) => `${'  '.repeat(level)}- item`).join('\n');
-    assert.equal(isTooDeep(nested(60)), true);
-    assert.equal(isTooDeep(nested(12)), false);
-    assert.equal(isTooDeep(nested(60).replaceAll(/^/gm, '> ')), true);
-    assert.equal(isTooDeep(`\`\`\`\n${nested(60)}\n\`\`\``), false);
+    assert.equal(isTooComplex(nested(60)), true);
+    assert.equal(isTooComplex(nested(12)), false);
+    assert.equal(isTooComplex(nested(60).replaceAll(/^/gm, '> ')), true);
+    assert.equal(isTooComplex(`\`\`\`\n${nested(60)}\n\`\`\``), false);
   });
 
   test('has very many marks of emphases or links in one paragraph', () => {
@@ -91,11 +91,17 @@ describe('A text that is too deep to be formatted', () => {
       ['| *a\n', '| b*\n'],
       ['![', ''],
     ] as const)
-      assert.equal(isTooDeep(opening.repeat(2_000) + closing.repeat(2_000)), true, opening);
+      assert.equal(isTooComplex(opening.repeat(2_000) + closing.repeat(2_000)), true, opening);
   });
 
   test('has a table with very many columns', () => {
-    assert.equal(isTooDeep(`|${'a|'.repeat(120)}\n|${' :-- |'.repeat(120)}\n|a|`), true);
+    assert.equal(isTooComplex(`|${'a|'.repeat(120)}\n|${' :-- |'.repeat(120)}\n|a|`), true);
+  });
+
+  test('has very many lines that each take time to parse', () => {
+    for (const line of ['Title\n=\n', '- a\n  - b\n', '| a | b |\n'])
+      assert.equal(isTooComplex(line.repeat(2_100)), true, line);
+    assert.equal(isTooComplex(`\`\`\`\n${'Title\n=\n'.repeat(2_100)}\`\`\``), false);
   });
 
   test('is not one with rules, tables, long lists or usual quotations', () => {
@@ -105,20 +111,20 @@ describe('A text that is too deep to be formatted', () => {
     const cells = '| **Bold** | `snake_case_name` |\n'.repeat(500);
     const paragraphs = `${'*a* [b](c) '.repeat(100)}\n\n`.repeat(20);
     for (const text of [rules, table, list, cells, paragraphs, '> > > quoted', '**Bold** and '.repeat(300)])
-      assert.equal(isTooDeep(text), false, text.slice(0, 40));
+      assert.equal(isTooComplex(text), false, text.slice(0, 40));
   });
 
   test('is not one whose marks are in a block of code', () => {
     const banner = `/${'*'.repeat(250)}/`;
     const pointers = 'char *name;\n'.repeat(2_000);
-    assert.equal(isTooDeep(`Text\n\n\`\`\`c\n${banner}\n${pointers}\`\`\`\nMore`), false);
-    assert.equal(isTooDeep(`\`\`\`c\n\`\`\`\n${banner}`), true);
+    assert.equal(isTooComplex(`Text\n\n\`\`\`c\n${banner}\n${pointers}\`\`\`\nMore`), false);
+    assert.equal(isTooComplex(`\`\`\`c\n\`\`\`\n${banner}`), true);
   });
 
   test('goes on below a block of code that a quotation ends', () => {
     for (const start of ['- ```', '1. ```js', '    ```'])
       for (const mark of ['>', '> '])
-        assert.equal(isTooDeep(`${start}\n${mark.repeat(60)}last`), true, start);
+        assert.equal(isTooComplex(`${start}\n${mark.repeat(60)}last`), true, start);
   });
 
   test('is not one whose marks are in a block of code within a list or quotation', () => {
@@ -133,15 +139,15 @@ describe('A text that is too deep to be formatted', () => {
       ['    ', '    '],
     ] as const) {
       const code = `${first}\`\`\`c\n${next}${banner}\n${next}\n`;
-      assert.equal(isTooDeep(`Text\n\n${code}${next}${banner}\n${next}\`\`\``), false, first);
-      assert.equal(isTooDeep(`${code}${next}\`\`\`\n${banner}`), true, `${first}closed`);
-      assert.equal(isTooDeep(`${code}${banner}`), true, `${first}ended`);
+      assert.equal(isTooComplex(`Text\n\n${code}${next}${banner}\n${next}\`\`\``), false, first);
+      assert.equal(isTooComplex(`${code}${next}\`\`\`\n${banner}`), true, `${first}closed`);
+      assert.equal(isTooComplex(`${code}${banner}`), true, `${first}ended`);
     }
   });
 
   test('is not one whose block of code only looks like the end of a list or quotation', () => {
     const pointers = 'char *name;\n'.repeat(2_000);
-    assert.equal(isTooDeep(`\`\`\`c\n> quoted\n- \`\`\` \n${pointers}\`\`\``), false);
+    assert.equal(isTooComplex(`\`\`\`c\n> quoted\n- \`\`\` \n${pointers}\`\`\``), false);
   });
 });
 

@@ -37,17 +37,20 @@ const deep =
   /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){50}|^[ \t>]{100,}(?:[-+*]|\d{1,9}[.)])[ \t]|[*_]{200}[^*_\s]|^(?:[ \t]*:?-+:?[ \t]*\||\|){100}/;
 /** How many marks of emphases and links a paragraph may have. Parsing as many nested ones takes half a second. */
 const marksMax = 1_500;
+/** How many lines a part may have. Parsing 15,000 lines of underlined headings or of a wide table takes 15 s. */
+const linesMax = 2_000;
 /** Blank lines, list items and table rows. No emphasis or link continues from the line before. */
 const separate = /^[ \t]*(?:$|\|.*\||(?:[-+*]|\d{1,9}[.)])[ \t])/;
 
 /**
- * Whether a text outside of code may be nested too deeply to be formatted, for example because a model repeats itself.
- * Parsing takes time with the square of the depth (20 s for 16,000 characters of `1. 1. 1.`), and fails when the stack is
- * used up.
+ * Whether a text outside of code may be nested too deeply, or have too many lines, to be formatted, for example because a
+ * model repeats itself. Parsing takes time with the square of both (20 s for 16,000 characters of `1. 1. 1.`), and fails
+ * when the stack is used up.
  */
-export function isTooDeep(text: string): boolean {
+export function isTooComplex(text: string): boolean {
   let fence: string | undefined;
   let marks = 0;
+  let lines = 0;
   for (const line of text.split('\n')) {
     const isCode = fence !== undefined && isWithin(line, fence);
     fence = fenceAfter(line, fence);
@@ -55,14 +58,15 @@ export function isTooDeep(text: string): boolean {
     const isText = !isCode && fence === undefined;
     if (!isText || separate.test(line)) marks = 0;
     if (isText) marks += line.match(/[*_~[\]]/g)?.length ?? 0;
-    if (marks > marksMax) return true;
+    if (isText) lines += 1;
+    if (marks > marksMax || lines > linesMax) return true;
   }
   return false;
 }
 
-/** Undefined if the text is nested too deeply, or if the parser fails, for example because the stack is used up. */
+/** Undefined if the text is too complex, or if the parser fails, for example because the stack is used up. */
 export function formattedIfPossible<T>(text: string, format: () => T): T | undefined {
-  if (isTooDeep(text)) return undefined;
+  if (isTooComplex(text)) return undefined;
   try {
     return format();
   } catch {
