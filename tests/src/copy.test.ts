@@ -199,6 +199,16 @@ describe('skein copy', () => {
     assert.match(await refused('sqlite:./back.db', postgres), /The target is not empty/);
   });
 
+  it('rejects a database with settings under which no service would start', async () => {
+    const target = await testDatabase();
+    const name = new URL(target).pathname.slice(1);
+    await query(target, `ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
+    assert.match(
+      await refused('sqlite:./back.db', target),
+      /--to names a database that cannot be opened \(default_transaction_isolation is 'serializable': set it/,
+    );
+  });
+
   it('leaves a source without a store unchanged', async () => {
     const database = await testDatabase();
     writeFileSync(join(folder, 'empty.db'), '');

@@ -15,7 +15,7 @@ import {
 } from '../archive.ts';
 import { type CallColumns, identifier, join, type Sql, sql, statement } from '../sql/sql.ts';
 import { callsWith, callValues, query, types } from './database.ts';
-import { bringUpToDate, isUnfinished } from './migrate.ts';
+import { bringUpToDate, isUnfinished, rejectUnfitSettings } from './migrate.ts';
 import { applicationName, Servers } from './servers.ts';
 
 /** Derived from the texts of the passages. */
@@ -58,6 +58,7 @@ async function open<T>(url: string, mustExist: boolean, use: (client: pg.Client)
     await client.query('SET statement_timeout = 0');
     // Read batches by index: a table that was just filled has no statistics, and would be sorted for every batch.
     await client.query('SET enable_seqscan = off; SET enable_sort = off');
+    await rejectUnfitSettings(client);
     await bringUpToDate(client, { mustExist });
     await untilAlone(client);
     const { rows } = await client.query(

@@ -32,7 +32,7 @@ export async function migrate(
 }
 
 /** Rejects a database with settings under which the service would start and then fail. */
-async function rejectUnfitSettings(client: pg.ClientBase): Promise<void> {
+export async function rejectUnfitSettings(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query(
     "SELECT current_setting('server_encoding') AS encoding, current_setting('default_transaction_isolation') AS isolation",
   );
