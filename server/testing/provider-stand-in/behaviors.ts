@@ -166,11 +166,11 @@ export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | v
     const call = encoder.toolCall(JSON.stringify({ query: words }));
     send(response, [...encoder.begin(), ...call, ...encoder.end('tool')]);
   },
-  /** Searches with a number, which is not a valid query. */
+  /** `!bad-tool {"query":7}`: searches with this input. */
   'bad-tool': (exchange) => {
-    const { asked, encoder, response } = exchange;
+    const { asked, encoder, response, words } = exchange;
     if (asked.found !== undefined) return answerWell(exchange);
-    send(response, [...encoder.begin(), ...encoder.toolCall('{"query":7}'), ...encoder.end('tool')]);
+    send(response, [...encoder.begin(), ...encoder.toolCall(words), ...encoder.end('tool')]);
   },
   /** `!error overloaded_error`: starts an answer and sends an error event. */
   error: (exchange) => {

@@ -214,10 +214,14 @@ describeDrafts('drafts', (trial) => {
     });
 
     it('need a query', async () => {
-      const { own, text, error } = await draft('!bad-tool');
-      assert.equal(error, undefined);
-      assert.deepEqual(steps(own), []);
-      assert.equal(text, 'The documents do not say.');
+      for (const input of ['{"query":7}', '{"query"', '5', '"fees"', '[7]', 'null']) {
+        const { own, text, error } = await draft(`!bad-tool ${input}`);
+        assert.equal(error, undefined);
+        assert.deepEqual(steps(own), []);
+        assert.equal(text, 'The documents do not say.');
+        const sent = JSON.stringify(trial.standIn.requests.at(-1)?.body.messages);
+        assert.match(sent, /"(?:arguments":"|input":)\{/, 'providers reject inputs that are no objects');
+      }
     });
 
     it('fail the draft with the error of the library', async () => {

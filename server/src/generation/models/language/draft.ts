@@ -82,8 +82,7 @@ async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, tex
   const calls: ReturnType<typeof repeatedCall>[] = [];
   const tagged = new TaggedReasoning();
   const blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
-  let callsStarted = 0;
-  let callsLength = 0;
+  let [callsStarted, callsLength] = [0, 0];
   let turnedAt = performance.now();
   try {
     const { stream } = await answering;
@@ -134,9 +133,10 @@ function repeatedCall({ type, toolCallId, toolName, input, providerMetadata }: L
   return { type, toolCallId, toolName, input: parsed(input), ...options };
 }
 
+/** An object in any case: providers reject a request that repeats any other input. */
 function parsed(json: string): { readonly query?: unknown } {
   try {
-    return JSON.parse(json) ?? {};
+    return { ...JSON.parse(json) };
   } catch {
     return {};
   }
