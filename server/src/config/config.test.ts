@@ -193,6 +193,13 @@ describe('readConfig', () => {
     );
   });
 
+  it('accepts the highest number that the error of a higher one names', () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const read = (quota: number) => readConfig({ SKEIN_DAILY_QUOTA: String(quota) }).limits.dailyQuota;
+    assert.equal(read(most), most);
+    assert.throws(() => read(most + 1), new RegExp(`from 0 to ${most}, not '${most + 1}'`));
+  });
+
   it('accepts a mail server with its sender, and requires TLS for another machine', () => {
     const mail = (url: string, from = 'Skein <skein@example.org>') =>
       readConfig({ SKEIN_SMTP_URL: url, SKEIN_MAIL_FROM: from }).mail;

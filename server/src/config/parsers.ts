@@ -27,7 +27,7 @@ export function optional<T>(parse: Parser<T>): Parser<T | undefined> {
 
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): Parser<number> {
   return (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
     throw new InvalidValue(`must be a whole number from ${min} to ${max}, not '${text}'`);
   };
