@@ -82,6 +82,8 @@ export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | v
     const location = `http://localhost:${response.socket?.localPort}/v1/elsewhere`;
     response.writeHead(307, { location }).end();
   },
+  /** Answers in another protocol, as on a port of a mail server. */
+  'not-http': ({ response }) => void response.socket?.end('220 mail.example ESMTP\r\n'),
   html: ({ response }) => void response.setHeader('content-type', 'text/html').end('<h1>Welcome</h1>'),
   'bad-json': (exchange) => {
     begin(exchange);

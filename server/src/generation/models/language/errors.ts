@@ -63,7 +63,7 @@ const unreachable = /^(?:E[A-Z]+|EAI_[A-Z]+|UND_ERR_(?:SOCKET|[A-Z]+_TIMEOUT))$/
 /** Failures that another attempt would not change, by the name and the code of the error. */
 const permanentFailures = {
   'The provider answered with a malformed stream.':
-    /^AI_(?:InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody)Error | HPE_/,
+    /^AI_(?:InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody)Error |^HTTPParserError /,
   'The provider’s certificate is not trusted.': / (?:\w*CERT|ERR_TLS|UNABLE_TO_|\w*HOSTNAME_MISMATCH)/,
   // The other side does not speak TLS, or no version of it that this machine accepts.
   'No TLS connection to the provider could be established.': / (?:ERR_SSL|EPROTO$)/,

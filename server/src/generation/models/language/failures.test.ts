@@ -82,6 +82,7 @@ describeDrafts('failing drafts', (trial) => {
         'The beginning',
       ],
       ['!bad-json', false, 'The provider answered with a malformed stream.', 'The beginning'],
+      ['!not-http', false, 'The provider answered with a malformed stream.', ''],
       ['!html', false, 'The provider did not answer with a stream of events.', ''],
       ['!redirect', false, 'The provider redirects to another URL.', ''],
       ['!endless-line', false, 'The provider sent more than a reply can hold.', ''],
