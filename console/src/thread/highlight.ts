@@ -61,6 +61,8 @@ const highlighter = createHighlighterCore({
 
 /** A line that takes longer keeps one color. The first line of a language takes longest: its patterns are compiled. */
 const lineMsMax = 1000;
+/** So does a longer line. Its time is checked between matches, and one pattern may compare the whole line many times. */
+const lineLengthMax = 1000;
 
 /** The lines of the code in colors; undefined if the language is unknown. */
 export async function highlight(code: string, name: string): Promise<CodeToken[][] | undefined> {
@@ -69,6 +71,7 @@ export async function highlight(code: string, name: string): Promise<CodeToken[]
   if (language === undefined) return undefined;
   const loaded = await highlighter;
   await loaded.loadLanguage(language);
-  const lines = loaded.codeToTokensBase(code, { lang, theme: 'skein', tokenizeTimeLimit: lineMsMax });
+  const limits = { tokenizeTimeLimit: lineMsMax, tokenizeMaxLineLength: lineLengthMax };
+  const lines = loaded.codeToTokensBase(code, { lang, theme: 'skein', ...limits });
   return lines.map((line) => line.map(({ content, color }) => ({ text: content, color })));
 }
