@@ -4,7 +4,7 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import Markdown from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { markReply } from './reply-marks.ts';
+import { type HtmlNode, markReply } from './reply-marks.ts';
 import { markUnsupported } from './unsupported.ts';
 
 /** The HTML of a reply in which these statements were not found. `?` stands for the button. */
@@ -101,6 +101,22 @@ describe('a statement that was not found', () => {
     const source = '```\nOne. Two.\n```\n\nTwo.';
     assert.doesNotMatch(drawn(source, 'Two.'), /mark/);
     assert.match(drawn('<b>x</b>\n\nTwo.', 'Two.'), /<p><mark>Two\.<\/mark>\?<\/p>$/);
+  });
+
+  test('is found in time at the end of a very long paragraph', () => {
+    const statement = 'It is so. ';
+    const begin = 'word '.repeat(38_000);
+    const source = begin + statement.repeat(1_000);
+    const text = { type: 'text', value: source };
+    const tree = { type: 'root', children: [text] };
+    const spans = Array.from({ length: 1_000 }, (_, at) => {
+      const start = begin.length + at * statement.length;
+      return { start, end: start + statement.trimEnd().length };
+    });
+    const startedAt = performance.now();
+    markUnsupported({ source, spans })(tree);
+    assert.ok(performance.now() - startedAt < 3_000);
+    assert.equal(tree.children.filter((node: HtmlNode) => node.tagName === 'mark').length, 1_000);
   });
 
   test('is not marked if its position is unknown, and neither is anything else', () => {
