@@ -224,8 +224,8 @@ describe('The reply worker', () => {
   }
 
   for (const [when, script] of [
-    ['completed', '#say Half\n#wait 300\n#say whole'],
-    ['failed by its model', '#say Half\n#wait 300\n#fail'],
+    ['completed', '#say Half\n#wait 1000\n#say whole'],
+    ['failed by its model', '#say Half\n#wait 1000\n#fail'],
   ]) {
     it(`waits for an unavailable store when a reply is to be ${when}, without counting an attempt`, async () => {
       const setUnavailable = breakableStore();
@@ -252,7 +252,7 @@ describe('The reply worker', () => {
     const left: string[] = [];
     const telemetry = { ...noTelemetry, replyLeft: (outcome: string) => left.push(outcome) };
     changeContext({ telemetry });
-    const { reply } = await ask('#say Half\n#wait 300', { replyDeadlineMs: 600 });
+    const { reply } = await ask('#say Half\n#wait 1000', { replyDeadlineMs: 1500 });
     await start();
     await until(reply, ({ content }) => content === 'Half');
     setUnavailable(true);
@@ -263,7 +263,7 @@ describe('The reply worker', () => {
     assert.deepEqual(left, ['stopped']);
     setUnavailable(false);
     assert.equal((await reply()).status, 'in_progress');
-    world.clock.pass(600);
+    world.clock.pass(1500);
     assert.equal((await tendReplies(context, 0)).length, 1);
   });
 
