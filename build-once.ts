@@ -71,10 +71,13 @@ function sourceHash(folder: string): string {
   return hash.digest('hex');
 }
 
-/** Compresses each file once, at the highest level, instead of for each request. */
+/**
+ * Compresses each file once instead of for each request. At Brotli's highest level, 11, the files would be 2 % smaller, and
+ * compression would take 9.5 s of processor time instead of 3.6 s.
+ */
 async function compressAll(built: string): Promise<void> {
   const files = globSync('**/*.{html,js,css,svg}', { cwd: built });
-  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
   await Promise.all(
     files.map(async (file) => {
       const path = join(built, file);
