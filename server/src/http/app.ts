@@ -11,7 +11,7 @@ import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
 import { takeTurn } from '../usecases/turns.ts';
 import { apiV1 } from './api-v1/index.ts';
 import { apiPrefix, publishReference } from './api-v1/openapi.ts';
-import { bytesLeft, createTraceId, keptBodyBytesMax } from './connection.ts';
+import { bytesLeft, keptBodyBytesMax } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { routeNotFound, sendError } from './error-response.ts';
@@ -20,8 +20,9 @@ import { askForBody, createListener, type ListenerOptions } from './listener.ts'
 import { HeldRequests } from './long-responses.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
-import { callerOf, normalizeUrl } from './request.ts';
-import { reportRequest } from './request-log.ts';
+import { RepeatedReads } from './repeated-reads.ts';
+import { callerOf, createTraceId, normalizeUrl } from './request.ts';
+import { type ReportRequest, reportReply, reportRequest } from './request-log.ts';
 import { formatFaults, lazyCompilers } from './validation.ts';
 
 declare module 'fastify' {
@@ -58,7 +59,7 @@ declare module 'fastify' {
 
 interface AppOptions
   extends OAuthOptions,
-    Omit<ListenerOptions, 'limits'>,
+    Omit<ListenerOptions, 'limits' | 'repeat'>,
     Omit<ConsoleOptions, 'heldRequests' | 'limits'>,
     PageOptions {
   readonly log: FastifyBaseLogger;
@@ -75,6 +76,10 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   const heldRequests = new HeldRequests();
   const { limits } = context;
   const drain = createDrain(options.drainMs);
+  const report = reportRequest(context, options.log);
+  // A span starts before a request is parsed.
+  const mayRepeat = () => !drain.isStarted && !drain.isClosing && context.tracing.request === undefined;
+  const reads = new RepeatedReads(context, report, mayRepeat);
   const { compilersFactory, compileAll } = lazyCompilers();
   // One logger for all requests: each line has its trace id. A `childLoggerFactory` would cost something per request.
   const loggerInstance: FastifyBaseLogger = Object.create(options.log);
@@ -88,7 +93,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (handler) => createListener(handler, { ...options, limits }),
+    serverFactory: (handler) => createListener(handler, { ...options, limits, repeat: reads.answer }),
     // The listener answers these with our envelope; Fastify's own answer would be sent first.
     clientErrorHandler: () => {},
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
@@ -117,10 +122,10 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   ];
   for (const name of fields) app.decorateRequest(name);
   if (context.tracing.request) traceRequests(app, context.tracing.request);
-  addHooks(app, context, drain, heldRequests);
+  addHooks(app, context, drain, heldRequests, report);
   acceptJsonBodies(app);
 
-  const api = apiV1(context, heldRequests);
+  const api = apiV1(context, heldRequests, reads);
   await app.register(api, { prefix: apiPrefix });
   await app.register(oauth(context, options));
   const consoleOptions = { ...options, heldRequests, limits };
@@ -131,18 +136,23 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   return app;
 }
 
-function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, held: HeldRequests): void {
-  let closing = false;
+function addHooks(
+  app: FastifyInstance,
+  context: SurfaceContext,
+  drain: Drain,
+  held: HeldRequests,
+  report: ReportRequest,
+): void {
   app.addHook('preClose', async () => {
-    closing = true;
+    drain.isClosing = true;
     app.server.closeIdleConnections();
     held.releaseAll();
   });
   app.addHook('onRequest', (request, reply, done) => {
-    context.telemetry.requestBegan();
+    context.telemetry.requestsInFlight(1);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     // Node drops data that follows an upgrade request in the same packet, so the connection must be closed.
-    if (closing || drain.isStarted || request.headers.upgrade !== undefined)
+    if (drain.isClosing || drain.isStarted || request.headers.upgrade !== undefined)
       reply.header('connection', 'close');
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
     // DELETE has no body (§4.5). A Content-Type without a body is accepted.
@@ -157,10 +167,9 @@ function addHooks(app: FastifyInstance, context: SurfaceContext, drain: Drain, h
     if (request.headers.expect !== undefined && !request.routeOptions.config.takesFile) askForBody(reply);
     done(null, payload);
   });
-  const report = reportRequest(context);
   app.addHook('onSend', (request, reply, payload, done) => {
     if (bytesLeft(request.raw) > keptBodyBytesMax) reply.header('connection', 'close');
-    report(request, reply);
+    reportReply(report, request, reply);
     if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
     // No quota limits rejected requests, so errors wait for a turn. A file is sent at once, because an error of its stream
     // would end the process before Fastify listens for it.
@@ -200,6 +209,7 @@ type Drain = ReturnType<typeof createDrain>;
 function createDrain(ms: number | undefined) {
   return {
     isStarted: false,
+    isClosing: false,
     isProbed: false,
     lastRequestMs: 0,
     /** Resolves when the listener may close. It takes up to twice as long while requests still arrive. */

@@ -24,7 +24,8 @@ export function admitCaller(context: SurfaceContext) {
     const known = parsedKeys.get(text ?? '');
     const credential = known ?? (await readCredential(context, text));
     request.credential = credential;
-    const admission = admit(context, credential).then((admitted) => {
+    // A repeated read that could not be answered as one is admitted already.
+    const admission = (request.raw.admission ?? admit(context, credential)).then((admitted) => {
       if (known === undefined && credential.kind === 'key') {
         // A part of a string keeps the whole string in memory, here a header that may be long.
         const copy = Buffer.from(text!, 'latin1').toString('latin1');
@@ -42,18 +43,24 @@ export function admitCaller(context: SurfaceContext) {
 }
 
 function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: FastifyReply): void {
-  const { limit, remaining, granted, resetSeconds } = admitted;
+  const { limit, granted, resetSeconds } = admitted;
   request.principal = admitted.principal;
   request.credentialId = admitted.credentialId;
-  // The RateLimit fields of draft-ietf-httpapi-ratelimit-headers.
-  reply.header('ratelimit-policy', `"day";q=${limit};w=86400`);
-  reply.header('ratelimit', `"day";r=${remaining};t=${resetSeconds}`);
+  const [policy, use] = quotaFields(admitted);
+  reply.header('ratelimit-policy', policy).header('ratelimit', use);
   if (!granted) {
     throw rateLimited(`The limit of ${counted(limit, 'request')} a day was exceeded.`, resetSeconds);
   }
 }
 
+/** RateLimit-Policy and RateLimit, of draft-ietf-httpapi-ratelimit-headers. */
+export function quotaFields({ limit, remaining, resetSeconds }: Admitted): readonly [string, string] {
+  return [`"day";q=${limit};w=86400`, `"day";r=${remaining};t=${resetSeconds}`];
+}
+
 /** The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1). */
-function bearerCredential({ headers: { authorization } }: FastifyRequest): string | undefined {
+export function bearerCredential({
+  headers: { authorization },
+}: Pick<FastifyRequest, 'headers'>): string | undefined {
   return authorization && (/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');
 }

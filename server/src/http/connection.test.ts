@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { fastify } from 'fastify';
-import { createTraceId } from './connection.ts';
 import { createListener } from './listener.ts';
+import { createTraceId } from './request.ts';
 
 describe('A connection', () => {
   it('parses a limited number of pipelined requests ahead, and responds to all of them', async () => {
@@ -88,6 +88,27 @@ describe('A connection', () => {
     );
     pipelining.destroy();
     other.destroy();
+    server.close();
+  });
+
+  it('that ends after CONNECT leaves the parser to the next connection that uses it', async () => {
+    const server = createListener((_, response) => response.end(), options);
+    const errors: unknown[] = [];
+    server.on('clientError', (error) => errors.push(error));
+    const port = await listen(server);
+    const connecting = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    connecting.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(connecting.resume(), 'end');
+    const accepted = once(server, 'connection');
+    const other = connect(port, '127.0.0.1');
+    other.write('GET / HTTP/1.1\r\n');
+    const [socket] = (await accepted) as [Socket];
+    while (socket.bytesRead === 0) await setImmediate();
+    connecting.end();
+    await once(connecting, 'close');
+    other.write('Host: x\r\nConnection: close\r\n\r\n');
+    assert.match(await text(other), /^HTTP\/1.1 200/);
+    assert.deepEqual(errors, []);
     server.close();
   });
 

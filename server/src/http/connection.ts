@@ -1,17 +1,43 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { traceIdStart } from '../domain/traffic.ts';
+import type { Admitted } from '../usecases/credentials/authenticate.ts';
 import { takeTurn } from '../usecases/turns.ts';
 import { errorBody } from './error-response.ts';
-import { ambiguityOf } from './request.ts';
+import {
+  endsWithHead,
+  kept,
+  type RawResponse,
+  readHead,
+  readIntoOneBuffer,
+  writeResponse,
+} from './raw-messages.ts';
+import { ambiguityOf, createTraceId } from './request.ts';
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** The request as it arrived, if it may be recognized when it is repeated. */
+    head?: string | undefined;
+    /** Set if the request was admitted, and counted, before it was parsed. */
+    admission?: Promise<Admitted> | undefined;
+  }
+}
+
+/** A read that is recognized by its bytes. */
+export interface RepeatedRead {
+  readonly admission: Promise<Admitted>;
+  /** Never rejects. Undefined if the request has to be parsed after all, with the same admission. */
+  readonly response: Promise<RawResponse | undefined>;
+}
 
 export interface ConnectionOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly repeat?: ((head: string) => RepeatedRead | undefined) | undefined;
   /** Called for every request that is rejected before it reaches a handler. */
   readonly refused: (traceId: string, reason: string) => void;
   /** How long a peer may keep sending after the last response. */
   readonly lingerMs: number;
+  /** How long a peer may take until it reads a part of a response. */
+  readonly silenceMs: number;
 }
 
 /** Pipelined requests that may wait on one connection before reading pauses. */
@@ -40,9 +66,23 @@ const lingerBytesMax = 64 * 1024 * 1024;
 export class Connection {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
+  readonly #parse: (data: Buffer) => void;
   /** The request that is being handled, or the last one handled. */
   #current: ServerResponse | undefined;
   #startedAt = 0;
+  /** The request that was parsed last. */
+  #latest: IncomingMessage | undefined;
+  /** Whether the latest request is parsed to its end, and nothing of the next one has arrived. */
+  #isBetweenRequests = false;
+  /** Of the request that is being parsed: as in `IncomingMessage`. */
+  #head: string | undefined;
+  #admission: Promise<Admitted> | undefined;
+  /** Whether a repeated read is being answered: until the kernel has accepted the response. */
+  #isRepeating = false;
+  /** Whether the connection closes once that read is answered. */
+  #closesAfterRepeat = false;
+  /** Called when that read is answered, because the peer has closed its side. */
+  #endLater: (() => void) | undefined;
   readonly #waiting: ServerResponse[] = [];
   #startsAfterParsing = false;
   #refusal: string | undefined;
@@ -60,13 +100,19 @@ export class Connection {
     this.#options = options;
     // Node calls this after a response with `Connection: close`.
     socket.destroySoon = () => this.#close();
-    const [parse] = socket.listeners('data') as ((data: Buffer) => void)[];
+    this.#parse = socket.listeners('data')[0] as (data: Buffer) => void;
     const take = (data: Buffer) => {
       this.isUnused = false;
-      this.#parseInSlices(data, parse!);
-      if (this.#startsAfterParsing) this.#startFirst();
+      this.#take(data);
     };
     socket.removeAllListeners('data').on('data', take);
+    const end = socket.listeners('end').at(-1) as () => void;
+    // It closes our side, unless a request that was parsed is in progress.
+    socket.off('end', end).on('end', () => {
+      if (this.#isRepeating) this.#endLater = end;
+      // Node would have removed it after CONNECT, because another connection may have the parser then.
+      else if (this.#refusal === undefined) end();
+    });
     readIntoOneBuffer(socket, (data) => {
       const mustWait = socket.readableLength > 0 || !socket.readableFlowing || this.#isClosing;
       if (mustWait) return socket.push(kept(data));
@@ -76,12 +122,16 @@ export class Connection {
   }
 
   get isIdle(): boolean {
-    return this.#waiting.length === 0 && (this.#current === undefined || this.#current.writableFinished);
+    const isAnswered = this.#current === undefined || this.#current.writableFinished;
+    return isAnswered && this.#waiting.length === 0 && !this.#isRepeating;
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
     // Data after a rejected request may be part of it, so it is not handled.
     if (this.#isClosing || this.#refusal !== undefined) return;
+    this.#latest = request;
+    request.head = this.#head;
+    request.admission = this.#admission;
     const ambiguity = ambiguityOf(request);
     const bodyBytes = Number(request.headers['content-length'] ?? 0);
     // The slice that ended the headers may have had the first bytes of the body.
@@ -114,6 +164,7 @@ export class Connection {
   closeWhenIdle(): void {
     if (this.#isClosing) return;
     if (this.isIdle) this.#socket.destroy();
+    else if (this.#isRepeating) this.#closesAfterRepeat = true;
     else if (this.#current !== undefined) {
       this.#current.shouldKeepAlive = false;
       this.#current.once('close', () => this.#close());
@@ -134,20 +185,86 @@ export class Connection {
     else if (this.#waiting.length === 0) this.#continueAfterCurrent();
   }
 
-  /** Stops when enough requests wait. The rest of the data is read again when the socket resumes. */
-  #parseInSlices(data: Buffer, parse: (data: Buffer) => void): void {
+  #take(data: Buffer): void {
+    const { repeat } = this.#options;
+    if (this.#isRepeating) {
+      this.#pause();
+      return void this.#socket.unshift(kept(data));
+    }
+    const head = repeat && this.#mayRepeat ? readHead(data) : undefined;
+    const repeated = head && repeat!(head);
+    if (repeated) return void this.#answer(head, repeated);
+    this.#head = head;
+    this.#parseAll(data);
+  }
+
+  get #mayRepeat(): boolean {
+    return this.#isBetweenRequests && this.isIdle && this.#socket.writableLength === 0;
+  }
+
+  async #answer(head: string, { admission, response }: RepeatedRead): Promise<void> {
+    const socket = this.#socket;
+    this.#isRepeating = true;
+    const found = await response;
+    if (found !== undefined && socket.writable) writeResponse(socket, found);
+    if (socket.writableLength > 0) await this.#untilSent();
+    this.#isRepeating = false;
+    this.#resume();
+    if (found === undefined) this.#parseRepeated(head, admission);
+    if (!socket.destroyed) this.#endLater?.();
+    this.#endLater = undefined;
+    if (!this.#closesAfterRepeat) return;
+    if (found === undefined) this.closeWhenIdle();
+    else this.#close();
+  }
+
+  /** Node pauses a parser while responses wait to be sent, and ends the process with an assertion if it gets more data. */
+  async #untilSent(): Promise<void> {
+    const socket = this.#socket;
+    // Between requests, Node has set the longer limit of an idle connection.
+    const { timeout = 0 } = socket;
+    socket.setTimeout(this.#options.silenceMs);
+    await new Promise<void>((resolve) => socket.write('', () => resolve()));
+    socket.setTimeout(timeout);
+  }
+
+  #parseRepeated(head: string, admission: Promise<Admitted>): void {
+    this.#head = undefined;
+    // The admission would be lost if parsing paused for a turn.
+    this.#pieces = 0;
+    this.#admission = admission;
+    this.#parseAll(Buffer.from(head, 'latin1'));
+    this.#admission = undefined;
+  }
+
+  #parseAll(data: Buffer): void {
+    this.#isBetweenRequests = false;
+    const isParsed = this.#parseInSlices(data);
+    this.#isBetweenRequests = isParsed && this.#latest?.complete === true && endsWithHead(data);
+    if (this.#startsAfterParsing) this.#startFirst();
+  }
+
+  /** Stops when enough requests wait, and returns false. The rest of the data is read again when the socket resumes. */
+  #parseInSlices(data: Buffer): boolean {
     const socket = this.#socket;
     let to = 0;
     for (let from = 0; from < data.length; from = to) {
-      if (socket.destroyed || this.#isClosing || this.#refusal !== undefined) return;
+      if (socket.destroyed || this.#isClosing || this.#refusal !== undefined) return false;
       // Node resumes the socket at the end of each request.
-      if (this.#isPaused || socket.isPaused()) return void socket.pause().unshift(kept(data.subarray(from)));
-      if (this.#pieces > piecesAtOnce) return void this.#continueInTurn(data.subarray(from));
+      if (this.#isPaused || socket.isPaused()) {
+        socket.pause().unshift(kept(data.subarray(from)));
+        return false;
+      }
+      if (this.#pieces > piecesAtOnce) {
+        this.#continueInTurn(data.subarray(from));
+        return false;
+      }
       const ofBody = Math.min(this.#bodyBytes, data.length - from);
       this.#bodyBytes -= ofBody;
       to = from + (ofBody || parsedAtOnce);
-      parse(from === 0 && to >= data.length ? data : data.subarray(from, to));
+      this.#parse(from === 0 && to >= data.length ? data : data.subarray(from, to));
     }
+    return true;
   }
 
   #continueInTurn(rest: Buffer): void {
@@ -248,29 +365,6 @@ export class Connection {
   }
 }
 
-const readBuffer = Buffer.allocUnsafeSlow(65_536);
-
-/**
- * Node allocates 64 KiB for each read of an accepted socket and passes the data through a stream: together a tenth of the
- * time of a small request. It does neither for sockets that are opened with the option `onread`, so this sets the properties
- * that the option sets. The data is valid until `receive` returns. A socket without these properties is read as usual.
- */
-function readIntoOneBuffer(socket: Socket, receive: (data: Buffer) => boolean): void {
-  const { _handle: handle } = socket as Socket & { _handle?: { useUserBuffer?(buffer: Buffer): void } };
-  const symbols = Object.getOwnPropertySymbols(socket);
-  const buffer = symbols.find(({ description }) => description === 'kBuffer');
-  const callback = symbols.find(({ description }) => description === 'kBufferCb');
-  if (handle?.useUserBuffer === undefined || buffer === undefined || callback === undefined) return;
-  handle.useUserBuffer(readBuffer);
-  const received = (length: number) => receive(readBuffer.subarray(0, length));
-  Object.assign(socket, { [buffer]: readBuffer, [callback]: received });
-}
-
-/** A copy of data that the next read would overwrite. */
-function kept(data: Buffer): Buffer {
-  return data.buffer === readBuffer.buffer ? Buffer.from(data) : data;
-}
-
 /** Joins small pieces of a body: each byte may arrive as a chunk of its own, and a piece takes 150 bytes of memory. */
 function joinPieces(request: IncomingMessage, count: () => void): void {
   const push = request.push.bind(request);
@@ -317,14 +411,4 @@ function readNext(): void {
   const next = draining.shift()?.resume();
   if (next?.writableFinished) next.setTimeout(lingerSilenceMs);
   if (draining.length > 0) setTimeout(readNext, drainEveryMs).unref();
-}
-
-/** The start of a trace id, which all requests of one millisecond share. */
-let traceTime = { ms: 0, text: '' };
-
-/** A UUID of version 7 (RFC 9562) begins with the time, so that requests of one moment are neighbors in the request log. */
-export function createTraceId(): string {
-  const ms = Date.now();
-  if (ms !== traceTime.ms) traceTime = { ms, text: `${traceIdStart(ms)}-7` };
-  return traceTime.text + randomUUID().slice(traceTime.text.length);
 }

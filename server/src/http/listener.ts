@@ -5,8 +5,9 @@ import type { FastifyReply } from 'fastify';
 import { type Limits, limits, timerMsMax } from '../domain/limits.ts';
 import { counted } from '../domain/text.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
+import { smallBody } from './raw-messages.ts';
 
-export interface ListenerOptions extends Pick<ConnectionOptions, 'refused'> {
+export interface ListenerOptions extends Pick<ConnectionOptions, 'refused' | 'repeat'> {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly limits: Pick<Limits, 'requestTimeoutMs'>;
 }
@@ -14,13 +15,11 @@ export interface ListenerOptions extends Pick<ConnectionOptions, 'refused'> {
 const headerBytesMax = limits.headerBytesMax.default;
 const headersMax = limits.headersMax.default;
 const headersTimeoutMs = 10_000;
-const keepAliveMs = 65_000;
+export const keepAliveMs = 65_000;
 /** An upload may take this many times as long as other requests: 50 MB in ten minutes, or 90 kB per second. */
 const uploadTimeFactor = 20;
 /** How long a TLS connection stays open after its peer has closed it. */
 const endedTlsMs = 1000;
-/** Up to this size, copying a body is faster than writing headers and body as two parts. */
-const joinedBytesMax = 4096;
 const tooSlow = 'The request took too long to arrive.';
 
 const uploads = new WeakSet<IncomingMessage>();
@@ -45,11 +44,11 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   const { tls } = options;
   const { requestTimeoutMs } = options.limits;
   const http = process.getBuiltinModule('node:http');
-  /** Writes a small body and its headers as one string. Latin-1 maps each byte to a character and back unchanged. */
+  /** Writes a small body and its headers as one string. */
   class JoinedResponse extends http.ServerResponse {
     override end(body?: unknown, encoding?: unknown, done?: () => void): this {
-      if (Buffer.isBuffer(body) && body.length <= joinedBytesMax && !encoding && !done)
-        return super.end(body.toString('latin1'), 'latin1');
+      const text = Buffer.isBuffer(body) && !encoding && !done ? smallBody(body) : undefined;
+      if (text !== undefined) return super.end(text, 'latin1');
       return super.end(body, encoding as BufferEncoding, done);
     }
   }
@@ -91,7 +90,8 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   server.setTimeout(silenceMs, (socket) => connections.of(socket)?.timeOut());
   ignoreSocketErrors(server);
   const lingerMs = Math.min(requestTimeoutMs, timerMsMax);
-  connections.follow(server, tls !== undefined, { handle, refused: options.refused, lingerMs });
+  const { refused, repeat } = options;
+  connections.follow(server, tls !== undefined, { handle, repeat, refused, lingerMs, silenceMs });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const connection = connections.of(socket);
     // After a failed TLS handshake no response can be sent. A browser that connected in advance would take a response for

@@ -1,52 +1,76 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { Principal } from '../domain/principal.ts';
+import type { AnsweredRequest } from '../domain/traffic.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 const messageLengthMax = 500;
 
+interface ReportedRequest extends Omit<AnsweredRequest, 'organization' | 'credential' | 'person'> {
+  readonly operation: string;
+  readonly principal: Principal | undefined;
+  readonly credentialId: string | undefined;
+  readonly personId?: string | undefined;
+  readonly error?: { readonly code: ErrorCode; readonly message: string } | undefined;
+}
+
+export type ReportRequest = (request: ReportedRequest) => void;
+
 /**
- * Ends the span of a request, counts the request, and logs it in one line without headers, query and body, so the line
- * contains no secret. Called when the response is ready: waiting until it is sent would cost every request two more
- * listeners.
+ * Counts a request, and logs it in one line without headers, query and body, so the line contains no secret. Called when
+ * the response is ready: waiting until it is sent would cost every request two more listeners.
  */
-export function reportRequest({ telemetry, usage, recorder, now }: SurfaceContext) {
-  return (request: FastifyRequest, reply: FastifyReply): void => {
-    const { method, principal, credentialId, sentError } = request;
-    const { url: route = 'unknown', config } = request.routeOptions;
-    const { statusCode, elapsedTime } = reply;
-    request.log.request({
-      traceId: request.id,
+export function reportRequest(
+  context: SurfaceContext,
+  log: Pick<FastifyBaseLogger, 'request'>,
+): ReportRequest {
+  const { telemetry, usage, recorder, now } = context;
+  return (request) => {
+    const { traceId, method, route, operation, status, ms, principal, credentialId, error } = request;
+    log.request({
+      traceId,
       method,
       route,
-      status: statusCode,
-      ms: elapsedTime,
+      status,
+      ms,
       organization: principal?.organizationId,
       credential: credentialId,
       person: request.personId,
     });
-    telemetry.requestEnded(method, route, statusCode, elapsedTime);
-    request.span?.end(route, statusCode, { 'skein.organization': principal?.organizationId });
+    telemetry.requestsInFlight(-1);
+    telemetry.requestEnded(method, route, status, ms);
     // Only admitted requests of the public API have both.
     if (principal !== undefined && credentialId !== undefined) {
-      if (statusCode === 429) telemetry.quotaExceeded();
+      if (status === 429) telemetry.quotaExceeded();
       const { organizationId } = principal;
-      const { operationId: operation = 'unknown' } = config;
       const at = now();
-      const code = sentError?.code ?? null;
+      const code = error?.code ?? null;
       // Without any text of the caller, so it contains no prompt and no credential. PostgreSQL cannot store NUL.
-      const message = sentError?.message.slice(0, messageLengthMax).toWellFormed().replaceAll('\0', '\uFFFD');
+      const message = error?.message.slice(0, messageLengthMax).toWellFormed().replaceAll('\0', '\uFFFD');
       usage.count({ organizationId, credentialId, operation, outcome: code ?? 'OK', at });
       recorder.request({
         organizationId,
         at,
-        traceId: request.id,
+        traceId,
         method,
         operation,
-        status: statusCode,
-        latencyUs: Math.round(elapsedTime * 1000),
+        status,
+        latencyUs: Math.round(ms * 1000),
         credentialId,
         code,
         message: message ?? null,
       });
     }
   };
+}
+
+/** The same for a request that was handled by a route, and ends its span. */
+export function reportReply(report: ReportRequest, request: FastifyRequest, reply: FastifyReply): void {
+  const { method, principal, credentialId, personId, sentError } = request;
+  const { url: route = 'unknown', config } = request.routeOptions;
+  const { operationId: operation = 'unknown' } = config;
+  const { statusCode: status, elapsedTime: ms } = reply;
+  const facts = { traceId: request.id, method, route, operation, status, ms };
+  report({ ...facts, principal, credentialId, personId, error: sentError });
+  request.span?.end(route, status, { 'skein.organization': principal?.organizationId });
 }

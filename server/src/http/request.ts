@@ -1,8 +1,9 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../domain/address.ts';
 import { invalid } from '../domain/errors.ts';
+import { traceIdStart } from '../domain/traffic.ts';
 
 /** The caller whose turn a request takes. Unknown callers are distinguished by address, because they could invent a cookie for each request. */
 export function callerOf({ principal, ip }: FastifyRequest): string {
@@ -103,4 +104,14 @@ export function preferredWaitSeconds(header: string | undefined): number | undef
     return /^\d+$/.test(seconds) ? Math.min(Number(seconds), waitSecondsMax) : undefined;
   }
   return undefined;
+}
+
+/** The start of a trace id, which all requests of one millisecond share. */
+let traceTime = { ms: 0, text: '' };
+
+/** A UUID of version 7 (RFC 9562) begins with the time, so that requests of one moment are neighbors in the request log. */
+export function createTraceId(): string {
+  const ms = Date.now();
+  if (ms !== traceTime.ms) traceTime = { ms, text: `${traceIdStart(ms)}-7` };
+  return traceTime.text + randomUUID().slice(traceTime.text.length);
 }

@@ -33,6 +33,12 @@ export function encoded(json: string): Buffer {
   return bytes;
 }
 
+type Values = Record<string, unknown>;
+
+export const jsonType = 'application/json; charset=utf-8';
+/** The Cache-Control of a response with an ETag. */
+export const revalidated = 'private, no-cache';
+
 export interface Answer<Body = unknown> {
   /** Undefined if the caller already has it: the response is 304. A large body is sent in pieces. */
   readonly body: Rendered<Body> | AsyncIterable<Piece> | undefined;
@@ -41,7 +47,13 @@ export interface Answer<Body = unknown> {
   readonly headers?: Record<string, string>;
 }
 
-export interface Call<P extends Principal, Path, Query, Headers, Body> {
+export interface Call<
+  P extends Principal = UserPrincipal,
+  Path = Values,
+  Query = Values,
+  Headers = Values,
+  Body = Values,
+> {
   readonly context: SurfaceContext;
   readonly principal: P;
   readonly path: Path;
@@ -97,12 +109,18 @@ export function defineRoute<
   return route as unknown as Route;
 }
 
+export interface ReadMemory {
+  /** Called for each request with a plain response. */
+  learn(route: Route, request: FastifyRequest, reply: FastifyReply): void;
+}
+
 export function mountRoute(
   app: FastifyInstance,
   context: SurfaceContext,
   heldRequests: HeldRequests,
   route: Route,
   openapi: object,
+  reads?: ReadMemory,
 ): void {
   app.route({
     method: route.method,
@@ -120,10 +138,10 @@ export function mountRoute(
       const answering = route.handle({
         context,
         principal: (request.admission?.expected ?? request.principal) as UserPrincipal,
-        path: request.params as Record<string, unknown>,
-        query: request.query as Record<string, unknown>,
-        headers: request.headers as Record<string, unknown>,
-        body: request.body as Record<string, unknown>,
+        path: request.params as Values,
+        query: request.query as Values,
+        headers: request.headers as Values,
+        body: request.body as Values,
         traceId: request.id,
         async hold(ms, wait) {
           // Check admission before holding the request.
@@ -137,7 +155,9 @@ export function mountRoute(
         answering.catch(() => {});
         await request.admission.done;
       }
-      return send(context, route, reply, await answering);
+      const answer = await answering;
+      if (isPlain(request.headers, answer)) reads?.learn(route, request, reply);
+      return send(context, route, reply, answer);
     },
   });
 }
@@ -151,22 +171,32 @@ function send(
   context: SurfaceContext,
   { success }: Route,
   reply: FastifyReply,
-  { body, etag, headers }: Answer,
+  answer: Answer,
 ): FastifyReply {
   const { request } = reply;
-  reply.code(success.status).header('content-type', 'application/json; charset=utf-8');
+  const { body, etag, headers } = answer;
+  reply.code(success.status).header('content-type', jsonType);
   if (headers) reply.headers(headers);
-  if (etag !== undefined) {
-    reply.header('etag', etag).header('cache-control', 'private, no-cache');
-    const known = request.headers['if-none-match'];
-    if (body === undefined || (known !== undefined && matchesEntityTag(known, etag))) {
-      // Without a payload, Fastify adds Content-Length: 0 to HEAD, which would be wrong for a 304 (RFC 9110 §8.6).
-      return reply.code(304).send(request.method === 'HEAD' ? Readable.from([]) : undefined);
-    }
+  if (etag !== undefined) reply.header('etag', etag).header('cache-control', revalidated);
+  if (isUnchanged(request.headers, answer)) {
+    // Without a payload, Fastify adds Content-Length: 0 to HEAD, which would be wrong for a 304 (RFC 9110 §8.6).
+    return reply.code(304).send(request.method === 'HEAD' ? Readable.from([]) : undefined);
   }
   if (typeof body !== 'object' || Buffer.isBuffer(body)) return reply.send(body);
   // Fastify reads what it does not send to a HEAD request.
   const recheck = () => authenticate(context, request.credential);
   const pieces = request.method === 'HEAD' ? [] : whileAdmitted(body, recheck);
   return reply.send(streamOf(request.principal.organizationId, pieces));
+}
+
+/** Whether the response has a body in memory, or none. */
+export function isPlain(headers: Values, answer: Answer): boolean {
+  return Buffer.isBuffer(answer.body) || isUnchanged(headers, answer);
+}
+
+/** Whether the response is 304. */
+export function isUnchanged(headers: Values, { body, etag }: Answer): boolean {
+  if (etag === undefined) return false;
+  const known = headers['if-none-match'] as string | undefined;
+  return body === undefined || (known !== undefined && matchesEntityTag(known, etag));
 }

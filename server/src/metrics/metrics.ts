@@ -127,11 +127,9 @@ const tokenOutcomes = ['issued', 'invalid-client', 'unauthorized-client', 'throt
 function countRequests(make: Instruments) {
   const labels = ['method', 'route', 'status'];
   const durations = make.histogram('skein_http_request_duration_seconds', requestSeconds, labels);
-  const inFlight = make.level('skein_http_requests_in_flight');
   return {
-    requestBegan: () => inFlight(1),
+    requestsInFlight: make.level('skein_http_requests_in_flight'),
     requestEnded(method, route, status, ms) {
-      inFlight(-1);
       durations.observe({ method: methods.has(method) ? method : 'other', route, status }, ms / 1000);
     },
     requestRefused: make.counter('skein_http_refused_total'),

@@ -3,7 +3,8 @@ import type { RetentionKind } from '../domain/retention.ts';
 
 /** Never throws, never waits. Labels come from small closed sets, never ids: the number of time series is bounded. */
 export interface Telemetry {
-  requestBegan(): void;
+  /** A request arrives (1), or its response is ready (-1). */
+  requestsInFlight(change: 1 | -1): void;
   /** `route` is the pattern of the route, never the requested path. */
   requestEnded(method: string, route: string, status: number, ms: number): void;
   requestRefused(): void;
@@ -33,7 +34,7 @@ export type Log = Record<'info' | 'warn' | 'error', (details: object, message: s
 const ignore = () => {};
 
 export const noTelemetry: Telemetry = {
-  requestBegan: ignore,
+  requestsInFlight: ignore,
   requestEnded: ignore,
   requestRefused: ignore,
   quotaExceeded: ignore,

@@ -3,7 +3,7 @@ import type { Limits } from '../../domain/limits.ts';
 import { memberKey } from '../../domain/principal.ts';
 import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import { chunksInTurns, type HeldRequests, type Piece } from '../long-responses.ts';
-import { reportRequest } from '../request-log.ts';
+import { reportReply, reportRequest } from '../request-log.ts';
 import type { MemberCall } from './route.ts';
 import { presentEvent } from './thread-presentation.ts';
 
@@ -31,7 +31,7 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
     const stream = openEventStream(call, closing, limits.streamWriteTimeoutMs);
     const { mayRead, stopWatching } = watchSession(call, stream, close);
     try {
-      reportRequest(context)(reply.request, reply);
+      reportReply(reportRequest(context, reply.log), reply.request, reply);
       await heldRequests.hold(reply.raw, streamMsMax, async (until) => {
         until.addEventListener('abort', close, { once: true });
         if (until.aborted || reply.raw.destroyed) close();

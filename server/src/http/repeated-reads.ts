@@ -1,0 +1,203 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../domain/principal.ts';
+import { setBounded } from '../domain/set-bounded.ts';
+import {
+  type Admitted,
+  admit,
+  type Credential,
+  expectedPrincipal,
+  readCredential,
+} from '../usecases/credentials/authenticate.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
+import { bearerCredential, quotaFields } from './authenticate.ts';
+import type { RepeatedRead } from './connection.ts';
+import { keepAliveMs } from './listener.ts';
+import { isOneRequest, type RawResponse } from './raw-messages.ts';
+import { createTraceId } from './request.ts';
+import type { ReportRequest } from './request-log.ts';
+import {
+  type Answer,
+  type Call,
+  isPlain,
+  isUnchanged,
+  jsonType,
+  type ReadMemory,
+  type Route,
+  revalidated,
+} from './route.ts';
+
+/** What is known of a read once it was parsed, routed and validated. */
+interface KnownRead extends Pick<Call, 'path' | 'query' | 'headers'> {
+  readonly route: Route;
+  /** The pattern of the route, with its prefix. */
+  readonly pattern: string;
+  readonly credential: Credential;
+  /** The credential as it was sent. */
+  readonly text: string;
+}
+
+/** A known read takes about 2 kB. */
+const knownMax = 10_000;
+/** A power of two. */
+const marks = 16_384;
+
+/**
+ * Clients that poll send the same bytes again and again. A read that has been answered twice is then recognized by its
+ * bytes: it is admitted, answered and logged like any other, but not parsed, routed and validated again, which takes half of
+ * the time of a small response. Whatever is not a plain success is handled as if it were new.
+ */
+export class RepeatedReads implements ReadMemory {
+  readonly #context: SurfaceContext;
+  readonly #report: ReportRequest;
+  readonly #mayAnswer: () => boolean;
+  readonly #known = new Map<string, KnownRead>();
+  /** Hashes of reads that were answered once. Requests with a header of their own would otherwise fill the memory. */
+  readonly #seen = new Uint32Array(marks);
+
+  constructor(context: SurfaceContext, report: ReportRequest, mayAnswer: () => boolean) {
+    this.#context = context;
+    this.#report = report;
+    this.#mayAnswer = mayAnswer;
+  }
+
+  learn(route: Route, request: FastifyRequest, reply: FastifyReply): void {
+    const { head } = request.raw;
+    if (head === undefined || !isRepeatable(request, reply)) return;
+    const hash = hashOf(head);
+    const wasSeen = this.#seen[hash % marks] === hash;
+    this.#seen[hash % marks] = hash;
+    if (wasSeen) setBounded(this.#known, head, knownRead(route, request), knownMax);
+  }
+
+  readonly answer = (head: string): RepeatedRead | undefined => {
+    const read = this.#known.get(head);
+    if (read === undefined || !this.#mayAnswer()) return undefined;
+    const { credential, text } = read;
+    const admission =
+      credential.kind === 'key'
+        ? admit(this.#context, credential)
+        : // The token may have expired.
+          readCredential(this.#context, text).then((current) => admit(this.#context, current));
+    return { admission, response: this.#respond(head, read, admission) };
+  };
+
+  async #respond(
+    head: string,
+    read: KnownRead,
+    admission: Promise<Admitted>,
+  ): Promise<RawResponse | undefined> {
+    const { telemetry } = this.#context;
+    const { route, pattern } = read;
+    const traceId = createTraceId();
+    const startedMs = performance.now();
+    telemetry.requestsInFlight(1);
+    try {
+      const expected = expectedPrincipal(this.#context, read.credential);
+      const early = expected && this.#handle(read, expected, traceId);
+      early?.catch(() => {});
+      const admitted = await admission;
+      const { granted, principal, credentialId } = admitted;
+      const answer = granted ? await (early ?? this.#handle(read, principal, traceId)) : undefined;
+      if (answer !== undefined && this.#mayAnswer() && isPlain(read.headers, answer)) {
+        const isSame = isUnchanged(read.headers, answer);
+        const body = isSame ? undefined : (answer.body as Buffer);
+        const { method, operationId: operation } = route;
+        const status = isSame ? 304 : 200;
+        const ms = performance.now() - startedMs;
+        this.#report({ traceId, method, route: pattern, operation, status, ms, principal, credentialId });
+        return { head: headOf(traceId, admitted, answer, body), body };
+      }
+    } catch {
+      // The error is reported when the request is handled as if it were new.
+    }
+    telemetry.requestsInFlight(-1);
+    this.#known.delete(head);
+    return undefined;
+  }
+
+  #handle(
+    { route, path, query, headers }: KnownRead,
+    principal: Principal,
+    traceId: string,
+  ): Promise<Answer> {
+    return route.handle({
+      context: this.#context,
+      principal,
+      path,
+      query,
+      headers,
+      body: {},
+      traceId,
+      hold,
+    } as Call);
+  }
+}
+
+/** The same as Node wrote for the first response. */
+function headOf(
+  traceId: string,
+  admitted: Admitted,
+  { etag, headers }: Answer,
+  body: Buffer | undefined,
+): string {
+  const [policy, use] = quotaFields(admitted);
+  let more = '';
+  for (const name in headers) more += `${name}: ${headers[name]}\r\n`;
+  if (etag !== undefined) more += `etag: ${etag}\r\ncache-control: ${revalidated}\r\n`;
+  if (body !== undefined) more += `content-length: ${body.length}\r\n`;
+  return `HTTP/1.1 ${body === undefined ? '304 Not Modified' : '200 OK'}\r
+x-request-id: ${traceId}\r
+x-content-type-options: nosniff\r
+ratelimit-policy: ${policy}\r
+ratelimit: ${use}\r
+content-type: ${jsonType}\r
+${more}Date: ${httpDate()}\r
+Connection: keep-alive\r
+Keep-Alive: timeout=${keepAliveMs / 1000}\r
+\r
+`;
+}
+
+function knownRead(route: Route, request: FastifyRequest): KnownRead {
+  const { params, query, credential, routeOptions } = request;
+  const names = Object.keys(route.headers?.properties ?? {});
+  return {
+    route,
+    pattern: routeOptions.url!,
+    path: params as Call['path'],
+    query: query as Call['query'],
+    headers: Object.fromEntries(names.map((name) => [name, request.headers[name]])),
+    credential,
+    text: bearerCredential(request)!,
+  };
+}
+
+/** Other responses to such requests depend on more than the route's parameters, or end the connection. */
+const singular = ['prefer', 'expect', 'upgrade', 'content-length', 'transfer-encoding'];
+
+function isRepeatable({ raw, headers }: FastifyRequest, { raw: response }: FastifyReply): boolean {
+  const isUsual = raw.method === 'GET' && raw.httpVersion === '1.1' && response.shouldKeepAlive;
+  return isUsual && isOneRequest(raw.head!) && !singular.some((name) => name in headers);
+}
+
+/** A read that waits for a reply is never repeated. */
+async function hold(): Promise<never> {
+  throw new Error('A repeated read cannot wait.');
+}
+
+let dated = { second: Number.NaN, text: '' };
+
+function httpDate(): string {
+  const now = Date.now();
+  const second = Math.floor(now / 1000);
+  if (second !== dated.second) dated = { second, text: new Date(now).toUTCString() };
+  return dated.text;
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return hash >>> 0;
+}
