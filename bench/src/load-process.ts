@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import type { LoadOrder, LoadReport } from './load.ts';
+import type { LoadOrder, LoadReport, Request } from './load.ts';
 
 /** The load generator. It runs in a separate process so that, on two cores, one serves and one sends requests. */
 process.on('message', async (order: LoadOrder) => process.send?.(await run(order)));
@@ -59,7 +59,7 @@ function runOn(
         setupClient(connection) {
           const first = (client * share) % requests.length;
           client += 1;
-          connection.setRequests(requests.slice(first, first + share).map((request) => ({ ...request })));
+          connection.setRequests(requests.slice(first, first + share).map(prepared));
         },
       },
       (error, result) => {
@@ -74,6 +74,14 @@ function runOn(
       if (status >= 400) failures.add(`status ${status}`);
     });
   });
+}
+
+let sent = 0;
+
+function prepared({ isUnique, ...request }: Request) {
+  if (!isUnique) return request;
+  const headers = () => ({ ...request.headers, 'x-request': String(++sent) });
+  return { ...request, setupRequest: (next: object) => ({ ...next, headers: headers() }) };
 }
 
 function quantile(sorted: readonly number[], part: number): number {
