@@ -38,8 +38,8 @@ interface KnownRead extends Pick<Call, 'path' | 'query' | 'headers'> {
 
 /** A known read takes about 2 kB. */
 const knownMax = 10_000;
-/** A power of two. */
-const marks = 16_384;
+/** Enough that few of as many reads share one: those would not be learned. Memory that is not used is not allocated. */
+const marks = 131_072;
 
 /**
  * Clients that poll send the same bytes again and again. A read that has been answered twice is then recognized by its
