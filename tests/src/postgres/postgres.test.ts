@@ -45,7 +45,8 @@ describe('a PostgreSQL server for tests', () => {
     await server.restart();
     await query(url, 'INSERT INTO kept VALUES (2)');
     await server.kill();
-    await assert.rejects(query(url, 'SELECT 1'), { code: 'ECONNREFUSED' });
+    // Reset if a backend that has not noticed yet still holds the port.
+    await assert.rejects(query(url, 'SELECT 1'), { code: /^ECONN(REFUSED|RESET)$/ });
     await server.restart();
     assert.deepEqual(await query(url, 'SELECT value FROM kept ORDER BY value'), [{ value: 1 }, { value: 2 }]);
     assert.equal(server.url, url);
