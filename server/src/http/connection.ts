@@ -31,6 +31,7 @@ export interface RepeatedRead {
 
 export interface ConnectionOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Starts to answer a request that is known by its bytes. Undefined if it has to be parsed. */
   readonly repeat?: ((head: string) => RepeatedRead | undefined) | undefined;
   /** Called for every request that is rejected before it reaches a handler. */
   readonly refused: (traceId: string, reason: string) => void;

@@ -32,13 +32,12 @@ interface KnownRead extends Pick<Call, 'path' | 'query' | 'headers'> {
   /** The pattern of the route, with its prefix. */
   readonly pattern: string;
   readonly credential: Credential;
-  /** The credential as it was sent. */
-  readonly text: string;
+  readonly sentCredential: string;
 }
 
 /** A known read takes about 2 kB. */
 const knownMax = 10_000;
-/** Enough that few of as many reads share one: those would not be learned. Memory that is not used is not allocated. */
+/** Reads that share a mark are not learned: with 10,000 reads, few do. Pages of marks that nobody uses take no memory. */
 const marks = 131_072;
 
 /**
@@ -72,12 +71,12 @@ export class RepeatedReads implements ReadMemory {
   readonly answer = (head: string): RepeatedRead | undefined => {
     const read = this.#known.get(head);
     if (read === undefined || !this.#mayAnswer()) return undefined;
-    const { credential, text } = read;
+    const { credential, sentCredential } = read;
     const admission =
       credential.kind === 'key'
         ? admit(this.#context, credential)
         : // The token may have expired.
-          readCredential(this.#context, text).then((current) => admit(this.#context, current));
+          readCredential(this.#context, sentCredential).then((current) => admit(this.#context, current));
     return { admission, response: this.#respond(head, read, admission) };
   };
 
@@ -168,7 +167,7 @@ function knownRead(route: Route, request: FastifyRequest): KnownRead {
     query: query as Call['query'],
     headers: Object.fromEntries(names.map((name) => [name, request.headers[name]])),
     credential,
-    text: bearerCredential(request)!,
+    sentCredential: bearerCredential(request)!,
   };
 }
 
