@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import type { ErrorCode } from '../domain/errors.ts';
@@ -11,7 +12,6 @@ import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
 import { takeTurn } from '../usecases/turns.ts';
 import { apiV1 } from './api-v1/index.ts';
 import { apiPrefix, publishReference } from './api-v1/openapi.ts';
-import { bytesLeft, keptBodyBytesMax } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { routeNotFound, sendError } from './error-response.ts';
@@ -193,6 +193,16 @@ function reportHealth(app: FastifyInstance, { storeHealth }: SurfaceContext, dra
       return reply.code(503).send({ status: 'unavailable' });
     }
   });
+}
+
+/** Node reads the rest of a body before the next request. Keeping the connection is not worth reading more than this. */
+const keptBodyBytesMax = 65_536;
+
+/** The most bytes of the body that may still arrive. */
+function bytesLeft({ complete, headers }: IncomingMessage): number {
+  if (complete) return 0;
+  const { 'transfer-encoding': coding, 'content-length': length = 0 } = headers;
+  return coding === undefined ? Number(length) : Number.POSITIVE_INFINITY;
 }
 
 const probedDrainMs = 5_000;

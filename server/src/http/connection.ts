@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Admitted } from '../usecases/credentials/authenticate.ts';
 import { takeTurn } from '../usecases/turns.ts';
+import { closeInOrder } from './close-in-order.ts';
 import { errorBody } from './error-response.ts';
 import {
   endsWithHead,
@@ -53,12 +54,6 @@ const joinedBytes = 16_384;
 const shortBodyBytes = 4096;
 /** The pieces of bodies that a connection may parse in one turn: with chunks of one byte they take 2 ms. */
 const piecesAtOnce = 1000;
-/** A peer that sends nothing for this long after the last response has read it, or never will. */
-const lingerSilenceMs = 2000;
-/** Node reads the rest of a body before the next request. Keeping the connection is not worth reading more than this. */
-export const keptBodyBytesMax = 65_536;
-/** More than the largest accepted body, so that a client that writes its whole body first can still read the response. */
-const lingerBytesMax = 64 * 1024 * 1024;
 
 /**
  * A connection whose requests are handled one at a time, in order: the next one starts when the kernel has accepted the
@@ -338,31 +333,11 @@ export class Connection {
     this.#close();
   }
 
-  /**
-   * Closes our side once the response is sent, and discards incoming data until the peer closes its side or the time is
-   * up. Closing both sides while data arrives would reset the connection, and the peer could lose the response.
-   */
   #close(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
     this.#resume();
-    const socket = this.#socket;
-    const destroy = () => socket.destroy();
-    const bytesMax = socket.bytesRead + lingerBytesMax;
-    const startTimers = () => {
-      socket.setTimeout(lingerSilenceMs, destroy);
-      const limit = setTimeout(destroy, this.#options.lingerMs).unref();
-      socket.once('close', () => clearTimeout(limit));
-    };
-    const discard = () => {
-      if (socket.bytesRead > bytesMax) return destroy();
-      readInTurn(socket.pause());
-    };
-    if (socket.writableFinished) startTimers();
-    else socket.once('finish', startTimers).end();
-    // Node starts reading again when the socket resumes. Only then can a listener replace the HTTP parser.
-    socket.once('resume', () => socket.removeAllListeners('data').on('data', discard));
-    socket.pause().resume();
+    closeInOrder(this.#socket, this.#options.lingerMs);
   }
 }
 
@@ -386,30 +361,4 @@ function joinPieces(request: IncomingMessage, count: () => void): void {
     used += piece.copy(joined, used);
     return takesMore;
   };
-}
-
-/** The most bytes of the body that may still arrive. */
-export function bytesLeft({ complete, headers }: IncomingMessage): number {
-  if (complete) return 0;
-  const { 'transfer-encoding': coding, 'content-length': length = 0 } = headers;
-  return coding === undefined ? Number(length) : Number.POSITIVE_INFINITY;
-}
-
-let draining: Socket[] = [];
-/** Long enough for a peer to read its response and disconnect before the rest of its body is read. */
-const drainEveryMs = 1;
-
-/** Reads closing connections one at a time, so that refused bodies delay other requests by one read, however many there are. */
-function readInTurn(socket: Socket): void {
-  // While it waits for its turn, its silence does not count.
-  if (socket.writableFinished) socket.setTimeout(0);
-  draining.push(socket);
-  if (draining.length === 1) setTimeout(readNext, drainEveryMs).unref();
-}
-
-function readNext(): void {
-  draining = draining.filter(({ destroyed }) => !destroyed);
-  const next = draining.shift()?.resume();
-  if (next?.writableFinished) next.setTimeout(lingerSilenceMs);
-  if (draining.length > 0) setTimeout(readNext, drainEveryMs).unref();
 }
