@@ -270,6 +270,8 @@ describe('Signing in', () => {
     const follow = (name: string) => page.getByRole('link', { name }).first().click();
     await page.goto('/settings/members');
     await shown(page.getByRole('button', { name: /^Switch organization/ }).filter({ hasText: 'Demo' }));
+    // Otherwise this page could be the first to notice, and the link below would be gone.
+    await shown(page.getByRole('row').filter({ hasText: email }));
     assertDone(await eli.patch(eli.at(`/members/${dana.session.user.id}`), { role: 'member' }));
     await follow('Audit log');
     await shown(page.getByText('Only admins of Demo can open this page.'));
