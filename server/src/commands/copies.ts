@@ -145,7 +145,8 @@ async function belongsToStore(file: string, storeFile: string): Promise<boolean>
   const there = statSync(file, { throwIfNoEntry: false });
   // The journal of a store behind a symbolic link is next to the real file.
   return [resolve(storeFile), realpathSync(storeFile)]
-    .flatMap((path) => [...databaseEndings.map((ending) => `${path}${ending}`), workerFile(path)])
+    .flatMap((path) => databaseEndings.map((ending) => `${path}${ending}`))
+    .concat(workerFile(storeFile))
     .some((path) => {
       if (resolvedPath(path) === resolvedPath(file)) return true;
       const own = statSync(path, { throwIfNoEntry: false });

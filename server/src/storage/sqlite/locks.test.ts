@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -12,6 +12,7 @@ describe('The worker lock', () => {
   let locks: WorkerLock[];
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'skein-lock-'));
+    writeFileSync(join(folder, 'skein.db'), '');
     locks = [];
   });
   afterEach(() => {
@@ -19,8 +20,8 @@ describe('The worker lock', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function worker(): WorkerLock {
-    const lock = createWorkerLock(join(folder, 'skein.db'));
+  function worker(file = 'skein.db'): WorkerLock {
+    const lock = createWorkerLock(join(folder, file));
     locks.push(lock);
     return lock;
   }
@@ -41,6 +42,13 @@ describe('The worker lock', () => {
     second.release();
     third.release();
     assert.equal(await isAlone(worker()), true);
+  });
+
+  it('is one lock for a file and a symbolic link to it', async () => {
+    mkdirSync(join(folder, 'other'));
+    symlinkSync('../skein.db', join(folder, 'other/linked.db'));
+    assert.equal(await isAlone(worker()), true);
+    assert.equal(await isAlone(worker('other/linked.db')), false);
   });
 
   it('admits workers that start at the same time one after the other', async () => {

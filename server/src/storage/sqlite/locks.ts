@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, realpathSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import type { Database } from './database.ts';
@@ -96,8 +96,8 @@ export function createWorkerLock(storeFile: string) {
   };
 }
 
-/** Contains no data. */
-export const workerFile = (storeFile: string) => `${storeFile}-worker`;
+/** Contains no data. Like the journal, it is next to the real file, so that processes detect each other across symbolic links. */
+export const workerFile = (storeFile: string) => `${realpathSync(storeFile)}-worker`;
 
 function openLock(file: string, timeout: number): Database {
   // SQLite would grant every lock on a file that it can only read.
