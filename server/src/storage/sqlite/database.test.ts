@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -11,7 +21,7 @@ import { nameCredentials } from '../sql/api-keys.ts';
 import { listAudit, listAuditOfTrace } from '../sql/audit.ts';
 import { listMembers } from '../sql/organizations.ts';
 import { retentionStatements, threadStatements } from '../sql/retention.ts';
-import { type Database, openDatabase } from './database.ts';
+import { copySqliteFile, type Database, openDatabase } from './database.ts';
 import { sqliteRemoval } from './purge.ts';
 import { sqliteText } from './transactions.ts';
 import { listingTexts } from './walks.ts';
@@ -50,6 +60,23 @@ describe('The SQLite database', () => {
     const pipe = join(folder, 'pipe.db');
     execFileSync('mkfifo', [pipe]);
     for (const path of [pipe, folder]) assert.throws(() => openDatabase(path), /it is not a file/);
+  });
+
+  it('rejects a file with two names, because each name has its own journal', async () => {
+    const [file, secondName] = [join(folder, 'first.db'), join(folder, 'second.db')];
+    openDatabase(file).close();
+    linkSync(file, secondName);
+    assert.throws(
+      () => openDatabase(secondName),
+      /it has a second name \(a hard link\): remove one of the names/,
+    );
+    await assert.rejects(
+      copySqliteFile(secondName, join(folder, 'copy.db'), () => {}),
+      /it has a second name/,
+    );
+    assert.ok(!existsSync(`${secondName}-wal`));
+    unlinkSync(secondName);
+    openDatabase(file).close();
   });
 
   it('does not change a file without a store that must have one', () => {

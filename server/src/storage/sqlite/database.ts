@@ -36,6 +36,7 @@ export function openDatabase(
     // Only the owner may read the file. SQLite gives its other files the same mode.
     closeSync(openSync(file, 'a', 0o600));
   }
+  rejectSecondName(file);
   rejectOldJournal(file);
   const database = new Sqlite(file, { fileMustExist: true });
   try {
@@ -61,6 +62,12 @@ export function openDatabase(
     throw error;
   }
   return database;
+}
+
+/** The journal has the name of the file, so a process that uses another hard link would not see its commits. */
+function rejectSecondName(file: string): void {
+  if ((statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1)
+    throw new Error('it has a second name (a hard link): remove one of the names, or use a copy of the file');
 }
 
 /** SQLite would apply the journal of the replaced store to a backup, which damages it. */
@@ -140,6 +147,7 @@ export async function copySqliteFile(
 function openSnapshot(storeFile: string): Database {
   let store: Database | undefined;
   try {
+    rejectSecondName(storeFile);
     store = new Sqlite(storeFile, { fileMustExist: true, timeout: 5000 });
     store.exec('BEGIN');
     rejectUnlessStore(store, true);
