@@ -1,3 +1,4 @@
+import { type Document, storableTitle } from './document.ts';
 import type { MessageId, ThreadId } from './id.ts';
 import { counted } from './text.ts';
 
@@ -16,6 +17,15 @@ export interface Source {
   readonly title: string;
   readonly url: string | null;
   readonly snippet: string;
+}
+
+/** Adds the file's name to a title that several sources of a reply have: 'Overview (billing/overview.md)'. */
+export function withDistinctTitles(sources: readonly (Source & Pick<Document, 'name'>)[]): Source[] {
+  const sharing = Map.groupBy(sources, ({ title }) => title);
+  return sources.map(({ name, ...source }) => {
+    if (sharing.get(source.title)!.length === 1) return source;
+    return { ...source, title: storableTitle(`${source.title} (${name})`) };
+  });
 }
 
 /** The result of checking a reply's statements against the passages it was written from. */

@@ -130,6 +130,28 @@ describe('a corroborated reply', () => {
     );
   });
 
+  it('adds the file to the title of a source if another source has the same title', async () => {
+    const overview = (name: string, text: string): FoundPassage => ({
+      ...passage('Overview', text),
+      documentId: `doc_${name}` as DocumentId,
+      name,
+    });
+    const passages = [
+      overview('billing/index.md', 'Invoices leave the house on Monday.'),
+      overview('shipping/index.md', 'Parcels leave the house on Tuesday.'),
+      refunds,
+    ];
+    const titlesFor = async (draft: string) =>
+      (await corroborate(draft, passages)).sources.map(({ title }) => title);
+    assert.deepEqual(
+      await titlesFor(
+        'Invoices leave the house on Monday. Parcels leave the house on Tuesday. Gift cards cannot be refunded.',
+      ),
+      ['Overview (billing/index.md)', 'Overview (shipping/index.md)', 'Refunds'],
+    );
+    assert.deepEqual(await titlesFor('Invoices leave the house on Monday.'), ['Overview']);
+  });
+
   it('removes citations without support, and adds missing ones', async () => {
     const { text, sources } = await corroborate(
       'Unused goods are refunded within 90 days [1]. The sky is green [2][9]. Parcels leave the house on Tuesday.',

@@ -1,4 +1,4 @@
-import type { CheckedStatement, Source } from '../../domain/message.ts';
+import { type CheckedStatement, withDistinctTitles } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Citation, replaceCitations, withMarks } from './citations.ts';
 import type { Evidence } from './sentence.ts';
@@ -41,11 +41,11 @@ export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evide
     text += withMarks(wording, following);
     if (isStatement) statements.push({ start, end: text.length, sources });
   }
-  const sources = Array.from(supportsOf, ([id, own]): Source => {
-    const { title, url } = evidence[own[0]!.passage]!;
-    return { id, title, url, snippet: snippetOf(own, evidence) };
+  const sources = Array.from(supportsOf, ([id, own]) => {
+    const { name, title, url } = evidence[own[0]!.passage]!;
+    return { id, name, title, url, snippet: snippetOf(own, evidence) };
   });
-  return { text, sources, statements };
+  return { text, sources: withDistinctTitles(sources), statements };
 }
 
 const snippetLengthMax = 300;

@@ -242,7 +242,10 @@ describe('the extractive model', () => {
     );
   });
 
-  async function withLibrary(other: typeof shopDocuments, test: () => Promise<void>): Promise<void> {
+  async function withLibrary(
+    other: Parameters<typeof openLibrary>[1],
+    test: () => Promise<void>,
+  ): Promise<void> {
     const usual = fixture;
     fixture = await openLibrary(openSqliteStore, other);
     try {
@@ -260,6 +263,19 @@ describe('the extractive model', () => {
     return withLibrary([handbook, ...shopDocuments.slice(-1)], async () => {
       const { types } = await ask('How much does express delivery to Norway cost?');
       assert.ok(types.includes('unanswered'));
+    });
+  });
+
+  it('tells documents with the same title apart in its sources and steps', () => {
+    const storage = (name: string, text: string) => ({ title: 'Storage', name, passages: [text] });
+    const documents = [
+      storage('cellar.md', 'The glaze is kept in the cellar.'),
+      storage('attic.md', 'The clay is kept in the attic.'),
+    ];
+    return withLibrary(documents, async () => {
+      const { sources, steps } = await ask('Where is the glaze kept, and where is the clay kept?');
+      assert.deepEqual(sources, ['Storage (cellar.md)', 'Storage (attic.md)']);
+      assert.ok(steps.includes('Reading Storage (cellar.md)'), steps.join('\n'));
     });
   });
 

@@ -1,5 +1,5 @@
 import type { DocumentOutline } from '../../domain/document.ts';
-import { noDirectAnswer, type Source, verdictText } from '../../domain/message.ts';
+import { noDirectAnswer, type Source, verdictText, withDistinctTitles } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Model, type ReplyEvent, type ReplyRequest, searchStep } from '../model.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
@@ -97,10 +97,11 @@ function distinct(quotes: readonly Quote[]): Quote[] {
 
 function sourcesOf(quotes: readonly Quote[]): Source[] {
   const documents = Map.groupBy(quotes, ({ passage }) => passage.documentId);
-  return [...documents].map(([id, own]) => {
-    const { title, url } = own[0]!.passage;
-    return { id, title, url, snippet: snippetOf(own) };
+  const sources = Array.from(documents, ([id, own]) => {
+    const { name, title, url } = own[0]!.passage;
+    return { id, name, title, url, snippet: snippetOf(own) };
   });
+  return withDistinctTitles(sources);
 }
 
 /** Each quote gets an equal part of the length. Its key unit is always shown, at least its beginning. */
