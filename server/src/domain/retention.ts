@@ -31,6 +31,20 @@ const keptDays = {
 export type RetentionKind = keyof typeof keptDays;
 export const retentionKinds = Object.keys(keptDays) as readonly RetentionKind[];
 
+/** Dated by the clock of the machine that handled the request, all others by the store's. */
+const datedByMachine: ReadonlySet<RetentionKind> = new Set([
+  'usage_days',
+  'requests',
+  'traffic_hours',
+  'traffic_days',
+  'quota_days',
+]);
+
+/** The age at which rows are due by a store's clock that is ahead. Otherwise today's quota counts would be due at once. */
+export function dueAgeMs(kind: RetentionKind, keepMs: number, storeAheadMs: number): number {
+  return datedByMachine.has(kind) ? keepMs + storeAheadMs : keepMs;
+}
+
 /** How long each kind is kept; undefined if forever. */
 export type RetentionMs = Readonly<Record<RetentionKind, number | undefined>>;
 

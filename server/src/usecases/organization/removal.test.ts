@@ -5,14 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Accounting, email } from '../../../testing/contract/account-fixture.ts';
-import { World } from '../../../testing/contract/fixture.ts';
+import { loggedRequest, World } from '../../../testing/contract/fixture.ts';
 import { createIdGenerator, type OrganizationId } from '../../domain/id.ts';
 import { mailCounters } from '../../domain/mail.ts';
+import { retentionMs } from '../../domain/retention.ts';
+import { dayMs, hourMs, utcDay } from '../../domain/time.ts';
+import { newest } from '../../storage/sql/audit.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
+import { noTelemetry } from '../telemetry.ts';
 import type { Change } from './audit-log.ts';
-import { purgeOrganization, purgePerson } from './removal.ts';
+import { enforceRetention, purgeOrganization, purgePerson, surveyRetention } from './removal.ts';
 
 /** An organization with one person, who has created a thread. */
 async function openStore(t: TestContext) {
@@ -69,4 +73,34 @@ test('a purge removes a person who joins again and creates a thread meanwhile', 
   assert.equal(size, 0);
   const log = JSON.stringify((await store.listAudit(organizationId, { limit: 100 })).events);
   assert.ok(log.includes('usr_purged') && !log.includes(userId), log);
+});
+
+test('retention keeps what is dated by the clock of the machine, after that clock was ahead and corrected', async (t) => {
+  const { world, store, organizationId, userId } = await openStore(t);
+  const { clock } = world;
+  clock.ms += 30 * dayMs;
+  await world.thread(organizationId, userId);
+  clock.ms -= 30 * dayMs;
+  assert.ok((await store.clockAheadMs()) > 29 * dayMs);
+
+  const day = utcDay(clock.ms);
+  assert.equal((await world.use(organizationId, day)).remaining, 9);
+  const traffic = { organizationId, operation: 'getThread', outcome: 'OK', bucket: 1, requests: 1 } as const;
+  await store.addTraffic([{ ...traffic, unit: 'hour', period: Math.floor(clock.ms / hourMs) }]);
+  await store.addRequests([loggedRequest({ organizationId, at: clock.ms })]);
+  const settings = { deletedThreads: 1, audit: 1, usage: 1, requests: 1, idempotency: 1, sessions: 1 };
+  const context = { store, retentionMs: retentionMs(settings), telemetry: noTelemetry };
+  const kinds = ['requests', 'traffic_hours', 'quota_days'];
+  const dueOf = async () =>
+    (await surveyRetention(context)).filter(({ kind }) => kinds.includes(kind)).map(({ due }) => due);
+  assert.deepEqual(await dueOf(), [0, 0, 0]);
+  await enforceRetention(context, async () => true);
+  assert.equal((await world.use(organizationId, day)).remaining, 8);
+  assert.equal(
+    (await store.listRequests(organizationId, { before: newest, since: 0, limit: 10 })).requests.length,
+    1,
+  );
+
+  clock.pass(10 * dayMs);
+  assert.deepEqual(await dueOf(), [1, 1, 1]);
 });

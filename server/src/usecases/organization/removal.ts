@@ -3,7 +3,7 @@ import { notFound } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/id.ts';
 import { mailCounters } from '../../domain/mail.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
-import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
+import { dueAgeMs, type RetentionKind, retentionKinds } from '../../domain/retention.ts';
 import { dayMs } from '../../domain/time.ts';
 import type {
   PurgeCounts,
@@ -138,7 +138,8 @@ export async function enforceRetention(
     if (keepMs === undefined) continue;
     let place: RetentionPlace | null = '';
     while (place !== null) {
-      const batch: RetentionBatch = await store.removeExpired(kind, keepMs, place);
+      const ageMs = dueAgeMs(kind, keepMs, await store.clockAheadMs());
+      const batch: RetentionBatch = await store.removeExpired(kind, ageMs, place);
       telemetry.retentionRemoved(kind, batch.removed);
       if (!(await proceed(kind, batch))) return;
       place = batch.next;
@@ -149,13 +150,14 @@ export async function enforceRetention(
 
 /** The retention settings, and how many rows are due for removal, up to 10,000 of each kind. */
 export async function surveyRetention({ store, retentionMs }: Pick<Context, 'store' | 'retentionMs'>) {
+  const aheadMs = await store.clockAheadMs();
   const rules = [];
   for (const kind of retentionKinds) {
     const keepMs = retentionMs[kind];
     rules.push({
       kind,
       days: keepMs === undefined ? undefined : keepMs / dayMs,
-      due: keepMs === undefined ? 0 : await store.countExpired(kind, keepMs),
+      due: keepMs === undefined ? 0 : await store.countExpired(kind, dueAgeMs(kind, keepMs, aheadMs)),
     });
   }
   return rules;
