@@ -98,8 +98,7 @@ CREATE FUNCTION pg_temp.chance(number bigint, what int) RETURNS float8 LANGUAGE 
 
 CREATE TEMPORARY TABLE colleague AS
   SELECT number, pg_temp.numbered_id('usr', 1700000000000, number) AS id FROM generate_series(1, 49) AS number;
-INSERT INTO "user" (id, email, created_at)
-  SELECT id, 'colleague-' || number || '@bench.example', 1700000000000 FROM colleague;
+INSERT INTO "user" (id, email) SELECT id, 'colleague-' || number || '@bench.example' FROM colleague;
 INSERT INTO member (organization_id, user_id, role, service, joined_at)
   SELECT '${organization}', id, 'member', false, 1700000000000 FROM colleague;
 

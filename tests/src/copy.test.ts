@@ -225,9 +225,7 @@ describe('skein copy', () => {
   it('names a row that refers to a missing one', async () => {
     await operate(folder, 'sqlite:./damaged.db', 'org', 'create', 'Initech');
     const damaged = new DatabaseSync(join(folder, 'damaged.db'), { enableForeignKeyConstraints: false });
-    damaged.exec(
-      `INSERT INTO identity (issuer, subject, user_id, bound_at) VALUES ('i', 's', 'usr_gone', 1)`,
-    );
+    damaged.exec(`INSERT INTO identity (issuer, subject, user_id) VALUES ('i', 's', 'usr_gone')`);
     damaged.close();
     const reason = /The row i, s of the table identity cannot be copied \(.*foreign key constraint.*\)/i;
     assert.match(await refused('sqlite:./damaged.db', 'sqlite:./whole.db'), reason);

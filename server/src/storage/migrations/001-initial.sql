@@ -55,8 +55,7 @@ CREATE INDEX organization_name ON organization (name);
 -- A person or a service account, in any number of organizations.
 CREATE TABLE "user" (
   id text COLLATE "C" PRIMARY KEY,
-  email text COLLATE "C" NOT NULL UNIQUE,
-  created_at bigint NOT NULL
+  email text COLLATE "C" NOT NULL UNIQUE
 );
 
 -- A person may have several passwords until one is proven: one for each organization whose link they used.
@@ -66,8 +65,7 @@ CREATE TABLE password (
   -- With its method and parameters.
   hash text NOT NULL,
   -- A proven password enters all memberships of the person, others only those that were accepted with them.
-  proven boolean NOT NULL,
-  set_at bigint NOT NULL
+  proven boolean NOT NULL
 );
 CREATE INDEX password_of_user ON password (user_id);
 
@@ -91,7 +89,6 @@ CREATE TABLE identity (
   issuer text COLLATE "C" NOT NULL,
   subject text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL REFERENCES "user" (id),
-  bound_at bigint NOT NULL,
   PRIMARY KEY (issuer, subject)
 );
 -- One subject of a provider is one person, and one person is one subject.
@@ -125,15 +122,12 @@ CREATE INDEX invitation_mail ON invitation (organization_id, mail_due_at) WHERE 
 CREATE TABLE session (
   token_hash text COLLATE "C" PRIMARY KEY CHECK (length(token_hash) = 64),
   user_id text COLLATE "C" NOT NULL REFERENCES "user" (id),
-  proof text NOT NULL CHECK (proof IN ('password', 'sso')),
-  created_at bigint NOT NULL,
   seen_at bigint NOT NULL,
   -- When it ends unless it is used before; never after ends_at.
   expires_at bigint NOT NULL CHECK (expires_at <= ends_at),
   ends_at bigint NOT NULL,
-  -- The password that the session was started with, if any.
-  password_id text COLLATE "C" REFERENCES password (id) ON DELETE CASCADE,
-  CHECK ((proof = 'password') = (password_id IS NOT NULL))
+  -- The password that the session was started with; null for single sign-on.
+  password_id text COLLATE "C" REFERENCES password (id) ON DELETE CASCADE
 );
 CREATE INDEX session_of_user ON session (user_id);
 CREATE INDEX session_expiry ON session (expires_at);
@@ -400,11 +394,7 @@ CREATE TABLE rating (
 CREATE INDEX rating_of_person ON rating (organization_id, user_id);
 
 CREATE TABLE idempotency_key (
--- postgres:
-  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
--- sqlite:
-  organization_id TEXT NOT NULL,
--- both:
+  organization_id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   key text COLLATE "C" NOT NULL,
   body_hash text NOT NULL,

@@ -23,7 +23,7 @@ const threadsOfRange = 1000;
 const seed = [
   `INSERT INTO organization (id, name, api_enabled, daily_quota, created_at, latest_at, thread_sequence)
    SELECT 'org_' || i, 'o', true, 1000000, 1, 1, ${threads} FROM generate_series(0, 9) AS i`,
-  `INSERT INTO "user" SELECT 'usr_' || i, 'e' || i, 1 FROM generate_series(0, 9) AS i`,
+  `INSERT INTO "user" SELECT 'usr_' || i, 'e' || i FROM generate_series(0, 9) AS i`,
   `INSERT INTO member (organization_id, user_id, role, service, joined_at)
    SELECT organization.id, "user".id, 'member', false, 1 FROM organization, "user"`,
   `INSERT INTO thread (organization_id, id, sequence, user_id, title, account_id, created_at, activity_at, published)
@@ -44,7 +44,7 @@ const seed = [
   `INSERT INTO idempotency_key SELECT 'org_' || i % 10, 'usr_1', 'k' || i, 'h', 't' || i, 'm', 'r', i, i
    FROM generate_series(1, 40000) AS i`,
   `INSERT INTO thread_move SELECT 'org_' || i % 10, i, 't' || i, 1e9, i FROM generate_series(1, 40000) AS i`,
-  `INSERT INTO session SELECT lpad(i::text, 64, '0'), 'usr_1', 'sso', i, i, i, i FROM generate_series(1, 40000) AS i`,
+  `INSERT INTO session SELECT lpad(i::text, 64, '0'), 'usr_1', i, i, i FROM generate_series(1, 40000) AS i`,
   'INSERT INTO quota_use SELECT DISTINCT organization_id, day, 1 FROM usage_day',
   // A tenth of the threads are deleted.
   'UPDATE thread SET deleted_at = sequence WHERE sequence / 10 % 10 = 7',

@@ -10,7 +10,7 @@ import {
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import { undoMs } from '../../domain/thread.ts';
 import type { Accounts, AuditNote, Membership, Memberships, Person, Session } from '../store.ts';
-import { keyIsLive, lockForSession, sessionIsLive } from './api-keys.ts';
+import { keyIsLive, lockForSession } from './api-keys.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { callColumns, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
@@ -95,15 +95,14 @@ const findByEmail = statement('find-person')`${selectPerson} WHERE email = :emai
 const findByIdentity = statement('find-person-by-identity')`
   ${selectPerson} JOIN identity ON identity.user_id = "user".id
   WHERE issuer = :issuer AND subject = :subject AND ${isPerson}`;
-const bind = statement('bind-identity')`INSERT INTO identity (issuer, subject, user_id, bound_at)
-  VALUES (:issuer, :subject, :userId, :now) ON CONFLICT DO NOTHING`;
+const bind = statement('bind-identity')`
+  INSERT INTO identity (issuer, subject, user_id) VALUES (:issuer, :subject, :userId) ON CONFLICT DO NOTHING`;
 const accept = statement('accept-membership')`UPDATE member SET opened_at = :now, password_id = NULL
   WHERE organization_id = :organizationId AND user_id = :userId AND NOT service AND opened_at IS NULL
   RETURNING user_id`;
 const removeInvitation = statement('remove-invitation')`
   DELETE FROM invitation WHERE organization_id = :organizationId AND user_id = :userId`;
-const change = statement('change-password')`
-  UPDATE password SET hash = :next, set_at = :now WHERE id = :passwordId`;
+const change = statement('change-password')`UPDATE password SET hash = :next WHERE id = :passwordId`;
 const endCovered = statement('end-sessions')`DELETE FROM session
   WHERE user_id = :userId AND token_hash <> :keptTokenHash
     AND (CAST(:covered AS text) IS NULL OR password_id = :covered)
@@ -121,9 +120,9 @@ type SessionRow = Pick<Session, 'userId' | 'email' | 'seenAt' | 'now'> & {
 } & (MembershipRow | { organizationId: null });
 
 const insertSession = statement('create-session')`
-  INSERT INTO session (token_hash, user_id, proof, password_id, created_at, seen_at, expires_at, ends_at)
-  SELECT :tokenHash, :userId, :proof, :passwordId, at, at, at + CAST(:firstMs AS bigint), at + CAST(:lifeMs AS bigint)
-  FROM (SELECT :now AS at) AS moment RETURNING created_at AS at`;
+  INSERT INTO session (token_hash, user_id, password_id, seen_at, expires_at, ends_at)
+  SELECT :tokenHash, :userId, :passwordId, at, at + CAST(:firstMs AS bigint), at + CAST(:lifeMs AS bigint)
+  FROM (SELECT :now AS at) AS moment RETURNING seen_at AS at`;
 const findColumns = callColumns({ text: 'tokenHash organizationId' });
 const findSession = statement('find-session')`
   SELECT session.user_id AS "userId", email, session.password_id AS "passwordId", proven, seen_at AS "seenAt",
@@ -132,7 +131,7 @@ const findSession = statement('find-session')`
     LEFT JOIN password ON password.id = session.password_id
     LEFT JOIN member ON member.organization_id = :organizationId AND member.user_id = session.user_id
     LEFT JOIN organization ON organization.id = member.organization_id
-  WHERE session.token_hash = :tokenHash AND ${sessionIsLive}`;
+  WHERE session.token_hash = :tokenHash AND session.expires_at > :now`;
 const touchSession = statement('touch-session')`
   UPDATE session SET seen_at = CASE WHEN seen_at < at THEN at ELSE seen_at END,
     expires_at = CASE WHEN at + CAST(:idleMs AS bigint) < ends_at THEN at + CAST(:idleMs AS bigint) ELSE ends_at END
@@ -195,10 +194,9 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
       if (access === undefined) return 'refused';
       const { entered, pending } = yield* membershipsOf(userId, access);
       if (entered.length + pending.length === 0) return 'refused';
-      const { proof } = access;
       const passwordId = access.proof === 'password' ? access.passwordId : null;
       const firstMs = Math.min(idleMs, lifeMs);
-      yield* run(insertSession, { tokenHash, userId, proof, passwordId, firstMs, lifeMs });
+      yield* run(insertSession, { tokenHash, userId, passwordId, firstMs, lifeMs });
       yield* writeNotes(entered, note);
       return 'created';
     }),

@@ -16,11 +16,8 @@ export const keyIsLive = sql`(revoked_at IS NULL OR revoked_at > :now)`;
  */
 export const lockForSession = statement('lock-user-of-session')`
   SELECT 1 FROM "user" WHERE id = :userId FOR SHARE`;
-/** A condition on a session, left joined with its password. */
-export const sessionIsLive = sql`session.expires_at > :now AND (proof = 'sso' OR password.id IS NOT NULL)`;
 const readLive = statement('read-live-session')`
-  SELECT 1 FROM session LEFT JOIN password ON password.id = session.password_id
-  WHERE session.token_hash = :sessionHash AND ${sessionIsLive}`;
+  SELECT 1 FROM session WHERE token_hash = :sessionHash AND expires_at > :now`;
 
 /** Call it with the organization locked: organizations are locked before people. */
 function* isSignedOut({ actor, sessionHash }: AuditNote): Work<boolean> {

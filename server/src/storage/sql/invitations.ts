@@ -45,7 +45,7 @@ const closeOthers = statement('close-other-memberships')`
   WHERE user_id = :userId AND organization_id <> :organizationId AND opened_at IS NOT NULL
   RETURNING organization_id AS "organizationId"`;
 const addPassword = statement('add-password')`
-  INSERT INTO password (id, user_id, hash, proven, set_at) VALUES (:id, :userId, :hash, :proven, :now)`;
+  INSERT INTO password (id, user_id, hash, proven) VALUES (:id, :userId, :hash, :proven)`;
 const prove = statement('prove-password')`UPDATE password SET proven = true WHERE id = :passwordId`;
 const proveMemberships = statement('prove-memberships')`
   UPDATE member SET password_id = NULL WHERE password_id = :passwordId

@@ -34,7 +34,7 @@ const selectCount = statement('count-members')`
   SELECT count(*) AS members FROM member WHERE organization_id = :organizationId`;
 // The update of a known address changes nothing, but makes RETURNING return the user.
 const upsertUser = statement('upsert-user')`
-  INSERT INTO "user" (id, email, created_at) VALUES (:candidateUserId, :email, :now)
+  INSERT INTO "user" (id, email) VALUES (:candidateUserId, :email)
   ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id`;
 // Sessions are rejected once a person has left every organization. A new membership would make them valid again.
 const endSessions = statement('end-sessions-of-returning-person')`DELETE FROM session WHERE user_id = :userId
