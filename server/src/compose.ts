@@ -32,7 +32,7 @@ import { machineClock } from './storage/sqlite/store-time.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import type { SuggestQuestions } from './usecases/documents/documents.ts';
-import { RequestRecorder, recordReplies, UsageCounter } from './usecases/organization/request-recorder.ts';
+import { RequestRecorder, recordReplies } from './usecases/organization/request-recorder.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import { Signals } from './usecases/signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
@@ -107,7 +107,6 @@ export async function openContext(
     followedThreads: createFollowedThreads({ store, replySignals, threadSignals, timers: machineTimers }),
     telemetry: recordReplies(telemetry, recorder, Date.now),
     tracing,
-    usage: new UsageCounter(),
     recorder,
     library: createLibrary(store, config.limits),
     vocabulary: { wordsOf, termOf },

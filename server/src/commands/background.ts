@@ -43,9 +43,8 @@ export function startBackgroundWork(
   log: Log,
 ): { stopTending(): Promise<void>; stop(): Promise<void> } {
   const keepCounts = async (isLast: boolean) => {
-    // If one of them fails, the others are still stored.
+    // If one of them fails, the other is still stored.
     const results = await Promise.allSettled([
-      context.usage.flush(context.store),
       context.recorder.flush(context.store),
       noteFailedSignIns(context, isLast),
     ]);

@@ -24,7 +24,7 @@ export function reportRequest(
   context: SurfaceContext,
   log: Pick<FastifyBaseLogger, 'request'>,
 ): ReportRequest {
-  const { telemetry, usage, recorder, now } = context;
+  const { telemetry, recorder, now } = context;
   return (request) => {
     const { traceId, method, route, operation, status, ms, principal, credentialId, error } = request;
     log.request({
@@ -42,22 +42,18 @@ export function reportRequest(
     // Only admitted requests of the public API have both.
     if (principal !== undefined && credentialId !== undefined) {
       if (status === 429) telemetry.quotaExceeded();
-      const { organizationId } = principal;
-      const at = now();
-      const code = error?.code ?? null;
       // Without any text of the caller, so it contains no prompt and no credential. PostgreSQL cannot store NUL.
       const message = error?.message.slice(0, messageLengthMax).toWellFormed().replaceAll('\0', '\uFFFD');
-      usage.count({ organizationId, credentialId, operation, outcome: code ?? 'OK', at });
       recorder.request({
-        organizationId,
-        at,
+        organizationId: principal.organizationId,
+        at: now(),
         traceId,
         method,
         operation,
         status,
         latencyUs: Math.round(ms * 1000),
         credentialId,
-        code,
+        code: error?.code ?? null,
         message: message ?? null,
       });
     }

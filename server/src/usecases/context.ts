@@ -10,7 +10,7 @@ import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { RetentionMs } from '../domain/retention.ts';
 import type { IdentityProvider, KnownDevice } from '../domain/sign-in.ts';
 import type { Store } from '../storage/store.ts';
-import type { RequestRecorder, UsageCounter } from './organization/request-recorder.ts';
+import type { RequestRecorder } from './organization/request-recorder.ts';
 import type { ReplySignals } from './replies/reply-signals.ts';
 import type { Signals } from './signals.ts';
 import type { Telemetry, Tracing } from './telemetry.ts';
@@ -50,7 +50,6 @@ export interface Context {
   readonly followedThreads: FollowedThreads;
   readonly telemetry: Telemetry;
   readonly tracing: Tracing;
-  readonly usage: UsageCounter;
   readonly recorder: RequestRecorder;
   readonly library: Library;
   readonly vocabulary: Vocabulary;

@@ -4,7 +4,7 @@ import { loggedRequest } from '../../../testing/contract/fixture.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { LoggedRequest, TrafficReport, UsageReport } from '../../storage/store.ts';
-import { RequestRecorder, UsageCounter } from './request-recorder.ts';
+import { RequestRecorder } from './request-recorder.ts';
 
 const acme = 'org_acme' as OrganizationId;
 const hour = Date.UTC(2026, 10, 15, 12) / 3_600_000;
@@ -21,6 +21,7 @@ class Log {
   readonly batches: (readonly LoggedRequest[])[] = [];
   readonly logged: LoggedRequest[] = [];
   readonly traffic: TrafficReport[] = [];
+  readonly usage: UsageReport[] = [];
   /** How many times it rejects counts. */
   rejections = 0;
   /** Called while entries are added. */
@@ -46,6 +47,10 @@ class Log {
     }
     this.traffic.push(...counts);
     return true;
+  }
+  async addUsage(reports: readonly UsageReport[]): Promise<void> {
+    if (this.isAway) throw new Error('away');
+    this.usage.push(...reports);
   }
   async findOldRequest(): Promise<LogPosition | undefined> {
     this.searches += 1;
@@ -297,60 +302,69 @@ test('stores waiting requests between two parts of a long removal, and removes t
   assert.equal(log.oldParts, 0);
 });
 
-const noon = Date.UTC(2026, 10, 15, 12);
-const day = noon / 86_400_000 - 0.5;
-const counted = {
-  organizationId: 'org_1' as OrganizationId,
-  credentialId: 'key_1',
-  operation: 'getThread',
-  outcome: 'OK',
-  at: noon,
-};
-const { at: _, ...named } = counted;
-
-async function flushed(counter: UsageCounter): Promise<UsageReport[]> {
-  const stored: UsageReport[] = [];
-  await counter.flush({ addUsage: async (reports) => void stored.push(...reports) });
-  return stored;
-}
+const day = Math.floor(hour / 24);
+const named = { organizationId: acme, credentialId: 'key_1', operation: 'getThread', outcome: 'OK', day };
 
 test('adds up requests that differ only in their time, and keeps the latest time', async () => {
-  const counter = new UsageCounter();
-  for (const at of [noon, noon + 2000, noon + 1000]) counter.count({ ...counted, at });
-  assert.deepEqual(await flushed(counter), [{ ...named, day, requests: 3, lastUsedAt: noon + 2000 }]);
+  const { recorder } = recorderOf();
+  const log = new Log();
+  const noon = hour * 3_600_000;
+  for (const at of [noon, noon + 2000, noon + 1000]) recorder.request(request({ at }));
+  await recorder.flush(log);
+  assert.deepEqual(log.usage, [{ ...named, requests: 3, lastUsedAt: noon + 2000 }]);
 });
 
 test('counts credentials, operations, outcomes and days separately', async () => {
-  const counter = new UsageCounter();
-  counter.count(counted);
-  counter.count({ ...counted, credentialId: 'key_2' });
-  counter.count({ ...counted, operation: 'listThreads' });
-  counter.count({ ...counted, outcome: 'NOT_FOUND' });
-  counter.count({ ...counted, at: noon + 86_400_000 });
-  const reports = await flushed(counter);
-  assert.equal(reports.length, 5);
+  const { recorder } = recorderOf();
+  const log = new Log();
+  recorder.request(request());
+  recorder.request(request({ credentialId: 'key_2' }));
+  recorder.request(request({ operation: 'listThreads' }));
+  recorder.request(request({ code: 'NOT_FOUND' }));
+  recorder.request(request({ at: (hour + 24) * 3_600_000 }));
+  await recorder.flush(log);
   assert.deepEqual(
-    reports.map(({ requests }) => requests),
+    log.usage.map(({ requests }) => requests),
     [1, 1, 1, 1, 1],
   );
 });
 
-test('stores each request once', async () => {
-  const counter = new UsageCounter();
-  counter.count(counted);
-  assert.equal((await flushed(counter)).length, 1);
-  assert.deepEqual(await flushed(counter), []);
+test('stores the count of each request once', async () => {
+  const { recorder } = recorderOf();
+  const log = new Log();
+  recorder.request(request());
+  await recorder.flush(log);
+  assert.equal(log.usage.length, 1);
+  await recorder.flush(log);
+  assert.equal(log.usage.length, 1);
 });
 
 test('does not call the store when there are no requests', async () => {
-  await new UsageCounter().flush({ addUsage: () => assert.fail('the store was called') });
+  const uncalled = () => assert.fail('the store was called');
+  const [addRequests, addTraffic, addUsage] = [uncalled, uncalled, uncalled];
+  const { recorder } = recorderOf();
+  await recorder.flush(Object.assign(new Log(), { addRequests, addTraffic, addUsage }));
 });
 
 test('loses no counts when the store fails', async () => {
-  const counter = new UsageCounter();
-  counter.count({ ...counted, at: noon + 5000 });
-  const failing = counter.flush({ addUsage: () => Promise.reject(new Error('no disk')) });
-  counter.count(counted);
-  await assert.rejects(failing, /no disk/);
-  assert.deepEqual(await flushed(counter), [{ ...named, day, requests: 2, lastUsedAt: noon + 5000 }]);
+  const { recorder } = recorderOf();
+  const log = new Log();
+  log.isAway = true;
+  const noon = hour * 3_600_000;
+  recorder.request(request({ at: noon + 5000 }));
+  const failing = recorder.flush(log);
+  recorder.request(request({ at: noon }));
+  await assert.rejects(failing, /away/);
+  log.isAway = false;
+  await recorder.flush(log);
+  assert.deepEqual(log.usage, [{ ...named, requests: 2, lastUsedAt: noon + 5000 }]);
+});
+
+test('stores the counts of credentials even if the log cannot be stored', async () => {
+  const { recorder } = recorderOf();
+  const log = new Log();
+  recorder.request(request());
+  const failing = Object.assign(log, { addRequests: () => Promise.reject(new Error('no disk')) });
+  await assert.rejects(recorder.flush(failing), /no disk/);
+  assert.equal(log.usage.length, 1);
 });

@@ -28,7 +28,7 @@ interface Settings {
   flushNow?(): void;
 }
 
-type Log = Pick<Store, 'addRequests' | 'addTraffic' | 'findOldRequest' | 'removeRequests'>;
+type Log = Pick<Store, 'addRequests' | 'addTraffic' | 'addUsage' | 'findOldRequest' | 'removeRequests'>;
 type Traffic = Omit<TrafficReport, 'unit'>;
 
 /** Keeps requests and statistics in memory until `flush`, so that no request waits for the log. A kill loses them. */
@@ -44,6 +44,10 @@ export class RequestRecorder {
       a.outcome === b.outcome &&
       a.period === b.period,
   );
+  readonly #usage = new Counts<UsageReport>(
+    'credentialId',
+    (a, b) => a.operation === b.operation && a.outcome === b.outcome && a.day === b.day,
+  );
   #flushing: Promise<void> | undefined;
   /** How many entries this process has added to the log of an organization since it last cut it back. */
   readonly #added = new Map<OrganizationId, number>();
@@ -55,8 +59,11 @@ export class RequestRecorder {
   }
 
   request(request: LoggedRequest): void {
-    const { organizationId, operation, code, at, latencyUs } = request;
-    this.count({ organizationId, operation, outcome: code ?? 'OK', at, ms: latencyUs / 1000 });
+    const { organizationId, credentialId, operation, code, at, latencyUs } = request;
+    const outcome = code ?? 'OK';
+    const day = utcDay(at);
+    this.#usage.add({ organizationId, credentialId, operation, outcome, day, requests: 1, lastUsedAt: at });
+    this.count({ organizationId, operation, outcome, at, ms: latencyUs / 1000 });
     if (this.#settings.keptMax === 0) this.#noteAdded(organizationId, 0);
     else if (this.#requests.length < waitingMax) this.#requests.push(request);
     else this.#settings.telemetry.requestNotLogged();
@@ -75,13 +82,16 @@ export class RequestRecorder {
    */
   async flush(store: Log): Promise<void> {
     while (this.#flushing) await this.#flushing.catch(() => {});
-    this.#flushing = this.#flushAll(store).finally(() => {
-      this.#flushing = undefined;
-    });
+    this.#flushing = this.#flushLog(store)
+      // Even if the log could not be stored.
+      .finally(() => this.#usage.flush((counts) => store.addUsage(counts)))
+      .finally(() => {
+        this.#flushing = undefined;
+      });
     return this.#flushing;
   }
 
-  async #flushAll(store: Log): Promise<void> {
+  async #flushLog(store: Log): Promise<void> {
     // Only what waits now: while requests keep arriving, the queue may never be empty.
     for (let left = (this.#batch?.length ?? 0) + this.#requests.length; left > 0; ) {
       // A batch that failed is sent again as it was: the store may have kept it although the call failed.
@@ -153,26 +163,6 @@ export function recordReplies(telemetry: Telemetry, recorder: RequestRecorder, n
       count(outcome, 0, organizationId);
     },
   };
-}
-
-/** Counts requests by credential in memory, so that none waits for statistics. A kill loses what was not flushed. */
-export class UsageCounter {
-  readonly #counts = new Counts<UsageReport>(
-    'credentialId',
-    (a, b) => a.operation === b.operation && a.outcome === b.outcome && a.day === b.day,
-  );
-
-  /** Counts a request that was answered at `at`. `outcome` is `OK` or the error's code. */
-  count(request: Omit<UsageReport, 'day' | 'requests' | 'lastUsedAt'> & { at: number }): void {
-    const { organizationId, credentialId, operation, outcome, at } = request;
-    const day = utcDay(at);
-    this.#counts.add({ organizationId, credentialId, operation, outcome, day, requests: 1, lastUsedAt: at });
-  }
-
-  /** Stores the counts since the last flush. If the store fails, it keeps them for the next flush and rejects. */
-  flush(store: Pick<Store, 'addUsage'>): Promise<void> {
-    return this.#counts.flush((reports) => store.addUsage(reports));
-  }
 }
 
 interface Count {
