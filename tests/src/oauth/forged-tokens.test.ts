@@ -127,13 +127,18 @@ describe('A token that the service did not issue', () => {
     await assertAllRefused({ 'of another installation': tokenFromElsewhere }, 1);
   });
 
-  it('is rejected after any one of its characters was changed', async () => {
+  it('is rejected after any one of its characters was changed, removed or doubled', async () => {
     const { good } = kit;
-    const changed = [...good].map((letter, place) => {
+    const changed = [...good].flatMap((letter, place) => {
+      const [before, after] = [good.slice(0, place), good.slice(place + 1)];
       const other = letter === 'A' ? 'B' : 'A';
-      return [`character ${place}`, good.slice(0, place) + other + good.slice(place + 1)];
+      return [
+        [`character ${place}`, before + other + after],
+        [`without character ${place}`, before + after],
+        [`character ${place} twice`, before + letter + letter + after],
+      ];
     });
-    await assertAllRefused(Object.fromEntries(changed), 300);
+    await assertAllRefused(Object.fromEntries(changed), 900);
   });
 
   it('is only accepted in the header, with the Bearer scheme in any case', async () => {
