@@ -44,6 +44,20 @@ describe('A mail server that sends no greeting, as on a port that starts with TL
   });
 });
 
+describe('A mail server that never stops sending', () => {
+  it('is disconnected, also if it sends blank lines', async (test) => {
+    const blankLines = Buffer.alloc(65_536, '\n');
+    const { mailer } = await mailerFor(test, (socket) => {
+      const fill = () => {
+        while (socket.write(blankLines));
+      };
+      socket.on('error', () => {}).on('drain', fill);
+      fill();
+    });
+    await assert.rejects(mailer.check(), { message: 'the mail server sent more than 65536 bytes' });
+  });
+});
+
 describe('A mail server behind smtp://', () => {
   it('is reported by the status of its answer, whatever the text says', async (test) => {
     const { mailer } = await mailerFor(test, (socket) => socket.end('550 wrong version number\r\n'));

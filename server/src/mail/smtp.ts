@@ -5,6 +5,8 @@ import { MailError, type Mailer, type MailServer, type Sender } from '../domain/
 
 /** For a whole email: a server that responds byte by byte cannot delay the other emails any longer. */
 const sendMsMax = 20_000;
+/** Without TLS. A server sends a few kilobytes. The library queues blank lines without a limit and takes seconds to drop them. */
+const receivedBytesMax = 65_536;
 
 /** Sends each email over its own connection. */
 export function createSmtpMailer({ from, tls, ...server }: MailServer & { from: Sender }): Mailer {
@@ -53,6 +55,11 @@ async function connected(
     ended.reject(new MailError(reason));
     socket.destroy();
   };
+  let receivedBytes = 0;
+  socket.on('data', ({ length }) => {
+    receivedBytes += length;
+    if (receivedBytes > receivedBytesMax) end(`the mail server sent more than ${receivedBytesMax} bytes`);
+  });
   const tooLate = `the mail server did not finish within ${sendMsMax / 1000} s`;
   const timer = setTimeout(() => end(isSilent() ? noGreeting : tooLate), sendMsMax);
   const stopped = () => end('the service is stopping');
