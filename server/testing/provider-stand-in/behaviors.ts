@@ -156,6 +156,9 @@ export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | v
     const calls = Array.from({ length: Number(words) }, () => encoder.toolCall('{"query":"fees"}'));
     send(response, [...encoder.begin(), ...calls.flat(), ...encoder.end('tool')]);
   },
+  /** `!tools-at-once 40`: that many searches in one event, if the protocol allows it. */
+  'tools-at-once': ({ encoder, response, words }) =>
+    send(response, [...encoder.begin(), ...encoder.toolCalls(Number(words)), ...encoder.end('tool')]),
   /** `!open-tool fees`: searches for fees in an answer that never ends. */
   'open-tool': ({ encoder, response, words }) => {
     const call = encoder.toolCall(JSON.stringify({ query: words }));

@@ -19,6 +19,8 @@ export interface AnswerEncoder {
   text(deltas: readonly string[]): string[];
   /** `input` is the JSON for the tool. */
   toolCall(input: string): string[];
+  /** As many calls of the tool, in one event if the protocol allows it. */
+  toolCalls(count: number): string[];
   error(type: string): string[];
   end(ending: Ending): string[];
 }
@@ -103,6 +105,11 @@ export class ChatCompletionEncoder implements AnswerEncoder {
     ];
   }
 
+  toolCalls(count: number): string[] {
+    const call = { index: 0, function: { name: 'searchDocuments', arguments: '{}' } };
+    return [this.#chunk({ tool_calls: new Array(count).fill(call) })];
+  }
+
   error(type: string): string[] {
     return [event({ error: { message: 'Something went wrong.', type, code: null } })];
   }
@@ -175,6 +182,10 @@ export class MessagesEncoder implements AnswerEncoder {
         partial_json: json,
       })),
     );
+  }
+
+  toolCalls(count: number): string[] {
+    return Array.from({ length: count }, () => this.toolCall('{}')).flat();
   }
 
   error(type: string): string[] {

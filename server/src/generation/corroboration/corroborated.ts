@@ -26,12 +26,9 @@ export function corroborated(drafter: Drafter, check: Corroborate = corroborate)
       const passages: FoundPassage[] = [];
       let draft = '';
       for await (const event of drafter.draft(request)) {
-        if (event.type === 'passages') {
-          passages.push(...event.passages);
-          continue;
-        }
         if (event.type === 'text') draft += event.text;
-        yield event;
+        if (event.type === 'passages') passages.push(...event.passages);
+        else yield event;
       }
       let isChecked = false;
       if (passages.length > 0) {

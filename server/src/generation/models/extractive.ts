@@ -24,10 +24,8 @@ export function extractiveModel(store: PassageStore): Model {
       const outlines = () => store.outlineDocuments(organizationId, accountId, outlinesMax);
       const prompt = conversation.at(-1)?.content ?? '';
       const reply = smallTalkReply(prompt);
-      if (reply !== undefined) {
-        yield { type: 'text', text: typeof reply === 'string' ? reply : reply(await outlines()) };
-        return;
-      }
+      if (reply !== undefined)
+        return yield { type: 'text', text: typeof reply === 'string' ? reply : reply(await outlines()) };
       const questions = questionsOf(conversation);
       const answers: Answer[] = [];
       let searched = 0;

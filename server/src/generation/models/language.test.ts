@@ -213,6 +213,14 @@ describeDrafts('drafts', (trial) => {
       assert.equal(text, 'Cards cost two percent abroad [3].');
     });
 
+    it('take no time to refuse, however many there are in one event', async () => {
+      const started = performance.now();
+      const { error } = await draft('!tools-at-once 12000');
+      assertModelError(error, true, 'The model searched too much at once.');
+      const ms = performance.now() - started;
+      assert.ok(ms < 5_000, `refused after ${ms} ms`);
+    });
+
     it('need a query', async () => {
       for (const input of ['{"query":7}', '{"query"', '5', '"fees"', '[7]', 'null']) {
         const { own, text, error } = await draft(`!bad-tool ${input}`);

@@ -1,7 +1,7 @@
 import { loadOnce } from '../../domain/load-once.ts';
 import { type Drafter, type PassageSearch, type ReplyRequest, untilAborted } from '../model.ts';
 import { boundedFetch, type FetchBounds } from './language/bounded-fetch.ts';
-import { draftEvents } from './language/draft.ts';
+import { draftEvents, limitCalls } from './language/draft.ts';
 import { ToolRefusal } from './language/errors.ts';
 import { passageSearches } from './language/passage-searches.ts';
 
@@ -17,8 +17,6 @@ export interface LanguageModelOptions extends Pick<FetchBounds, 'silenceMs' | 't
   readonly library: PassageSearch;
   readonly replyLengthMax: number;
 }
-
-const anthropicBaseUrl = 'https://api.anthropic.com/v1';
 
 /**
  * A language model behind a provider's API. It is given passages for the prompt, and may search for more. It does not
@@ -64,8 +62,11 @@ async function loadModel(options: LanguageModelOptions) {
   const settings = { apiKey, fetch: boundedFetch(options) };
   if (provider === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return createAnthropic({ baseURL: baseUrl ?? anthropicBaseUrl, ...settings })(model);
+    return createAnthropic({ baseURL: baseUrl ?? 'https://api.anthropic.com/v1', ...settings })(model);
   }
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-  return createOpenAICompatible({ name: 'provider', baseURL: baseUrl ?? '', ...settings })(model);
+  const createStreamExtractor = () => ({ processChunk: limitCalls, buildMetadata: () => undefined });
+  const metadataExtractor = { extractMetadata: async () => undefined, createStreamExtractor };
+  const named = { name: 'provider', baseURL: baseUrl ?? '', metadataExtractor, ...settings };
+  return createOpenAICompatible(named)(model);
 }

@@ -102,9 +102,7 @@ async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, tex
       // The calls themselves may follow only at the end of the answer, after the SDK has kept all of them.
       if (part.type === 'tool-input-start') callsStarted += 1;
       if (part.type === 'tool-input-delta') callsLength += part.delta.length;
-      if (callsStarted > callsMax || callsLength > callsLengthMax) {
-        throw new ModelError('The model searched too much at once.', { transient: true });
-      }
+      if (callsStarted > callsMax || callsLength > callsLengthMax) throw tooManyCalls();
       if (part.type === 'tool-call') calls.push(repeatedCall(part));
       if (part.type === 'error' && !hasUnknownType(part.error)) throw part.error;
       // If the provider gave no reason, the stream was cut off. Otherwise the answer is complete: what happens to the
@@ -126,6 +124,15 @@ async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, tex
   } catch (error) {
     throw modelErrorOf(error);
   }
+}
+
+/** Called before the SDK handles an event: it compares each call with all earlier ones, and 19,000 would take it 37 s. */
+export function limitCalls({ choices }: { choices?: { delta?: { tool_calls?: unknown[] } }[] }): void {
+  if ((choices?.[0]?.delta?.tool_calls?.length ?? 0) > callsMax) throw tooManyCalls();
+}
+
+function tooManyCalls(): ModelError {
+  return new ModelError('The model searched too much at once.', { transient: true });
 }
 
 function repeatedCall({ type, toolCallId, toolName, input, providerMetadata }: LanguageModelV4ToolCall) {

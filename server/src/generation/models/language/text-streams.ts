@@ -2,8 +2,6 @@ import { counted, shortened } from '../../../domain/text.ts';
 import { type DraftEvent, ModelError } from '../../model.ts';
 import { sentencesOfProse } from '../../reading/passage-parts.ts';
 
-const redaction = '[redacted]';
-
 /** Shorter keys are placeholders for local servers, such as "ollama" or "EMPTY". */
 const secretLengthMin = 8;
 /** No text contains it once NULs are removed. */
@@ -19,7 +17,7 @@ export function storableText(secret = '') {
   let held = '';
   return {
     add(piece: string): string {
-      const text = (held + piece.replaceAll('\0', '')).replaceAll(hidden, redaction);
+      const text = (held + piece.replaceAll('\0', '')).replaceAll(hidden, '[redacted]');
       let from = Math.max(0, text.length - Math.max(1, hidden.length - 1));
       while (from < text.length && !mayContinue(text.slice(from))) from++;
       held = text.slice(from);
