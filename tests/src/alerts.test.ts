@@ -28,8 +28,8 @@ describe('docs/rules.yml', () => {
     }
   });
 
-  it('has the alerts that docs/operating.md lists', () => {
-    const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
+  it('has the alerts that docs/monitoring.md lists', () => {
+    const document = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
     assert.deepEqual(
       tableRows(sectionOf(document, '## Alerts')),
       rules.map(({ alert, labels, annotations }) => [alert, labels.severity, annotations.description]),

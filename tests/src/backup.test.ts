@@ -72,7 +72,7 @@ describe('skein backup', () => {
     await assertRestored(file, expected, acknowledged.slice(expected.length));
   });
 
-  /** Restores the copy as docs/operating.md describes, and checks what it serves. */
+  /** Restores the copy as docs/data.md describes, and checks what it serves. */
   async function assertRestored(file: string, expected: string[], later: string[]): Promise<void> {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'data'));

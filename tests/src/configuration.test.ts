@@ -167,7 +167,7 @@ describe('An invalid environment', { concurrency: 4 }, () => {
   }
 
   it('is tested for every variable that the operator can set', () => {
-    const table = readFileSync(join(root, 'docs/operating.md'), 'utf8');
+    const table = readFileSync(join(root, 'docs/settings.md'), 'utf8');
     const documented = [...table.matchAll(/^\| `(SKEIN_\w+)`/gm)].map(([, name]) => name);
     assert.ok(documented.length > 10);
     assert.deepEqual([...Object.keys(invalid), ...variablesOfCallers].sort(), documented.sort());

@@ -10,7 +10,7 @@ import { sectionOf, tableRows } from './markdown.ts';
 import { root, Service, temporaryFolder } from './service.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-const settings = tableRows(sectionOf(read('docs/operating.md'), '## Settings')).map(([name]) => name);
+const settings = tableRows(read('docs/settings.md')).map(([name]) => name);
 const health = tableRows(sectionOf(read('docs/operating.md'), '## Health')).map(([path]) => path);
 /** The service ends within this time after the drain, which takes at most twice its setting. */
 const stopSeconds = 20;

@@ -262,7 +262,7 @@ describe('Metrics of other processes', () => {
 });
 
 describe('Metrics of a service on either store', () => {
-  const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
+  const document = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
   const documented = tableRows(sectionOf(document, '## Metrics'));
   let database: Awaited<ReturnType<typeof startPostgres>>;
   let service: Service;
@@ -291,7 +291,7 @@ describe('Metrics of a service on either store', () => {
       name.replace(/_(bucket|count|sum)$/, ''),
     );
 
-  it('are all in the table of docs/operating.md, with their kinds and labels', async () => {
+  it('are all in the table of docs/monitoring.md, with their kinds and labels', async () => {
     const scraped = await scrapeBoth();
     const own = [...scraped.kinds.keys()].filter((name) => !/^(process|nodejs)_/.test(name));
     assert.deepEqual(documented.map(([name]) => name).sort(), own.sort());

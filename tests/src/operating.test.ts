@@ -7,11 +7,12 @@ import { blocksOf, sectionOf, tableRows } from './markdown.ts';
 import { cleanEnvironment, root, runCommand, runSkein, Service } from './service.ts';
 import { startWithoutDemo } from './shared-service.ts';
 
-const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
-const firstCells = (heading: string) =>
-  tableRows(sectionOf(document, heading)).map(([cell]) => cell as string);
+const read = (page: string) => readFileSync(join(root, 'docs', page), 'utf8');
+const document = read('operating.md');
+const firstCells = (markdown: string, heading: string) =>
+  tableRows(sectionOf(markdown, heading)).map(([cell]) => cell as string);
 
-describe('docs/operating.md', () => {
+describe('The pages for operators', () => {
   let service: Service;
   let key: string;
   before(async () => {
@@ -29,28 +30,29 @@ describe('docs/operating.md', () => {
       },
     });
 
-  it("shows the operator's commands as 'skein help' prints them", async () => {
+  it("show the operator's commands as 'skein help' prints them", async () => {
     const { stdout } = await runSkein(service.folder, ['help']);
     const printed = stdout.split('\n').map((line) => line.trimEnd());
-    const [shown] = blocksOf(sectionOf(document, "## The operator's command"));
+    const [shown] = blocksOf(read('commands.md'));
     assert.equal(shown?.text.trim(), printed.join('\n').trim());
   });
 
-  it('names every check of the doctor', async () => {
+  it('name every check of the doctor', async () => {
     const { findings } = await service.skein('doctor');
     assert.deepEqual(
-      firstCells('## Doctor'),
+      firstCells(document, '## Doctor'),
       findings.map(({ check }: { check: string }) => check),
     );
   });
 
-  it('has a backup command that copies the store of a running service', async () => {
+  it('have a backup command that copies the store of a running service', async () => {
     const { thread } = (await (
       await call('/api/v1/threads', { method: 'POST', body: '{"prompt":"Keep me"}' })
     ).json()) as any;
     // Where npx looks for installed commands.
     symlinkSync(join(root, 'node_modules'), join(service.folder, 'node_modules'));
-    const [command] = sectionOf(document, '## Data and backup').match(/^ +npx skein backup .*$/m) ?? [];
+    const [command] =
+      sectionOf(read('data.md'), '## The embedded store').match(/^ +npx skein backup .*$/m) ?? [];
     assert.ok(command, 'the document has the command');
     const { status, stderr } = spawnSync('sh', ['-c', command], {
       cwd: service.folder,
@@ -67,7 +69,7 @@ describe('docs/operating.md', () => {
     );
   });
 
-  it('describes the responses of the health endpoints', async () => {
+  it('describe the responses of the health endpoints', async () => {
     const rows = tableRows(sectionOf(document, '## Health'));
     assert.deepEqual(
       rows.map(([path]) => path),
@@ -80,7 +82,7 @@ describe('docs/operating.md', () => {
     }
   });
 
-  it('names every field of a request log line, and the exit code 0 of a clean stop', async () => {
+  it('name every field of a request log line, and the exit code 0 of a clean stop', async () => {
     const other = await startWithoutDemo();
     const { key: otherKey } = await other.skein('key', 'create', 'First', '--org-wide');
     await (
@@ -89,12 +91,18 @@ describe('docs/operating.md', () => {
     assert.equal(await other.end('SIGTERM'), 0);
     const lines = other.output.filter((line) => line.includes('"msg":"request"'));
     assert.equal(lines.length, 1);
-    assert.deepEqual(firstCells('## Log'), Object.keys(JSON.parse(lines[0] as string)));
+    assert.deepEqual(
+      firstCells(read('monitoring.md'), '## Log'),
+      Object.keys(JSON.parse(lines[0] as string)),
+    );
   });
 
-  it('states the fixed limits that the service enforces', async () => {
+  it('state the fixed limits that the service enforces', async () => {
     const limits = Object.fromEntries(
-      tableRows(sectionOf(document, '## Limits')).map(([name, value]) => [name, Number.parseInt(value!, 10)]),
+      tableRows(sectionOf(read('settings.md'), '## Limits')).map(([name, value]) => [
+        name,
+        Number.parseInt(value!, 10),
+      ]),
     );
     const refusal = async (path: string, init: RequestInit) => {
       const response = await call(path, init);
@@ -124,7 +132,7 @@ describe('docs/operating.md', () => {
     );
   });
 
-  it('states how long idle connections and a stop last', async () => {
+  it('state how long idle connections and a stop last', async () => {
     const response = await call('/healthz');
     const [, seconds] = /timeout=(\d+)/.exec(response.headers.get('keep-alive') ?? '') ?? [];
     assert.ok(seconds && document.includes(`an idle connection open for ${seconds} s`));

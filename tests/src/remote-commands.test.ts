@@ -333,9 +333,9 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assertRefused(wrong, /SKEIN_BASE_URL must be an http or https URL/);
   });
 
-  it('do what docs/operating.md shows', async () => {
-    const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
-    const [sample] = blocksOf(sectionOf(document, '### From a terminal, for any service'));
+  it('do what docs/commands.md shows', async () => {
+    const document = readFileSync(join(root, 'docs/commands.md'), 'utf8');
+    const [sample] = blocksOf(sectionOf(document, '## From a terminal, for any service'));
     assert.ok(sample, 'it has its sample');
     assert.ok(sample.text.startsWith('export SKEIN_API_KEY=eak_…\n'), 'it asks for the key first');
     symlinkSync(join(root, 'node_modules'), join(service.folder, 'node_modules'));

@@ -6,9 +6,9 @@ import { defaultLimits, formatBytes, limitEntries } from '../domain/limits.ts';
 import { variables } from './variables.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8');
-const document = read('operating.md');
+const document = read('settings.md');
 
-describe('docs/operating.md', () => {
+describe('docs/settings.md', () => {
   it('lists every variable with its default and its meaning, in the order of variables.ts', () => {
     const documented = document.split('\n').filter((line) => line.startsWith('| `SKEIN_'));
     const sentences = new Map(limitEntries.map(([, { variable, sentence }]) => [`${variable}`, sentence]));

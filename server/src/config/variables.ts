@@ -27,7 +27,7 @@ const limitVariables = Object.fromEntries(
   ),
 ) as Record<LimitVariable, Variable<number>>;
 
-/** Every variable with its default and its parser. docs/operating.md explains each; a test compares its tables with this. */
+/** Every variable with its default and its parser. docs/settings.md explains each; a test compares its tables with this. */
 export const variables = {
   SKEIN_HOST: variable('127.0.0.1', parse.anyText),
   SKEIN_PORT: variable('8080', port),

@@ -3,7 +3,7 @@ import { dayMs } from './time.ts';
 /** One limit of the service: a size, a count, a rate, a budget or a time. */
 interface Limit {
   readonly default: number;
-  /** What it limits. The tables in docs/operating.md show this sentence. */
+  /** What it limits. The tables in docs/settings.md show this sentence. */
   readonly sentence: string;
   /** The environment variable that sets it. A limit without a variable is fixed. */
   readonly variable?: LimitVariable;

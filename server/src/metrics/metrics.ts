@@ -15,7 +15,7 @@ const replySeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 
 /** Clients may send any method; only these get their own label. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT']);
 
-/** Every metric of ours with its help. docs/operating.md explains each. */
+/** Every metric of ours with its help. docs/monitoring.md explains each. */
 const metrics = {
   skein_build_info: 'Always 1; the labels describe the process.',
   skein_store_disk_free_bytes: 'Bytes free on the disk of the embedded store.',

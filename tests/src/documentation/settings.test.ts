@@ -96,7 +96,7 @@ describe('Every block of the documentation', () => {
       pages
         .filter(({ samples }) => samples.some(({ language }) => ['http', 'yaml'].includes(language)))
         .map(({ page }) => page),
-      ['docs/errors.md', 'docs/operating.md'],
+      ['docs/errors.md', 'docs/monitoring.md'],
     );
   });
 });

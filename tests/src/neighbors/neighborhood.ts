@@ -40,7 +40,15 @@ export async function startNeighborhood(settings: NeighborhoodSettings = {}): Pr
 }
 
 /** The noisy tenant always has these, so that its replies have something to search. */
-export const keptDocuments: readonly string[] = ['operating.md', 'deploying.md', 'replies.md', 'security.md'];
+export const keptDocuments: readonly string[] = [
+  'access.md',
+  'data.md',
+  'monitoring.md',
+  'operating.md',
+  'deploying.md',
+  'replies.md',
+  'security.md',
+];
 
 async function makeTenant(service: Service, name: string): Promise<Tenant> {
   const organizationId = await makeOrganization(service, name);

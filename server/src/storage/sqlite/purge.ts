@@ -24,7 +24,7 @@ export const sqliteRemoval: Removal = {
 };
 
 export function sqlitePurges(database: Database, commits: CommitQueue, transactions: Transactions): Purges {
-  /** Removed rows are overwritten in the file as far as SQLite can: see docs/operating.md. */
+  /** Removed rows are overwritten in the file as far as SQLite can: see docs/data.md. */
   function overwriteRemoved(): void {
     database.pragma('secure_delete = ON');
   }
