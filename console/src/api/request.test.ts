@@ -30,6 +30,25 @@ describe('A request of the console', () => {
     await assert.rejects(request('POST', '/keys'), unreachable);
   });
 
+  it('fails if a proxy cuts or replaces a successful response', async (test) => {
+    const bodies = ['{"threads":[{"id"', '<p>Sign in to the network</p>', ''];
+    await answerWith(test, (_, response) => response.end(bodies.shift()));
+    for (let left = bodies.length; left > 0; left -= 1)
+      await assert.rejects(request('GET', '/threads'), unreachable);
+  });
+
+  it('fails with a sentence if a proxy has an error of its own', async (test) => {
+    const bodies = ['{"error":"upstream timed out"}', '{"error":{"code":504}}', 'null', '<p>Bad gateway</p>'];
+    await answerWith(test, (_, response) => response.writeHead(502).end(bodies.shift()));
+    const expected = {
+      code: 'INTERNAL_ERROR',
+      message: 'Something went wrong. Please try again.',
+      status: 502,
+    };
+    for (let left = bodies.length; left > 0; left -= 1)
+      await assert.rejects(request('GET', '/threads'), expected);
+  });
+
   it('fails after a minute if the service does not respond', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const server = await answerWith(test, () => undefined);

@@ -77,6 +77,8 @@ async function answerTo<Answer>(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
+  // Every success has JSON. Without it, a proxy has cut or replaced the response.
+  if (answer.ok && json === undefined) throw unreachable();
   if (answer.ok) return json as Answer;
   throw toApiError(answer.status, json, answer.headers.get('retry-after'));
 }
@@ -136,7 +138,8 @@ export function unreachable(): ApiError {
 
 export function toApiError(status: number, json: unknown, retryAfter: string | null = null): ApiError {
   const error = (json as { error?: { code: string; message: string; trace_id: string } } | undefined)?.error;
-  if (error === undefined)
+  // A proxy has errors of its own.
+  if (typeof error?.message !== 'string')
     return new ApiError('INTERNAL_ERROR', 'Something went wrong. Please try again.', status, null);
   const seconds = retryAfter === null ? null : Number.parseInt(retryAfter, 10);
   return new ApiError(error.code, error.message, status, error.trace_id, seconds);

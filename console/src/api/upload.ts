@@ -23,8 +23,9 @@ export function upload<Answer>(
       onProgress(total === 0 ? 1 : loaded / total);
     };
     sending.onload = () => {
-      if (sending.status < 300) resolve(sending.response as Answer);
-      else reject(toApiError(sending.status, sending.response));
+      if (sending.status >= 300) reject(toApiError(sending.status, sending.response));
+      else if (sending.response === null) reject(unreachable());
+      else resolve(sending.response as Answer);
     };
     sending.onerror = sending.onabort = () => reject(unreachable());
     sending.onloadend = () => clearTimeout(timer);
