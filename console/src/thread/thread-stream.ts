@@ -17,6 +17,10 @@ export interface ThreadStream {
 }
 
 const delaysMs = [300, 1_000, 2_000, 4_000, 8_000];
+/** A stream that breaks earlier counts as a failure: a proxy may cut every stream after its first event. */
+const settledMs = 10_000;
+/** The service sends a heartbeat every 15 s. A stream that is silent for longer than this is opened again. */
+const silentMsMax = 60_000;
 
 /**
  * Follows a thread while the page is visible. A hidden page closes its connection, because on HTTP/1.1 a browser has
@@ -24,8 +28,11 @@ const delaysMs = [300, 1_000, 2_000, 4_000, 8_000];
  */
 export function openThreadStream(options: ThreadStreamOptions): ThreadStream {
   let source: EventSource | undefined;
+  /** Opens the next stream, or gives up the current one. */
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
+  /** When the current or last stream sent its first event, on the clock of the page. */
+  let liveSince = Number.POSITIVE_INFINITY;
   let ended = false;
 
   const disconnect = () => {
@@ -37,9 +44,11 @@ export function openThreadStream(options: ThreadStreamOptions): ThreadStream {
   const connect = () => {
     disconnect();
     if (ended || document.hidden) return;
+    liveSince = Number.POSITIVE_INFINITY;
     source = listen();
   };
   const later = () => {
+    if (performance.now() - liveSince > settledMs) failures = 0;
     const delayMs = delaysMs[Math.min(failures++, delaysMs.length - 1)] as number;
     clearTimeout(timer);
     // Random jitter, so that windows that lost the same service do not reconnect at the same moment.
@@ -51,20 +60,31 @@ export function openThreadStream(options: ThreadStreamOptions): ThreadStream {
     if (isGone) close();
     else if (!ended && !document.hidden) later();
   };
+  const lose = () => {
+    disconnect();
+    later();
+  };
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(lose, silentMsMax);
+  };
   const listen = () => {
     const opened = new EventSource(options.url);
     opened.addEventListener('view', ({ data }) => {
-      failures = 0;
+      heard();
+      liveSince = Math.min(liveSince, performance.now());
       options.onLive(true);
       options.onView(JSON.parse(data));
     });
-    opened.addEventListener('progress', ({ data }) => options.onProgress(JSON.parse(data)));
+    opened.addEventListener('progress', ({ data }) => {
+      heard();
+      options.onProgress(JSON.parse(data));
+    });
+    opened.addEventListener('beat', heard);
     opened.addEventListener('gone', () => void askAndReturn());
     opened.addEventListener('error', () => {
-      const isRefused = opened.readyState === EventSource.CLOSED;
-      disconnect();
-      if (isRefused) void askAndReturn();
-      else later();
+      if (opened.readyState === EventSource.CLOSED) void askAndReturn();
+      else lose();
     });
     return opened;
   };

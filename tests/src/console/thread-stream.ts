@@ -14,7 +14,7 @@ interface StreamEvent {
 export class ThreadStream {
   readonly headers: Headers;
   readonly events: StreamEvent[] = [];
-  /** The number of comments received. */
+  /** The number of heartbeats received. They are not in `events`. */
   beats = 0;
   retryMs: number | undefined;
   /** The view after applying every event. */
@@ -96,11 +96,11 @@ export class ThreadStream {
   #take(lines: readonly string[]): void {
     const fieldOf = (field: string) =>
       lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);
-    if (lines.every((line) => line.startsWith(':'))) this.beats += 1;
     const retry = fieldOf('retry');
     if (retry !== undefined) this.retryMs = Number(retry);
     const event = fieldOf('event');
-    if (event === undefined) return;
+    if (event === 'beat') this.beats += 1;
+    if (event === undefined || event === 'beat') return;
     const data = JSON.parse(fieldOf('data') ?? 'null');
     this.events.push({ event, data });
     if (event === 'view') this.view = data;

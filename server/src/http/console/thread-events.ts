@@ -166,9 +166,10 @@ function openEventStream(
       isSending = false;
     },
 
-    /** Shows the peer and proxies that the stream is alive. */
+    /** Shows the page and proxies that the stream is alive. An event, because pages do not see comments. */
     sendHeartbeat(): void {
-      if (!isSending && !isClosed() && !response.writableNeedDrain) response.write(': still here\n\n');
+      if (!isSending && !isClosed() && !response.writableNeedDrain)
+        response.write('event: beat\ndata: {}\n\n');
     },
 
     end(): void {

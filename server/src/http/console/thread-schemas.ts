@@ -177,6 +177,8 @@ export const threadEventSchemas = {
     textFrom: count,
     text: string,
   }),
+  /** Nothing has changed: the stream is alive. */
+  beat: object({}),
   /** The thread can no longer be read, or the session has ended. The stream ends. */
   gone: object({}),
 };
