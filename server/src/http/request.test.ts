@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { normalizeUrl, parseQuery } from './request.ts';
+import { entityTag, matchesEntityTag, normalizeUrl, parseQuery, preferredWaitSeconds } from './request.ts';
 
 describe('A request target', () => {
   it('is unchanged when it can be decoded', () => {
@@ -55,6 +55,75 @@ describe('A query', () => {
       'accountId=%ED%A0%80',
     ]) {
       assert.throws(() => parseQuery(query, schema), { code: 'INVALID_PARAMS' }, query);
+    }
+  });
+});
+
+describe('An entity tag', () => {
+  const tag = entityTag('what it says');
+
+  it('is the same only for the same content', () => {
+    assert.equal(entityTag('what it says'), tag);
+    assert.notEqual(entityTag('what it said'), tag);
+    assert.match(tag, /^W\/"[^"]+"$/);
+  });
+
+  it('matches by weak comparison, in a list, and by *', () => {
+    for (const header of [tag, tag.slice(2), `"x", ${tag}`, ` ${tag} ,"y"`, '*'])
+      assert.ok(matchesEntityTag(header, tag), header);
+  });
+
+  it('does not match anything else', () => {
+    for (const header of ['', '"x"', 'W/"x"', tag.slice(0, -1), 'what it says', ',,', '"*"']) {
+      assert.ok(!matchesEntityTag(header, tag), header);
+    }
+  });
+});
+
+describe('Prefer: wait', () => {
+  it('is found among other preferences, in any case, with and without quotes and parameters', () => {
+    for (const header of [
+      'wait=10',
+      'WAIT=10',
+      'wait = 10',
+      'wait="10"',
+      'respond-async, wait=10',
+      'handling=lenient; a=b, wait=10; foo=bar',
+      'return="minimal, wait=3", wait=10',
+      'x="a\\", wait=3", wait=10',
+      'wait=10, wait=20',
+      ' , wait=10',
+    ]) {
+      assert.equal(preferredWaitSeconds(header), 10, header);
+    }
+  });
+
+  it('is granted up to 25 seconds', () => {
+    assert.equal(preferredWaitSeconds('wait=25'), 25);
+    assert.equal(preferredWaitSeconds('wait=26'), 25);
+    assert.equal(preferredWaitSeconds(`wait=${'9'.repeat(400)}`), 25);
+    assert.equal(preferredWaitSeconds('wait=0000000000010'), 10);
+    assert.equal(preferredWaitSeconds('wait=0'), 0);
+  });
+
+  it('is ignored when it is missing or not a whole number of seconds', () => {
+    for (const header of [
+      undefined,
+      '',
+      'respond-async',
+      'wait',
+      'wait=',
+      'wait=-1',
+      'wait=1.5',
+      'wait=1e1',
+      'wait=ten',
+      'waiting=10',
+      'x=wait=10',
+      ',,,',
+      '"wait=10',
+      'wait=abc, wait=10',
+    ]) {
+      assert.equal(preferredWaitSeconds(header), undefined, String(header));
     }
   });
 });

@@ -4,7 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { CompactSign, calculateJwkThumbprint, createLocalJWKSet, importJWK, type JWK, jwtVerify } from 'jose';
+import {
+  CompactSign,
+  calculateJwkThumbprint,
+  createLocalJWKSet,
+  decodeJwt,
+  importJWK,
+  type JWK,
+  jwtVerify,
+} from 'jose';
 import type { AccessClaims, AccessTokens } from '../domain/credential.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
@@ -70,6 +78,22 @@ describe('An access token', () => {
     }
   });
 
+  it('has the claims of RFC 9068 and a unique id', async () => {
+    const { jti, ...payload } = decodeJwt(await tokens.issue(claims));
+    assert.deepEqual(payload, {
+      iss: 'https://skein.example',
+      aud: 'https://skein.example/api/v1',
+      sub: 'app_1',
+      client_id: 'app_1',
+      iat: startSeconds,
+      exp: startSeconds + 3600,
+      scope: 'threads:read',
+      org_id: 'org_1',
+      epoch: 7,
+    });
+    assert.notEqual(decodeJwt(await tokens.issue(claims)).jti, jti);
+  });
+
   it('expires after an hour, whether cached or not', async () => {
     const token = await tokens.issue(claims);
     nowMs += 3_600_000 - 1;
@@ -86,6 +110,13 @@ describe('An access token', () => {
     assert.deepEqual(await node({ aheadMs: -5000 }).read(token), claims);
     assert.equal(await node({ aheadMs: -6000 }).read(token), undefined);
     assert.equal(await node({ aheadMs: 3_600_000 }).read(token), undefined);
+  });
+
+  it('is rejected by another service, which has other keys', async () => {
+    const token = await tokens.issue(claims);
+    const others = createAccessTokens(openStore('elsewhere.db'), unnamed, () => nowMs, randomUUID);
+    assert.deepEqual(await others.read(await others.issue(claims)), claims);
+    assert.equal(await others.read(token), undefined);
   });
 
   it('is checked for its issuer and audience only if the operator configured them', async () => {
@@ -129,6 +160,15 @@ describe('A signing key', () => {
     assert.equal((await tokens.keySet()).keys.length, 2);
     nowMs += 62_000;
     assert.equal((await tokens.keySet()).keys.length, 1);
+  });
+
+  it('verifies nothing on any node once one node has dropped it', async () => {
+    const reader = node();
+    assert.deepEqual(await reader.read(await tokens.issue(claims)), claims);
+    const unread = await tokens.issue(claims);
+    await tokens.rotateKey(true);
+    assert.equal(await reader.read(unread), undefined);
+    assert.deepEqual(await reader.read(await tokens.issue(claims)), claims);
   });
 
   it('is published without its private part, in the standard format', async () => {
@@ -185,11 +225,30 @@ describe('Cached tokens', () => {
 describe('A token that was signed with our key', () => {
   useFreshStores();
 
+  it('is accepted in exactly the form that we issue', async () => {
+    assert.deepEqual(await node().read(await signed()), claims);
+  });
+
+  it('is rejected when its header is not byte for byte the one that we issue', async () => {
+    const kid = kidOf(await signed());
+    for (const header of [
+      { typ: 'at+jwt', alg: 'ES256', kid },
+      { alg: 'ES256', typ: 'JWT', kid },
+      { alg: 'ES256', typ: 'application/at+jwt', kid },
+      { alg: 'ES256', kid },
+      { alg: 'ES256', typ: 'at+jwt' },
+      { alg: 'ES256', typ: 'at+jwt', kid: 'another' },
+      { alg: 'ES256', typ: 'at+jwt', kid, jku: 'https://evil.example/jwks.json' },
+      { alg: 'ES256', typ: 'at+jwt', kid, jwk: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } },
+    ]) {
+      assert.equal(await node().read(await signed({ header })), undefined, JSON.stringify(header));
+    }
+  });
+
   it('is rejected when a claim is missing or has another type', async () => {
-    assert.deepEqual(await node().read(await signed(payload())), claims);
     for (const name of ['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti', 'org_id', 'epoch']) {
       const { [name]: _, ...rest } = payload();
-      assert.equal(await node().read(await signed(rest)), undefined, name);
+      assert.equal(await node().read(await signed({ text: JSON.stringify(rest) })), undefined, name);
     }
     for (const change of [
       { sub: 'app_2' },
@@ -205,9 +264,99 @@ describe('A token that was signed with our key', () => {
       { iat: startSeconds + 60 },
       { nbf: startSeconds + 60 },
     ]) {
-      const token = await signed({ ...payload(), ...change });
-      assert.equal(await node().read(token), undefined, JSON.stringify(change));
+      const text = JSON.stringify({ ...payload(), ...change });
+      assert.equal(await node().read(await signed({ text })), undefined, JSON.stringify(change));
     }
+  });
+
+  it('is rejected when its payload is ambiguous', async () => {
+    const text = JSON.stringify(payload());
+    for (const otherwise of [
+      text.replace('"epoch":7', '"epoch":6,"epoch":7'),
+      text.replace('"epoch":7', '"epoch":7.0'),
+      text.replace('"epoch":7', '"epoch":7e0'),
+      text.replace('"epoch":7', '"epoch": 7'),
+      text.replace('"sub"', '"\\u0073ub"'),
+      `${text}\n`,
+      `\ufeff${text}`,
+      `[${text}]`,
+      'null',
+      '',
+    ]) {
+      assert.notEqual(otherwise, text);
+      assert.equal(await node().read(await signed({ text: otherwise })), undefined, otherwise);
+    }
+  });
+});
+
+describe('A text that is nearly an access token', () => {
+  useFreshStores();
+
+  it('is rejected when any one of its characters is changed, missing or doubled', async () => {
+    const token = await tokens.issue(claims);
+    const reader = node();
+    assert.deepEqual(await reader.read(token), claims);
+    for (let index = 0; index < token.length; index += 1) {
+      const [before, after] = [token.slice(0, index), token.slice(index + 1)];
+      const other = token[index] === 'A' ? 'B' : 'A';
+      for (const text of [
+        before + other + after,
+        before + after,
+        before + token[index] + token.slice(index),
+      ]) {
+        // Skip texts that happen to equal the token.
+        if (text !== token) assert.equal(await reader.read(text), undefined, text);
+      }
+    }
+  });
+
+  it('is rejected in every other encoding of the same bytes', async () => {
+    const token = await tokens.issue(claims);
+    const last = token.at(-1) as string;
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const sameBytes = [...alphabet].filter(
+      (character) => character !== last && alphabet.indexOf(character) >> 4 === alphabet.indexOf(last) >> 4,
+    );
+    assert.equal(sameBytes.length, 15);
+    const endings = [
+      ...sameBytes.map((character) => token.slice(0, -1) + character),
+      `${token}==`,
+      `${token}\n`,
+    ];
+    for (const text of [...endings, ` ${token}`, `${token}.`, `${token}.e30`, `.${token}`]) {
+      assert.equal(await node().read(text), undefined, text);
+    }
+  });
+
+  it('is rejected without a signature, or when it is signed with the public key as an HMAC secret', async () => {
+    const token = await tokens.issue(claims);
+    const [header = '', body = ''] = token.split('.');
+    const [publicKey] = (await tokens.keySet()).keys as [JWK];
+    const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
+    const confused = await new CompactSign(Buffer.from(body, 'base64url'))
+      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: kidOf(token) })
+      .sign(Buffer.from(JSON.stringify(publicKey).padEnd(32)));
+    for (const text of [
+      `${none}.${body}.`,
+      `${header}.${body}.`,
+      `${header}.${body}`,
+      header,
+      confused,
+      '..',
+    ]) {
+      assert.equal(await node().read(text), undefined, text);
+    }
+  });
+
+  it('is rejected when it is longer than any of ours', async () => {
+    const long = async (length: number) => {
+      const text = JSON.stringify({ ...payload(), scope: 'x'.repeat(length) });
+      return signed({ text });
+    };
+    const [short, tooLong] = [await long(2000), await long(3000)];
+    assert.ok(short.length < 4096 && tooLong.length > 4096);
+    assert.deepEqual(await node().read(short), claims);
+    assert.equal(await node().read(tooLong), undefined);
   });
 });
 
@@ -231,10 +380,16 @@ function payload(): Record<string, unknown> {
 }
 
 /** A token signed with the service's key, as an attacker could create if they got the service to sign it. */
-async function signed(claims: object): Promise<string> {
+async function signed({
+  header,
+  text = JSON.stringify(payload()),
+}: {
+  header?: { alg: string };
+  text?: string;
+} = {}): Promise<string> {
   await tokens.keySet();
   const { id, privateJwk } = (await store.listSigningKeys(0))[0]!;
-  return new CompactSign(Buffer.from(JSON.stringify(claims)))
-    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: id })
+  return new CompactSign(Buffer.from(text))
+    .setProtectedHeader(header ?? { alg: 'ES256', typ: 'at+jwt', kid: id })
     .sign(await importJWK(JSON.parse(privateJwk), 'ES256'));
 }

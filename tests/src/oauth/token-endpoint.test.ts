@@ -51,14 +51,12 @@ describe('The token endpoint', () => {
 
     it('issues a token for HTTP Basic, with the scheme in any case', async () => {
       const encoded = base64(`${app.clientId}:${app.clientSecret}`);
-      assert.match(encoded, /=$/);
       await accepts({
         encoded: byBasic(app),
         plain: byAuthorization(`Basic ${encoded}`),
         'lower case': byAuthorization(`basic ${encoded}`),
         'upper case': byAuthorization(`BASIC ${encoded}`),
         'two spaces': byAuthorization(`Basic  ${encoded}`),
-        'without padding': byAuthorization(`Basic ${encoded.replaceAll('=', '')}`),
         'the same client_id in the body': byBasic(app, `${grant}&client_id=${app.clientId}`),
         'the same client_id, encoded': byBasic(app, `${grant}&client_id=${percentEncoded(app.clientId)}`),
       });

@@ -229,7 +229,7 @@ async function redirectTo(reply: FastifyReply, next: () => Promise<string>): Pro
 const pathLengthMax = 2000;
 
 /** Anything that a browser could read as another site's URL becomes `/`. A path that is too long loses its query. */
-function localPath(text: string | undefined): string {
+export function localPath(text: string | undefined): string {
   const own = 'http://here.invalid';
   if (text === undefined || !text.startsWith('/') || !URL.canParse(text, own)) return '/';
   const { origin, pathname, search, hash } = new URL(text, own);

@@ -103,7 +103,7 @@ function authorizationServerMetadata(issuer: string): object {
 }
 
 /** The parameters of a form (RFC 6749 §3.2). Each may occur once; one without a value is treated as missing. */
-function readForm(contentType: string | undefined, body: Buffer | undefined): Map<string, string> {
+export function readForm(contentType: string | undefined, body: Buffer | undefined): Map<string, string> {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? '')) {
     throw new OAuthError('invalid_request', 'Content-Type must be application/x-www-form-urlencoded.');
   }
@@ -116,7 +116,7 @@ function readForm(contentType: string | undefined, body: Buffer | undefined): Ma
 }
 
 /** The client's credentials, from HTTP Basic or from the body, but not both (RFC 6749 §2.3.1). */
-function readClient(authorization: string | undefined, form: ReadonlyMap<string, string>) {
+export function readClient(authorization: string | undefined, form: ReadonlyMap<string, string>) {
   const clientId = form.get('client_id');
   const clientSecret = form.get('client_secret');
   if (authorization === undefined) {
@@ -158,12 +158,14 @@ const statusOf = {
   temporarily_unavailable: 429,
 } as const;
 
+export type OAuthErrorCode = keyof typeof statusOf;
+
 /** An error in the OAuth format. The description is for developers, and never repeats what was sent. */
-class OAuthError extends Error {
-  readonly code: keyof typeof statusOf;
+export class OAuthError extends Error {
+  readonly code: OAuthErrorCode;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: keyof typeof statusOf, description: string, retryAfterSeconds?: number) {
+  constructor(code: OAuthErrorCode, description: string, retryAfterSeconds?: number) {
     super(description);
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;

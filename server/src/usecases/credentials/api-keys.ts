@@ -136,7 +136,7 @@ export function keyOwnersFor({ membership, principal }: EnteredSession): KeyOwne
  * A person's key can read all their threads, so only the operator, who can read everything anyway, may create one for
  * somebody else. Any admin may create keys for service accounts.
  */
-function assertMayOwnKey({ actor }: Initiator, owner: Pick<Member, 'userId' | 'service'>): void {
+export function assertMayOwnKey({ actor }: Initiator, owner: Pick<Member, 'userId' | 'service'>): void {
   if (actor.kind === 'operator' || owner.service) return;
   if (actor.kind === 'user' && actor.userId === owner.userId) return;
   throw forbidden(

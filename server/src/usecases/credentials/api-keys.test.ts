@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Actor } from '../../domain/audit.ts';
+import type { UserId } from '../../domain/id.ts';
+import type { MemberRole } from '../../domain/organization.ts';
+import type { EnteredSession } from '../people/sessions.ts';
+import { assertMayOwnKey, keyOwnersFor } from './api-keys.ts';
+
+const ada = 'usr_ada' as UserId;
+const bot = 'usr_bot' as UserId;
+const grace = 'usr_grace' as UserId;
+const by = (actor: Actor) => ({ actor, traceId: 'trace' });
+const byAda = by({ kind: 'user', userId: ada });
+
+describe('assertMayOwnKey', () => {
+  it('lets a person create a key for themselves', () => {
+    assertMayOwnKey(byAda, { userId: ada, service: false });
+  });
+
+  it('lets a person create a key for a service account', () => {
+    assertMayOwnKey(byAda, { userId: bot, service: true });
+  });
+
+  it('rejects a key for another person', () => {
+    assert.throws(() => assertMayOwnKey(byAda, { userId: grace, service: false }), { code: 'FORBIDDEN' });
+  });
+
+  it('lets the operator create one for anyone, but not Skein itself', () => {
+    assertMayOwnKey(by({ kind: 'operator' }), { userId: grace, service: false });
+    const skein = by({ kind: 'skein' });
+    assert.throws(() => assertMayOwnKey(skein, { userId: grace, service: false }), { code: 'FORBIDDEN' });
+  });
+});
+
+describe('keyOwnersFor', () => {
+  it('shows an admin all keys, and a member their own', () => {
+    const entered = (role: MemberRole, userId: UserId) =>
+      ({ membership: { role }, principal: { userId } }) as EnteredSession;
+    assert.equal(keyOwnersFor(entered('admin', ada)), 'all');
+    assert.equal(keyOwnersFor(entered('member', grace)), grace);
+  });
+});
