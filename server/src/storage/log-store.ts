@@ -88,21 +88,20 @@ export interface TrafficCount {
   readonly requests: number;
 }
 
-export interface TrafficReport extends TrafficCount {
-  readonly organizationId: OrganizationId;
-  readonly unit: 'hour' | 'day';
-}
-
 /** The number of requests of one UTC day with the same credential, operation and outcome. */
 export interface UsageCount extends Pick<TrafficCount, 'operation' | 'outcome' | 'requests'> {
   readonly day: number;
   readonly credentialId: string;
 }
 
-export interface UsageReport extends UsageCount {
+/** Requests of one hour that were made with the same credential, or replies, which have none. */
+export interface TrafficReport extends Omit<TrafficCount, 'period'> {
   readonly organizationId: OrganizationId;
-  /** When the credential was last used, by the clock of the node that saw it. */
-  readonly lastUsedAt: number;
+  readonly credentialId: string | null;
+  /** Since 1970, UTC. */
+  readonly hour: number;
+  /** When the last of them ended, by the clock of the node that saw it. */
+  readonly lastAt: number;
 }
 
 /** How many prompts may be sent in the console in one period, or emails to a person in a day. */
@@ -130,10 +129,10 @@ export interface Requests {
    */
   addRequests(requests: readonly LoggedRequest[]): Promise<boolean>;
   /**
-   * Adds to the counts in one transaction. What is dropped or rejected is as in `addRequests`. Counts that are added again,
-   * because a response was lost, count twice.
+   * Adds to the counts of hours, days and credentials, and to the latest uses of credentials, in one transaction. What is
+   * dropped or rejected is as in `addRequests`. Counts that are added again, because a response was lost, count twice.
    */
-  addTraffic(counts: readonly TrafficReport[]): Promise<boolean>;
+  addTraffic(reports: readonly TrafficReport[]): Promise<boolean>;
   /** Newest first. A filter searches about 5,000 entries: `searched` is where it stopped, null if there is nothing older. */
   listRequests: InOrganization<
     [query: RequestFilter & LogQuery],
@@ -147,8 +146,6 @@ export interface Requests {
   removeRequests: InOrganization<[upTo: LogPosition], number>;
   /** Of these hours or days, both included. The cost grows with their number, not with requests. */
   listTraffic: InOrganization<[unit: 'hour' | 'day', first: number, last: number], TrafficCount[]>;
-  /** Adds to the counts in one transaction. */
-  addUsage(reports: readonly UsageReport[]): Promise<void>;
   /** The latest `limit` counts of these days, both included, oldest first; only those of the keys of `userId`, if given. */
   listUsage: InOrganization<
     [firstDay: number, lastDay: number, limit: number, userId?: UserId],

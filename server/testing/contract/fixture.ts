@@ -28,6 +28,7 @@ import type {
   RetentionPlace,
   Store,
   ThreadBudget,
+  TrafficReport,
   Writer,
 } from '../../src/storage/store.ts';
 
@@ -64,6 +65,21 @@ export function loggedRequest(
     credentialId: 'key_1',
     code: null,
     message: null,
+    ...change,
+  };
+}
+
+export function trafficReport(
+  change: Pick<TrafficReport, 'organizationId'> & Partial<TrafficReport>,
+): TrafficReport {
+  return {
+    credentialId: 'key_1',
+    hour: 24,
+    operation: 'getThread',
+    outcome: 'OK',
+    bucket: 1,
+    requests: 1,
+    lastAt: 1,
     ...change,
   };
 }

@@ -12,6 +12,7 @@ import {
   note,
   putDocument,
   strangers,
+  trafficReport,
   type World,
 } from './fixture.ts';
 
@@ -35,8 +36,8 @@ export function describeForeignOrganizations(world: () => World): void {
       await putDocument(store, foreign, newDocument({ name: 'other.md' }));
       const { holders } = await store.findPassages(home, 'a', ['day'], 10);
       assert.equal(holders[0]?.length, 1);
-      const use = { day: 1, credentialId: key.id, operation: 'getThread', outcome: 'OK', requests: 1 };
-      await store.addUsage([{ ...use, organizationId: home, lastUsedAt: 1 }]);
+      const use = trafficReport({ organizationId: home, credentialId: key.id });
+      await store.addTraffic([use]);
       const [gone, idle] = [await world().thread(home, userId), await world().thread(home, userId)];
       await store.deleteThread(home, gone.id, by(userId), note());
       await store.cancelReplies(home, idle.id);
@@ -96,7 +97,7 @@ export function describeForeignOrganizations(world: () => World): void {
         ['organization.created', 'document.added'].toReversed(),
       );
       assert.deepEqual(await store.listUsage(foreign, 0, 1, 100), []);
-      await store.addUsage([{ ...use, organizationId: foreign, lastUsedAt: 2 }]);
+      await store.addTraffic([{ ...use, organizationId: foreign, lastAt: 2 }]);
       await store.writeAudit(foreign, note());
       for (const listing of [
         { userId },

@@ -14,6 +14,7 @@ import {
   note,
   putDocument,
   strangers,
+  trafficReport,
   type World,
 } from './fixture.ts';
 
@@ -82,15 +83,7 @@ export function describePurges(world: () => World): void {
       const passages = [{ heading: 'Goods', text, terms }];
       await putDocument(store, organization, newDocument({ name: email, passages }));
       await world().use(organization, 20_000);
-      const use = {
-        organizationId: organization,
-        day: 20_000,
-        operation: 'getThread',
-        outcome: 'OK',
-        requests: 1,
-      };
-      await store.addUsage([{ ...use, credentialId: key.id, lastUsedAt: 1 }]);
-      const traffic = { period: 1, operation: 'getThread', outcome: 'OK', bucket: 1, requests: 1 };
+      await store.addTraffic([trafficReport({ organizationId: organization, credentialId: key.id })]);
       await store.addRequests([
         {
           organizationId: organization,
@@ -105,9 +98,6 @@ export function describePurges(world: () => World): void {
           message: null,
         },
       ]);
-      await store.addTraffic(
-        (['hour', 'day'] as const).map((unit) => ({ ...traffic, organizationId: organization, unit })),
-      );
       const request = { id: `req_${email}` as KeyRequestId, userId, name: text, keepMs: 1000, waitingMax: 1 };
       assert.equal(await store.createKeyRequest(organization, request, note()), 'created');
       return userId;
@@ -335,15 +325,7 @@ export function describePurges(world: () => World): void {
       const { store } = world();
       const [acme, globex] = [await world().organization(), await world().organization()];
       await purge(() => store.purgeOrganization(acme));
-      const use = {
-        day: 1,
-        credentialId: 'key_1',
-        operation: 'getThread',
-        outcome: 'OK',
-        requests: 1,
-        lastUsedAt: 1,
-      };
-      await store.addUsage([acme, globex].map((organizationId) => ({ ...use, organizationId })));
+      await store.addTraffic([acme, globex].map((organizationId) => trafficReport({ organizationId })));
       assert.equal((await store.listUsage(globex, 0, 2, 100)).length, 1);
       assert.equal((await store.listUsage(acme, 0, 2, 100)).length, 0);
     });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import type { LoggedRequest, Store, TrafficReport } from '../../src/storage/store.ts';
-import { loggedRequest, note, strangers, traceIdAt, type World } from './fixture.ts';
+import { loggedRequest, note, strangers, traceIdAt, trafficReport, type World } from './fixture.ts';
 
 const newest = { before: { at: Number.MAX_SAFE_INTEGER, id: '' }, since: 0, limit: 100 };
 
@@ -230,16 +230,8 @@ export function describeRequests(world: () => World): void {
       );
     });
 
-    const count = (organizationId: OrganizationId, change: Partial<TrafficReport> = {}): TrafficReport => ({
-      organizationId,
-      unit: 'day',
-      period: 10,
-      operation: 'getThread',
-      outcome: 'OK',
-      bucket: 3,
-      requests: 1,
-      ...change,
-    });
+    const count = (organizationId: OrganizationId, change: Partial<TrafficReport> = {}) =>
+      trafficReport({ organizationId, hour: 240, bucket: 3, ...change });
 
     it('counts traffic by hour and by day without loss when two nodes add at the same time', async () => {
       const organization = await world().organization();
@@ -247,7 +239,7 @@ export function describeRequests(world: () => World): void {
       const counts = [
         count(organization),
         count(organization, { bucket: 4, requests: 2 }),
-        count(organization, { unit: 'hour', period: 240 }),
+        count(organization, { credentialId: null, hour: 241, requests: 3 }),
         count(strangers.organization()),
       ];
       await Promise.all(
@@ -257,12 +249,16 @@ export function describeRequests(world: () => World): void {
       );
       const shown = { period: 10, operation: 'getThread', outcome: 'OK' };
       assert.deepEqual(await nodes[0]!.listTraffic(organization, 'day', 10, 10), [
-        { ...shown, bucket: 3, requests: 20 },
+        { ...shown, bucket: 3, requests: 80 },
         { ...shown, bucket: 4, requests: 40 },
       ]);
-      assert.deepEqual(await nodes[1]!.listTraffic(organization, 'hour', 0, 240), [
+      assert.deepEqual(await nodes[1]!.listTraffic(organization, 'hour', 0, 241), [
         { ...shown, period: 240, bucket: 3, requests: 20 },
+        { ...shown, period: 240, bucket: 4, requests: 40 },
+        { ...shown, period: 241, bucket: 3, requests: 60 },
       ]);
+      const [used, ...others] = await nodes[0]!.listUsage(organization, 10, 10, 10);
+      assert.deepEqual([used?.requests, others], [60, []], 'replies have no credential');
       assert.deepEqual(await nodes[1]!.listTraffic(organization, 'day', 11, 20), []);
     });
   });

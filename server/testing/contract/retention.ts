@@ -15,6 +15,7 @@ import {
   note,
   strangers,
   traceIdAt,
+  trafficReport,
   type World,
 } from './fixture.ts';
 
@@ -100,16 +101,9 @@ export function describeRetention(world: () => World): void {
       const useAll = async () => {
         await store.writeAudit(organization, note());
         await world().use(organization, today());
-        const report = { organizationId: organization, operation: 'getThread', outcome: 'OK', requests: 1 };
-        await store.addUsage([{ ...report, credentialId: 'key_1', day: today(), lastUsedAt: clock.ms }]);
-        const hours = {
-          ...report,
-          unit: 'hour',
-          period: Math.floor(clock.ms / 3_600_000),
-          bucket: 0,
-        } as const;
+        const hour = Math.floor(clock.ms / 3_600_000);
         await store.addRequests([loggedRequest({ organizationId: organization, at: clock.ms })]);
-        await store.addTraffic([hours, { ...hours, unit: 'day', period: today() }]);
+        await store.addTraffic([trafficReport({ organizationId: organization, hour })]);
       };
       for (let turn = 0; turn < 4; turn += 1) {
         await useAll();
@@ -207,15 +201,7 @@ export function describeRetention(world: () => World): void {
       for (const key of [old, live, recent, ending]) {
         const created = { ...key, name: '', userId: null, createdBy: null };
         assert.equal(await store.createApiKey(organizationId, created, note()), 'created');
-        const report = {
-          organizationId,
-          credentialId: key.id,
-          day: 1,
-          operation: 'o',
-          outcome: 'OK',
-          requests: 1,
-        };
-        await store.addUsage([{ ...report, lastUsedAt: 1 }]);
+        await store.addTraffic([trafficReport({ organizationId, credentialId: key.id })]);
       }
       await store.revokeApiKey(organizationId, old.id, note());
       const rotation = { next: secret(5), createdBy: null, oldValidMs: 30 * day };
@@ -238,8 +224,7 @@ export function describeRetention(world: () => World): void {
       const application = newApplication();
       const { id } = application;
       await store.createApplication(organizationId, application, note());
-      const count = { organizationId, credentialId: id, day: 1, operation: 'o', outcome: 'OK', requests: 1 };
-      const report = () => store.addUsage([{ ...count, lastUsedAt: 1 }]);
+      const report = () => store.addTraffic([trafficReport({ organizationId, credentialId: id })]);
       await report();
       assert.equal((await store.countPurge(organizationId, null)).credential_use, 1);
       await store.deleteApplication(organizationId, id, note());

@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyId, OrganizationId, UserId } from '../../src/domain/id.ts';
-import type { UsageReport } from '../../src/storage/store.ts';
-import { hashOf, newApplication, note, strangers, type World } from './fixture.ts';
+import type { TrafficReport } from '../../src/storage/store.ts';
+import { hashOf, newApplication, note, strangers, trafficReport, type World } from './fixture.ts';
 
 const day = 20_000;
+const hour = 24 * day;
 
 export function describeUsages(world: () => World): void {
   describe('usage', () => {
-    const report = (organizationId: OrganizationId, change: Partial<UsageReport> = {}): UsageReport => ({
-      organizationId,
-      day,
-      credentialId: 'key_1',
-      operation: 'listThreads',
-      outcome: 'OK',
-      requests: 1,
-      lastUsedAt: 1000,
-      ...change,
-    });
-    /** The fields that a listing shows. */
-    const count = ({ organizationId: _, lastUsedAt: __, ...counted }: UsageReport) => counted;
+    const report = (organizationId: OrganizationId, change: Partial<TrafficReport> = {}) =>
+      trafficReport({ organizationId, hour, operation: 'listThreads', ...change });
+    /** What a listing shows. */
+    const count = ({ credentialId, operation, outcome, requests, ...reported }: TrafficReport) => {
+      return { day: Math.floor(reported.hour / 24), credentialId, operation, outcome, requests };
+    };
 
     it('is added up by day, credential, operation and outcome', async () => {
       const { store } = world();
@@ -29,10 +24,11 @@ export function describeUsages(world: () => World): void {
         report(organization, { outcome: 'NOT_FOUND' }),
         report(organization, { operation: 'getThread' }),
         report(organization, { credentialId: 'key_2' }),
-        report(organization, { day: day + 1 }),
+        report(organization, { hour: hour + 24 }),
       ];
-      await store.addUsage(kinds);
-      await store.addUsage([...kinds, report(organization, { requests: 40 })]);
+      await store.addTraffic(kinds);
+      const others = [{ requests: 20 }, { requests: 19, hour: hour + 23 }, { bucket: 9 }];
+      await store.addTraffic([...kinds, ...others.map((other) => report(organization, other))]);
       const listed = await store.listUsage(organization, day, day + 1, 100);
       assert.deepEqual(
         listed,
@@ -53,7 +49,7 @@ export function describeUsages(world: () => World): void {
       const counts = ['key_1', 'key_2', 'key_3'].map((credentialId) =>
         report(organization, { credentialId }),
       );
-      await store.addUsage(counts);
+      await store.addTraffic(counts);
       assert.deepEqual(await store.listUsage(organization, day, day, 2), counts.slice(1).map(count));
     });
 
@@ -77,9 +73,9 @@ export function describeUsages(world: () => World): void {
       const [others, shared] = [await keyOf(ben, 3), await keyOf(null, 4)];
       const own = [first!, second!].map((credentialId) => report(organization, { credentialId }));
       const later = [others, shared, newApplication().id, 'key_removed'].map((credentialId) =>
-        report(organization, { credentialId, day: day + 1 }),
+        report(organization, { credentialId, hour: hour + 24 }),
       );
-      await store.addUsage([...own, ...later, report(foreign, { credentialId: first! })]);
+      await store.addTraffic([...own, ...later, report(foreign, { credentialId: first! })]);
       const listed = (limit: number) => store.listUsage(organization, day, day + 1, limit, ada);
       assert.deepEqual(await listed(2), own.map(count), 'the limit is of their own');
       assert.deepEqual(await listed(1), own.slice(1).map(count));
@@ -98,7 +94,7 @@ export function describeUsages(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       for (const offset of [0, 1, 2, 3, 4])
-        await store.addUsage([report(organization, { day: day + offset })]);
+        await store.addTraffic([report(organization, { hour: hour + 24 * offset })]);
       const days = async (first: number, last: number) =>
         (await store.listUsage(organization, first, last, 100)).map((counted) => counted.day - day);
       assert.deepEqual(await days(day + 1, day + 3), [1, 2, 3]);
@@ -113,7 +109,7 @@ export function describeUsages(world: () => World): void {
       const kinds = ['a', 'b', 'c', 'd'].map((credentialId) => report(organization, { credentialId }));
       await Promise.all(
         Array.from({ length: 40 }, (_, index) =>
-          nodes[index % 2]!.addUsage(index % 4 < 2 ? kinds : kinds.toReversed()),
+          nodes[index % 2]!.addTraffic(index % 4 < 2 ? kinds : kinds.toReversed()),
         ),
       );
       assert.deepEqual(
@@ -204,7 +200,7 @@ export function describeUsages(world: () => World): void {
     it('accepts an empty report', async () => {
       const { store } = world();
       const organization = await world().organization();
-      await store.addUsage([]);
+      await store.addTraffic([]);
       assert.deepEqual(await store.listUsage(organization, 0, day, 100), []);
     });
 
@@ -229,11 +225,10 @@ export function describeUsages(world: () => World): void {
         (await store.listApplications(organization))[0]?.lastUsedAt,
       ];
       assert.deepEqual(await lastUsed(), [null, null]);
-      const of = (credentialId: string, lastUsedAt: number) =>
-        report(organization, { credentialId, lastUsedAt });
-      await store.addUsage([of(key.id, 5000), of(key.id, 3000), of(application.id, 4000)]);
+      const of = (credentialId: string, lastAt: number) => report(organization, { credentialId, lastAt });
+      await store.addTraffic([of(key.id, 5000), of(key.id, 3000), of(application.id, 4000)]);
       assert.deepEqual(await lastUsed(), [5000, 4000]);
-      await other.addUsage([of(key.id, 4999), of(application.id, 4001)]);
+      await other.addTraffic([of(key.id, 4999), of(application.id, 4001)]);
       assert.deepEqual(await lastUsed(), [5000, 4001]);
     });
 
@@ -242,7 +237,7 @@ export function describeUsages(world: () => World): void {
       const [home, foreign] = [await world().organization(), await world().organization()];
       const key = { id: strangers.key(), name: '', userId: null, hash: hashOf(1), hint: '', createdBy: null };
       await store.createApiKey(home, key, note());
-      await store.addUsage([report(foreign, { credentialId: key.id, requests: 7 })]);
+      await store.addTraffic([report(foreign, { credentialId: key.id, requests: 7 })]);
       assert.deepEqual(await store.listUsage(home, day, day, 100), []);
       assert.equal((await store.listApiKeys(home))[0]?.lastUsedAt, null);
       assert.equal((await store.listUsage(foreign, day, day, 100))[0]?.requests, 7);

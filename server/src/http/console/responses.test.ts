@@ -13,8 +13,6 @@ import { readConfig } from '../../config/config.ts';
 import { forbidden } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
-import { utcDay } from '../../domain/time.ts';
-import type { Context } from '../../usecases/context.ts';
 import { createApiKey } from '../../usecases/credentials/api-keys.ts';
 import { operatorInitiator } from '../../usecases/organization/audit-log.ts';
 import { createOrganization } from '../../usecases/organization/organization.ts';
@@ -275,19 +273,10 @@ describe('Responses of the console routes', () => {
     const { id: userId } = members.find(({ email }) => email === 'ben@acme.example')!;
     const change = { context, organizationId, initiator: operatorInitiator(context) };
     const { id: credentialId } = await createApiKey(change, { userId, name: 'Busy' });
-    const { store, now }: Context = context;
-    const at = now();
-    const used = {
-      organizationId,
-      credentialId,
-      outcome: 'OK',
-      day: utcDay(at),
-      requests: 1,
-      lastUsedAt: at,
-    };
-    await store.addUsage(
-      Array.from({ length: 5_001 }, (_, place) => ({ ...used, operation: `operation ${place}` })),
-    );
+    const used = { organizationId, credentialId, outcome: 'OK', at: context.now(), ms: 1 };
+    for (let place = 0; place < 5_001; place += 1)
+      context.recorder.count({ ...used, operation: `operation ${place}` });
+    await context.recorder.flush(context.store);
     const { isCut, counts } = await usage();
     assert.deepEqual([isCut, counts.length], [true, 5_000]);
     assert.equal(

@@ -81,15 +81,37 @@ const addBlocks = statement('add-request-blocks')`${insert}
   FROM ${callsWith(blockColumns)} JOIN organization ON organization.id = call.organization_id
   ON CONFLICT DO NOTHING`;
 
-// In the order of the keys, so that two nodes that add to the same rows cannot deadlock.
+// Counts of an organization that was purged are dropped, and so is the last use of a credential that was removed. Rows are
+// written in the order of their keys, so that two nodes cannot deadlock.
+const reported = sql`json_each(:reports) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')`;
+const hour = sql`CAST(value ->> 'hour' AS bigint)`;
+const sumOfRequests = sql`sum(CAST(value ->> 'requests' AS bigint))`;
 const addTraffic = statement('add-traffic')`
   INSERT INTO traffic (organization_id, unit, period, operation, outcome, bucket, requests)
-  SELECT organization.id, value ->> 'unit', CAST(value ->> 'period' AS bigint), value ->> 'operation',
-    value ->> 'outcome', CAST(value ->> 'bucket' AS bigint), sum(CAST(value ->> 'requests' AS bigint))
-  FROM json_each(:traffic) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
+  SELECT organization.id, unit, ${hour} / hours, value ->> 'operation', value ->> 'outcome',
+    CAST(value ->> 'bucket' AS bigint), ${sumOfRequests}
+  FROM ${reported} CROSS JOIN (SELECT 'hour' AS unit, 1 AS hours UNION ALL SELECT 'day', 24) AS span
   GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
   ON CONFLICT (organization_id, unit, period, operation, outcome, bucket)
   DO UPDATE SET requests = traffic.requests + excluded.requests`;
+const addUsage = statement('add-usage')`
+  INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
+  SELECT organization.id, ${hour} / 24, value ->> 'credentialId', value ->> 'operation', value ->> 'outcome',
+    ${sumOfRequests}
+  FROM ${reported} WHERE value ->> 'credentialId' IS NOT NULL
+  GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT (organization_id, day, credential_id, operation, outcome)
+  DO UPDATE SET requests = usage_day.requests + excluded.requests`;
+const keepLatest = statement('keep-latest-use')`
+  INSERT INTO credential_use (organization_id, credential_id, last_used_at)
+  SELECT organization.id, value ->> 'credentialId', max(CAST(value ->> 'lastAt' AS bigint)) FROM ${reported}
+  WHERE EXISTS (SELECT 1 FROM api_key
+      WHERE api_key.organization_id = organization.id AND api_key.id = (value ->> 'credentialId'))
+    OR EXISTS (SELECT 1 FROM application
+      WHERE application.organization_id = organization.id AND application.id = (value ->> 'credentialId'))
+  GROUP BY 1, 2 ORDER BY 1, 2
+  ON CONFLICT (organization_id, credential_id) DO UPDATE SET last_used_at = excluded.last_used_at
+  WHERE credential_use.last_used_at < excluded.last_used_at`;
 const listTraffic = statement('list-traffic')`SELECT period, operation, outcome, bucket, requests FROM traffic
   WHERE organization_id = :organizationId AND unit = :unit AND period BETWEEN :first AND :last
   ORDER BY period, operation, outcome, bucket`;
@@ -132,27 +154,6 @@ async function unlessRejected(written: Promise<void>): Promise<boolean> {
   }
 }
 
-// Counts of an organization that was purged are dropped, and so is the last use of a credential that was removed. Rows are
-// written in the order of their keys, so that two nodes cannot deadlock.
-const addCounts = statement('add-usage')`
-  INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
-  SELECT organization.id, CAST(value ->> 'day' AS bigint), value ->> 'credentialId', value ->> 'operation',
-    value ->> 'outcome', sum(CAST(value ->> 'requests' AS bigint))
-  FROM json_each(:reports) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
-  GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-  ON CONFLICT (organization_id, day, credential_id, operation, outcome)
-  DO UPDATE SET requests = usage_day.requests + excluded.requests`;
-const keepLatest = statement('keep-latest-use')`
-  INSERT INTO credential_use (organization_id, credential_id, last_used_at)
-  SELECT organization.id, value ->> 'credentialId', max(CAST(value ->> 'lastUsedAt' AS bigint))
-  FROM json_each(:reports) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
-  WHERE EXISTS (SELECT 1 FROM api_key
-      WHERE api_key.organization_id = organization.id AND api_key.id = (value ->> 'credentialId'))
-    OR EXISTS (SELECT 1 FROM application
-      WHERE application.organization_id = organization.id AND application.id = (value ->> 'credentialId'))
-  GROUP BY 1, 2 ORDER BY 1, 2
-  ON CONFLICT (organization_id, credential_id) DO UPDATE SET last_used_at = excluded.last_used_at
-  WHERE credential_use.last_used_at < excluded.last_used_at`;
 const latestUsage = (condition: Sql) => sql`
   SELECT day, credential_id AS "credentialId", operation, outcome, requests FROM (
     SELECT * FROM usage_day WHERE organization_id = :organizationId AND ${condition}
@@ -202,7 +203,14 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
     );
   },
 
-  addTraffic: (counts) => unlessRejected(writeUnsynced(() => run(addTraffic, { traffic: jsonRows(counts) }))),
+  addTraffic(reports) {
+    const values = { reports: jsonRows(reports) };
+    return unlessRejected(
+      writeUnsynced(function* () {
+        for (const each of [addTraffic, addUsage, keepLatest]) yield* run(each, values);
+      }),
+    );
+  },
 
   // Reads blocks, newest first, until the page is full or enough requests were searched.
   listRequests: method(read, function* (organizationId, query) {
@@ -259,15 +267,6 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
 
   listTraffic: (organizationId, unit, first, last) =>
     read(() => rows<TrafficCount>(listTraffic, { organizationId, unit, first, last })),
-
-  async addUsage(reports) {
-    if (reports.length === 0) return;
-    const values = { reports: jsonRows(reports) };
-    await writeUnsynced(function* () {
-      yield* run(addCounts, values);
-      yield* run(keepLatest, values);
-    });
-  },
 
   listUsage(organizationId, firstDay, lastDay, limit, userId) {
     const wanted = userId === undefined ? listUsage : listUsageOfOwner;

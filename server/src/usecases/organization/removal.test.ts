@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Accounting, email } from '../../../testing/contract/account-fixture.ts';
-import { loggedRequest, World } from '../../../testing/contract/fixture.ts';
+import { loggedRequest, trafficReport, World } from '../../../testing/contract/fixture.ts';
 import { createIdGenerator, type OrganizationId } from '../../domain/id.ts';
 import { mailCounters } from '../../domain/mail.ts';
 import { retentionMs } from '../../domain/retention.ts';
@@ -85,8 +85,7 @@ test('retention keeps what is dated by the clock of the machine, after that cloc
 
   const day = utcDay(clock.ms);
   assert.equal((await world.use(organizationId, day)).remaining, 9);
-  const traffic = { organizationId, operation: 'getThread', outcome: 'OK', bucket: 1, requests: 1 } as const;
-  await store.addTraffic([{ ...traffic, unit: 'hour', period: Math.floor(clock.ms / hourMs) }]);
+  await store.addTraffic([trafficReport({ organizationId, hour: Math.floor(clock.ms / hourMs) })]);
   await store.addRequests([loggedRequest({ organizationId, at: clock.ms })]);
   const settings = { deletedThreads: 1, audit: 1, usage: 1, requests: 1, idempotency: 1, sessions: 1 };
   const context = { store, retentionMs: retentionMs(settings), telemetry: noTelemetry };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { loggedRequest } from '../../../testing/contract/fixture.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { LoggedRequest, TrafficReport, UsageReport } from '../../storage/store.ts';
+import type { LoggedRequest, TrafficReport } from '../../storage/store.ts';
 import { RequestRecorder } from './request-recorder.ts';
 
 const acme = 'org_acme' as OrganizationId;
@@ -21,7 +21,6 @@ class Log {
   readonly batches: (readonly LoggedRequest[])[] = [];
   readonly logged: LoggedRequest[] = [];
   readonly traffic: TrafficReport[] = [];
-  readonly usage: UsageReport[] = [];
   /** How many times it rejects counts. */
   rejections = 0;
   /** Called while entries are added. */
@@ -47,10 +46,6 @@ class Log {
     }
     this.traffic.push(...counts);
     return true;
-  }
-  async addUsage(reports: readonly UsageReport[]): Promise<void> {
-    if (this.isAway) throw new Error('away');
-    this.usage.push(...reports);
   }
   async findOldRequest(): Promise<LogPosition | undefined> {
     this.searches += 1;
@@ -129,9 +124,8 @@ test('stores what was counted while another flush was in progress', async () => 
     log.logged.map(({ traceId }) => traceId),
     ['first', 'second'],
   );
-  const hourly = log.traffic.filter(({ unit }) => unit === 'hour').map(({ requests }) => requests);
   assert.equal(
-    hourly.reduce((sum, count) => sum + count, 0),
+    log.traffic.reduce((sum, { requests }) => sum + requests, 0),
     2,
   );
 });
@@ -145,7 +139,7 @@ test('stores statistics even if requests arrive faster than their batches are st
   recorder.request(request());
   await recorder.flush(log);
   assert.equal(log.batches.length, 1);
-  assert.equal(log.traffic.length, 2);
+  assert.equal(log.traffic.length, 1);
 });
 
 test('stores statistics in batches, and drops and counts those that the store rejects twice', async () => {
@@ -156,9 +150,8 @@ test('stores statistics in batches, and drops and counts those that the store re
     recorder.request(request({ organizationId: `org_${index}` as OrganizationId }));
   await recorder.flush(log);
   assert.equal(dropped(), 200);
-  const hourly = log.traffic.filter(({ unit }) => unit === 'hour').map((count) => count.organizationId);
   assert.deepEqual(
-    hourly,
+    log.traffic.map(({ organizationId }) => organizationId),
     Array.from({ length: 250 }, (_, index) => `org_${200 + index}`),
   );
 });
@@ -197,8 +190,10 @@ test('drops and counts a batch that the store rejects twice, keeps its statistic
     log.batches.map(({ length }) => length),
     [200, 200, 200, 50],
   );
-  const hourly = log.traffic.filter(({ unit }) => unit === 'hour').map(({ requests }) => requests);
-  assert.deepEqual(hourly, [250]);
+  assert.deepEqual(
+    log.traffic.map(({ requests }) => requests),
+    [250],
+  );
 });
 
 test('does not drop a batch that the store rejects once', async () => {
@@ -212,40 +207,65 @@ test('does not drop a batch that the store rejects once', async () => {
   assert.deepEqual([dropped(), log.batches.length, log.logged.length], [0, 2, 1]);
 });
 
-test('counts requests and replies by hour and day, operation, outcome and duration', async () => {
+test('counts requests and replies by credential, hour, operation, outcome and duration', async () => {
   const { recorder } = recorderOf();
   const log = new Log();
-  recorder.request(request());
-  recorder.request(request());
-  recorder.request(request({ code: 'NOT_FOUND', status: 404 }));
-  recorder.request(request({ latencyUs: 900_000 }));
-  recorder.request(request({ at: (hour + 24) * 3_600_000 }));
-  const reply = { organizationId: acme, operation: 'reply', outcome: 'completed' };
+  const key = { credentialId: 'key_1' };
+  recorder.request(request(key));
+  recorder.request(request(key));
+  recorder.request(request({ ...key, code: 'NOT_FOUND', status: 404 }));
+  recorder.request(request({ ...key, operation: 'listThreads' }));
+  recorder.request(request({ ...key, latencyUs: 900_000 }));
+  recorder.request(request({ ...key, at: (hour + 24) * 3_600_000 }));
+  recorder.request(request({ credentialId: 'key_2' }));
+  const reply = { organizationId: acme, credentialId: null, operation: 'reply', outcome: 'completed' };
   recorder.count({ ...reply, at: hour * 3_600_000, ms: 900 });
   await recorder.flush(log);
-  const day = Math.floor(hour / 24);
-  const shown = log.traffic.map(({ unit, period, operation, outcome, bucket, requests }) =>
-    [unit, period - (unit === 'hour' ? hour : day), operation, outcome, bucket, requests].join(' '),
+  const shown = log.traffic.map((report) =>
+    [
+      report.credentialId,
+      report.hour - hour,
+      report.operation,
+      report.outcome,
+      report.bucket,
+      report.requests,
+    ].join(' '),
   );
   assert.deepEqual(shown, [
-    'hour 0 getThread OK 1 2',
-    'day 0 getThread OK 1 2',
-    'hour 0 getThread NOT_FOUND 1 1',
-    'day 0 getThread NOT_FOUND 1 1',
-    'hour 0 getThread OK 15 1',
-    'day 0 getThread OK 15 1',
-    'hour 24 getThread OK 1 1',
-    'day 1 getThread OK 1 1',
-    'hour 0 reply completed 15 1',
-    'day 0 reply completed 15 1',
+    'key_1 0 getThread OK 1 2',
+    'key_1 0 getThread NOT_FOUND 1 1',
+    'key_1 0 listThreads OK 1 1',
+    'key_1 0 getThread OK 15 1',
+    'key_1 24 getThread OK 1 1',
+    'key_2 0 getThread OK 1 1',
+    ' 0 reply completed 15 1',
   ]);
+});
+
+test('reports when the latest of the requests that it adds up ended', async () => {
+  const { recorder } = recorderOf();
+  const log = new Log();
+  const start = hour * 3_600_000;
+  for (const at of [start, start + 2000, start + 1000]) recorder.request(request({ at }));
+  await recorder.flush(log);
+  assert.deepEqual(
+    log.traffic.map(({ requests, lastAt }) => [requests, lastAt - start]),
+    [[3, 2000]],
+  );
+});
+
+test('does not call the store when there is nothing to store', async () => {
+  const { recorder } = recorderOf();
+  const fail = () => assert.fail('the store was called');
+  await recorder.flush({ addRequests: fail, addTraffic: fail, findOldRequest: fail, removeRequests: fail });
 });
 
 test('loses no statistics when the store fails', async () => {
   const { recorder } = recorderOf(0);
   const log = new Log();
   log.isAway = true;
-  recorder.request(request());
+  const start = hour * 3_600_000;
+  recorder.request(request({ at: start + 5000 }));
   const failing = recorder.flush(log);
   recorder.request(request());
   await assert.rejects(failing, /away/);
@@ -253,11 +273,8 @@ test('loses no statistics when the store fails', async () => {
   await recorder.flush(log);
   await recorder.flush(log);
   assert.deepEqual(
-    log.traffic.map(({ unit, requests }) => [unit, requests]),
-    [
-      ['hour', 2],
-      ['day', 2],
-    ],
+    log.traffic.map(({ requests, lastAt }) => [requests, lastAt - start]),
+    [[2, 5000]],
   );
 });
 
@@ -278,7 +295,7 @@ test('keeps statistics without a log if its limit is 0, and removes what was log
   log.oldParts = 3;
   recorder.request(request());
   await recorder.flush(log);
-  assert.deepEqual([log.logged.length, log.traffic.length], [0, 2]);
+  assert.deepEqual([log.logged.length, log.traffic.length], [0, 1]);
   for (let flushes = 0; flushes < 3; flushes += 1) {
     recorder.request(request());
     await recorder.flush(log);
@@ -302,69 +319,11 @@ test('stores waiting requests between two parts of a long removal, and removes t
   assert.equal(log.oldParts, 0);
 });
 
-const day = Math.floor(hour / 24);
-const named = { organizationId: acme, credentialId: 'key_1', operation: 'getThread', outcome: 'OK', day };
-
-test('adds up requests that differ only in their time, and keeps the latest time', async () => {
-  const { recorder } = recorderOf();
-  const log = new Log();
-  const noon = hour * 3_600_000;
-  for (const at of [noon, noon + 2000, noon + 1000]) recorder.request(request({ at }));
-  await recorder.flush(log);
-  assert.deepEqual(log.usage, [{ ...named, requests: 3, lastUsedAt: noon + 2000 }]);
-});
-
-test('counts credentials, operations, outcomes and days separately', async () => {
-  const { recorder } = recorderOf();
-  const log = new Log();
-  recorder.request(request());
-  recorder.request(request({ credentialId: 'key_2' }));
-  recorder.request(request({ operation: 'listThreads' }));
-  recorder.request(request({ code: 'NOT_FOUND' }));
-  recorder.request(request({ at: (hour + 24) * 3_600_000 }));
-  await recorder.flush(log);
-  assert.deepEqual(
-    log.usage.map(({ requests }) => requests),
-    [1, 1, 1, 1, 1],
-  );
-});
-
-test('stores the count of each request once', async () => {
-  const { recorder } = recorderOf();
-  const log = new Log();
-  recorder.request(request());
-  await recorder.flush(log);
-  assert.equal(log.usage.length, 1);
-  await recorder.flush(log);
-  assert.equal(log.usage.length, 1);
-});
-
-test('does not call the store when there are no requests', async () => {
-  const uncalled = () => assert.fail('the store was called');
-  const [addRequests, addTraffic, addUsage] = [uncalled, uncalled, uncalled];
-  const { recorder } = recorderOf();
-  await recorder.flush(Object.assign(new Log(), { addRequests, addTraffic, addUsage }));
-});
-
-test('loses no counts when the store fails', async () => {
-  const { recorder } = recorderOf();
-  const log = new Log();
-  log.isAway = true;
-  const noon = hour * 3_600_000;
-  recorder.request(request({ at: noon + 5000 }));
-  const failing = recorder.flush(log);
-  recorder.request(request({ at: noon }));
-  await assert.rejects(failing, /away/);
-  log.isAway = false;
-  await recorder.flush(log);
-  assert.deepEqual(log.usage, [{ ...named, requests: 2, lastUsedAt: noon + 5000 }]);
-});
-
-test('stores the counts of credentials even if the log cannot be stored', async () => {
+test('stores statistics even if the log cannot be stored', async () => {
   const { recorder } = recorderOf();
   const log = new Log();
   recorder.request(request());
   const failing = Object.assign(log, { addRequests: () => Promise.reject(new Error('no disk')) });
   await assert.rejects(recorder.flush(failing), /no disk/);
-  assert.equal(log.usage.length, 1);
+  assert.equal(log.traffic.length, 1);
 });

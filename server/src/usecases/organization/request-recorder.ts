@@ -1,8 +1,8 @@
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { hourMs, utcDay } from '../../domain/time.ts';
+import { hourMs } from '../../domain/time.ts';
 import { bucketOf, replyOperation } from '../../domain/traffic.ts';
-import type { LoggedRequest, Store, TrafficReport, UsageReport } from '../../storage/store.ts';
+import type { LoggedRequest, Store, TrafficReport } from '../../storage/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 
 /** Only a slow store lets the queue grow to this length. Further requests are dropped and counted. */
@@ -15,7 +15,7 @@ const batchSize = 200;
 const growthShare = 0.05;
 
 /** A request or a reply that has ended, for the statistics. */
-interface Ended extends Pick<TrafficReport, 'organizationId' | 'operation' | 'outcome'> {
+interface Ended extends Pick<TrafficReport, 'organizationId' | 'credentialId' | 'operation' | 'outcome'> {
   readonly at: number;
   readonly ms: number;
 }
@@ -28,26 +28,14 @@ interface Settings {
   flushNow?(): void;
 }
 
-type Log = Pick<Store, 'addRequests' | 'addTraffic' | 'addUsage' | 'findOldRequest' | 'removeRequests'>;
-type Traffic = Omit<TrafficReport, 'unit'>;
+type Log = Pick<Store, 'addRequests' | 'addTraffic' | 'findOldRequest' | 'removeRequests'>;
 
 /** Keeps requests and statistics in memory until `flush`, so that no request waits for the log. A kill loses them. */
 export class RequestRecorder {
   readonly #settings: Settings;
   #requests: LoggedRequest[] = [];
   #batch: readonly LoggedRequest[] | undefined;
-  readonly #traffic = new Counts<Traffic>(
-    'organizationId',
-    (a, b) =>
-      a.bucket === b.bucket &&
-      a.operation === b.operation &&
-      a.outcome === b.outcome &&
-      a.period === b.period,
-  );
-  readonly #usage = new Counts<UsageReport>(
-    'credentialId',
-    (a, b) => a.operation === b.operation && a.outcome === b.outcome && a.day === b.day,
-  );
+  readonly #traffic = new TrafficCounter();
   #flushing: Promise<void> | undefined;
   /** How many entries this process has added to the log of an organization since it last cut it back. */
   readonly #added = new Map<OrganizationId, number>();
@@ -61,18 +49,16 @@ export class RequestRecorder {
   request(request: LoggedRequest): void {
     const { organizationId, credentialId, operation, code, at, latencyUs } = request;
     const outcome = code ?? 'OK';
-    const day = utcDay(at);
-    this.#usage.add({ organizationId, credentialId, operation, outcome, day, requests: 1, lastUsedAt: at });
-    this.count({ organizationId, operation, outcome, at, ms: latencyUs / 1000 });
+    this.count({ organizationId, credentialId, operation, outcome, at, ms: latencyUs / 1000 });
     if (this.#settings.keptMax === 0) this.#noteAdded(organizationId, 0);
     else if (this.#requests.length < waitingMax) this.#requests.push(request);
     else this.#settings.telemetry.requestNotLogged();
     if (this.#requests.length === flushEarlyAt) this.#settings.flushNow?.();
   }
 
-  count({ organizationId, operation, outcome, at, ms }: Ended): void {
-    const [period, bucket] = [Math.floor(at / hourMs), bucketOf(ms)];
-    this.#traffic.add({ organizationId, operation, outcome, period, bucket, requests: 1 });
+  count({ at, ms, ...ended }: Ended): void {
+    const [hour, bucket] = [Math.floor(at / hourMs), bucketOf(ms)];
+    this.#traffic.add({ ...ended, hour, bucket, requests: 1, lastAt: at });
   }
 
   /**
@@ -84,7 +70,7 @@ export class RequestRecorder {
     while (this.#flushing) await this.#flushing.catch(() => {});
     this.#flushing = this.#flushLog(store)
       // Even if the log could not be stored.
-      .finally(() => this.#usage.flush((counts) => store.addUsage(counts)))
+      .finally(() => this.#flushTraffic(store))
       .finally(() => {
         this.#flushing = undefined;
       });
@@ -104,16 +90,15 @@ export class RequestRecorder {
       await this.#findOld(store);
       await this.#removeOld(store);
     }
-    await this.#traffic.flush(async (counts) => {
-      const reports = counts.flatMap((count): TrafficReport[] => [
-        { ...count, unit: 'hour' },
-        { ...count, unit: 'day', period: utcDay(count.period * hourMs) },
-      ]);
-      const requests = counts.reduce((sum, count) => sum + count.requests, 0);
-      if (!(await addOrRetry(() => store.addTraffic(reports)))) this.#drop(requests);
-    });
     await this.#findOld(store);
     await this.#removeOld(store);
+  }
+
+  #flushTraffic(store: Log): Promise<void> {
+    return this.#traffic.flush(async (reports) => {
+      const requests = reports.reduce((sum, report) => sum + report.requests, 0);
+      if (!(await addOrRetry(() => store.addTraffic(reports)))) this.#drop(requests);
+    });
   }
 
   #drop(requests: number): void {
@@ -151,7 +136,7 @@ async function addOrRetry(add: () => Promise<boolean>): Promise<boolean> {
 /** The same telemetry, which also counts ended replies in the statistics of their organization. */
 export function recordReplies(telemetry: Telemetry, recorder: RequestRecorder, now: () => number): Telemetry {
   const count = (outcome: string, ms: number, organizationId: OrganizationId) =>
-    recorder.count({ organizationId, operation: replyOperation, outcome, at: now(), ms });
+    recorder.count({ organizationId, credentialId: null, operation: replyOperation, outcome, at: now(), ms });
   return {
     ...telemetry,
     replyLeft(outcome, ms, organizationId) {
@@ -165,39 +150,32 @@ export function recordReplies(telemetry: Telemetry, recorder: RequestRecorder, n
   };
 }
 
-interface Count {
+interface Sum {
   requests: number;
-  lastUsedAt?: number;
+  lastAt: number;
 }
 
-/** Adds up the requests of counts that are otherwise the same. */
-class Counts<Report extends Readonly<Count>> {
-  readonly #key: keyof Report;
-  readonly #isSame: (a: Report, b: Report) => boolean;
-  #counts = new Map<unknown, Report[]>();
-
-  /** `isSame` compares counts with the same value of `key`. */
-  constructor(key: keyof Report, isSame: (a: Report, b: Report) => boolean) {
-    this.#key = key;
-    this.#isSame = isSame;
-  }
+/** Adds up reports of the same kind. */
+class TrafficCounter {
+  /** By credential, or by organization without one. */
+  #reports = new Map<string, TrafficReport[]>();
 
   // A linear search, because this runs for every request: building a composite key costs three times as much, and there are
   // few operations, outcomes and durations.
-  add(report: Report): void {
-    const key = report[this.#key];
-    const counts = this.#counts.get(key) ?? [];
-    if (counts.length === 0) this.#counts.set(key, counts);
-    const known: Count | undefined = counts.find((one) => this.#isSame(one, report));
-    if (known === undefined) return void counts.push({ ...report });
+  add(report: TrafficReport): void {
+    const key = report.credentialId ?? report.organizationId;
+    const reports = this.#reports.get(key) ?? [];
+    if (reports.length === 0) this.#reports.set(key, reports);
+    const known: Sum | undefined = reports.find((each) => isSameKind(each, report));
+    if (known === undefined) return void reports.push({ ...report });
     known.requests += report.requests;
-    if (known.lastUsedAt !== undefined) known.lastUsedAt = Math.max(known.lastUsedAt, report.lastUsedAt!);
+    known.lastAt = Math.max(known.lastAt, report.lastAt);
   }
 
   /** Stores batch after batch. If the store fails, it keeps the rest for the next flush and rejects. */
-  async flush(store: (reports: readonly Report[]) => Promise<void>): Promise<void> {
-    const left = [...this.#counts.values()].flat();
-    this.#counts = new Map();
+  async flush(store: (reports: readonly TrafficReport[]) => Promise<void>): Promise<void> {
+    const left = [...this.#reports.values()].flat();
+    this.#reports = new Map();
     try {
       for (; left.length > 0; left.splice(0, batchSize)) await store(left.slice(0, batchSize));
     } catch (error) {
@@ -205,4 +183,15 @@ class Counts<Report extends Readonly<Count>> {
       throw error;
     }
   }
+}
+
+/** Of two reports with the same credential, or without one. */
+function isSameKind(a: TrafficReport, b: TrafficReport): boolean {
+  return (
+    a.bucket === b.bucket &&
+    a.operation === b.operation &&
+    a.outcome === b.outcome &&
+    a.hour === b.hour &&
+    a.organizationId === b.organizationId
+  );
 }

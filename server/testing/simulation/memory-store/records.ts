@@ -5,7 +5,7 @@ import type { Audits, Requests } from '../../../src/storage/store.ts';
 import type { Sync } from './sync.ts';
 import type { AuditEventRow, Tables } from './tables.ts';
 
-type Counts = Pick<Requests, 'addUsage' | 'listUsage' | 'readQuota' | 'countPrompt'>;
+type Counts = Pick<Requests, 'addTraffic' | 'listUsage' | 'readQuota' | 'countPrompt'>;
 
 /** The audit log and the counts of requests and prompts. */
 export function memoryRecords(tables: Tables): Sync<Audits & Counts> {
@@ -37,16 +37,19 @@ export function memoryRecords(tables: Tables): Sync<Audits & Counts> {
       return { events, searched: last ? { at: last.at, id: last.id } : null };
     },
 
-    addUsage(reports) {
-      for (const { organizationId, lastUsedAt, requests, ...count } of reports) {
+    /** Only the counts of credentials. */
+    addTraffic(reports) {
+      for (const { organizationId, credentialId, hour, operation, outcome, requests, lastAt } of reports) {
         const organization = organizations.get(organizationId);
-        if (organization === undefined) continue;
+        if (organization === undefined || credentialId === null) continue;
         const { usage, lastUsedAt: latest } = organization;
-        const { day, credentialId, operation, outcome } = count;
+        const day = Math.floor(hour / 24);
         const key = [`${day}`.padStart(6, '0'), credentialId, operation, outcome].join(' ');
-        usage.set(key, { ...count, requests: (usage.get(key)?.requests ?? 0) + requests });
-        latest.set(credentialId, Math.max(latest.get(credentialId) ?? 0, lastUsedAt));
+        const sum = (usage.get(key)?.requests ?? 0) + requests;
+        usage.set(key, { day, credentialId, operation, outcome, requests: sum });
+        latest.set(credentialId, Math.max(latest.get(credentialId) ?? 0, lastAt));
       }
+      return true;
     },
 
     listUsage(organizationId, firstDay, lastDay, limit, userId) {
