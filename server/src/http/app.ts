@@ -81,7 +81,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   const mayRepeat = () => !drain.isStarted && !drain.isClosing && context.tracing.request === undefined;
   const reads = new RepeatedReads(context, report, mayRepeat);
   const { compilersFactory, compileAll } = lazyCompilers();
-  // One logger for all requests: each line has its trace id. A `childLoggerFactory` would cost something per request.
+  // One logger for all requests: each line has its trace ID. A `childLoggerFactory` would cost something per request.
   const loggerInstance: FastifyBaseLogger = Object.create(options.log);
   loggerInstance.child = () => loggerInstance;
   const app = fastify({

@@ -106,7 +106,7 @@ export function preferredWaitSeconds(header: string | undefined): number | undef
   return undefined;
 }
 
-/** The start of a trace id, which all requests of one millisecond share. */
+/** The start of a trace ID, which all requests of one millisecond share. */
 let traceTime = { ms: 0, text: '' };
 
 /** A UUID of version 7 (RFC 9562) begins with the time, so that requests of one moment are neighbors in the request log. */

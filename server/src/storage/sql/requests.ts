@@ -17,7 +17,7 @@ export const blocksPerRemoval = 20;
 /** A page reads a few blocks at first, then twice as many each time, up to this many. */
 const firstBlocks = 8;
 const blocksAtOnceMax = 128;
-/** A request that took longer is not found by its trace id. */
+/** A request that took longer is not found by its trace ID. */
 const requestMsMax = 600_000;
 /** A request during which the clock was set back further is not found, either. */
 const clockStepMsMax = 1_000;
@@ -45,8 +45,8 @@ function parse(organizationId: OrganizationId, { requests }: Pick<Block, 'reques
 }
 
 /**
- * A row for each request would take longer. The id of a block is its earliest trace id, which contains a time of arrival:
- * a search by trace id skips later blocks. Slow requests are kept apart, so that those of a block arrived together.
+ * A row for each request would take longer. The id of a block is its earliest trace ID, which contains a time of arrival:
+ * a search by trace ID skips later blocks. Slow requests are kept apart, so that those of a block arrived together.
  */
 function blocksOf(requests: readonly LoggedRequest[]): Block[] {
   const blocks = Map.groupBy(
@@ -250,7 +250,7 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
     const values = {
       first: startedAt - clockStepMsMax,
       last: startedAt + requestMsMax + blockMs,
-      // A block has the trace id of any of its requests.
+      // A block has the trace ID of any of its requests.
       idEnd: traceIdStart(startedAt + clockStepMsMax),
       traceId,
     };
