@@ -39,12 +39,12 @@ const infoLevel = 30;
 
 /** As pino would write it, but faster. Ids, methods and route patterns contain nothing that must be escaped or redacted. */
 function requestLine(request: AnsweredRequest): string {
-  const { traceId, method, route, status, ms, organization, credential, person } = request;
+  const { traceId, method, route, status, ms, organizationId, credentialId, personId } = request;
   let line = `{"level":${infoLevel},"time":"${iso(Date.now())}","trace_id":"${traceId}","method":"${method}",`;
   line += `"route":"${route}","status":${status},"ms":${Math.round(ms * 100) / 100}`;
-  if (organization !== undefined) line += `,"organization":"${organization}"`;
-  if (credential !== undefined) line += `,"credential":"${credential}"`;
-  if (person !== undefined) line += `,"person":"${person}"`;
+  if (organizationId !== undefined) line += `,"organization":"${organizationId}"`;
+  if (credentialId !== undefined) line += `,"credential":"${credentialId}"`;
+  if (personId !== undefined) line += `,"person":"${personId}"`;
   return `${line},"msg":"request"}\n`;
 }
 

@@ -1,3 +1,6 @@
+import type { ErrorCode } from './errors.ts';
+import type { OrganizationId, UserId } from './id.ts';
+
 /** Upper bounds of the duration buckets, in milliseconds; the last bucket is unbounded. Stored rows refer to them by index. */
 const bucketMs = [
   1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 800, 1_200, 2_000, 3_000, 5_000, 8_000, 12_000,
@@ -41,14 +44,18 @@ export function traceIdStart(at: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
+/** A request whose response is ready, for the log lines and the statistics. */
 export interface AnsweredRequest {
   readonly traceId: string;
   readonly method: string;
   /** The pattern of the route, never the path that was requested. */
   readonly route: string;
+  /** The operation's id in the OpenAPI document. */
+  readonly operation: string;
   readonly status: number;
   readonly ms: number;
-  readonly organization: string | undefined;
-  readonly credential: string | undefined;
-  readonly person: string | undefined;
+  readonly organizationId?: OrganizationId | undefined;
+  readonly credentialId?: string | undefined;
+  readonly personId?: UserId | undefined;
+  readonly error?: { readonly code: ErrorCode; readonly message: string } | undefined;
 }

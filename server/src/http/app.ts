@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
-import type { ErrorCode } from '../domain/errors.ts';
 import type { UserId } from '../domain/id.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { AnsweredRequest } from '../domain/traffic.ts';
@@ -43,7 +42,7 @@ declare module 'fastify' {
     signedIn: SignedIn | EnteredSession | undefined;
     personId: UserId | undefined;
     /** The error of the response, for the request log. */
-    sentError: { readonly code: ErrorCode; readonly message: string } | undefined;
+    sentError: AnsweredRequest['error'];
     /** Undefined if nothing is traced. `reportRequest` ends it. */
     span: RequestSpan | undefined;
   }

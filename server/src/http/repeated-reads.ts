@@ -103,7 +103,8 @@ export class RepeatedReads implements ReadMemory {
         const { method, operationId: operation } = route;
         const status = isSame ? 304 : 200;
         const ms = performance.now() - startedMs;
-        this.#report({ traceId, method, route: pattern, operation, status, ms, principal, credentialId });
+        const caller = { organizationId: principal.organizationId, credentialId };
+        this.#report({ traceId, method, route: pattern, operation, status, ms, ...caller });
         return { head: headOf(traceId, admitted, answer, body), body };
       }
     } catch {
