@@ -87,6 +87,8 @@ export function cookieName({ secure }: ConsoleOptions, name: string): string {
 }
 
 export const sessionCookie = 'skein';
+/** Not removed when the person signs out. */
+export const deviceCookie = 'skein-device';
 
 /** The token of the caller's session. Undefined if it does not have the form of a token. */
 export function sessionToken({ cookies }: FastifyRequest, options: ConsoleOptions): string | undefined {

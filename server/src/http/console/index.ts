@@ -4,6 +4,7 @@ import { AttemptLimit } from '../../domain/attempts.ts';
 import { limits } from '../../domain/limits.ts';
 import { memberKey, type UserPrincipal } from '../../domain/principal.ts';
 import { counted } from '../../domain/text.ts';
+import { openDevice } from '../../usecases/people/passwords.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nextTurn } from '../../usecases/turns.ts';
@@ -11,7 +12,7 @@ import { sendError } from '../error-response.ts';
 import { type Pieces, streamOf, whileAdmitted } from '../long-responses.ts';
 import { present } from '../schema.ts';
 import { activityRoutes } from './activity-routes.ts';
-import { callerChecks } from './check-caller.ts';
+import { callerChecks, cookieName, deviceCookie } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
 import type { ConsoleOptions, ConsoleRoute, MemberCall } from './route.ts';
@@ -89,7 +90,7 @@ function mount(
     onRequest: check,
     ...(route.method !== 'GET' && { preHandler: isInOrganization ? [recheck, limitChanges] : recheck }),
     handler: async (request, reply) => {
-      const call = callOf(context, reply, () => recheck(request));
+      const call = callOf(context, options, reply, () => recheck(request));
       // Pages take turns, so one tenant's large lists delay others by one page at most.
       if (route.method === 'GET' && isInOrganization) await nextTurn(call.organizationId);
       const body = await route.handle(call as Parameters<ConsoleRoute['handle']>[0]);
@@ -121,7 +122,12 @@ function isPieces(body: unknown): body is Pieces {
 }
 
 /** For routes that anyone may call, there is no session. */
-function callOf(context: SurfaceContext, reply: FastifyReply, recheck: () => Promise<void>): MemberCall {
+function callOf(
+  context: SurfaceContext,
+  options: ConsoleOptions,
+  reply: FastifyReply,
+  recheck: () => Promise<void>,
+): MemberCall {
   const { request } = reply;
   const session = request.signedIn as EnteredSession;
   return {
@@ -140,6 +146,7 @@ function callOf(context: SurfaceContext, reply: FastifyReply, recheck: () => Pro
     traceId: request.id,
     recheck,
     address: request.ip,
+    device: openDevice(context, request.cookies[cookieName(options, deviceCookie)]),
     reply,
   };
 }

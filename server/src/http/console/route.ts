@@ -6,6 +6,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { ConfiguredModel } from '../../domain/reply.ts';
+import type { KnownDevice } from '../../domain/sign-in.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { HeldRequests, Pieces } from '../long-responses.ts';
@@ -49,6 +50,8 @@ export interface ConsoleCall<C extends Caller, Path, Query, Body> {
   readonly recheck: () => Promise<void>;
   /** The caller's IP address. Failed attempts are counted by it. */
   readonly address: string;
+  /** The browser, if it has signed in with a password before. */
+  readonly device: KnownDevice | undefined;
   /** For cookies, redirects and streams. */
   readonly reply: FastifyReply;
 }

@@ -13,7 +13,6 @@ import {
   changePassword,
   countRequest,
   knownDeviceMs,
-  openDevice,
   sealDevice,
   signIn,
 } from '../../usecases/people/passwords.ts';
@@ -29,12 +28,9 @@ import {
 import { beginSingleSignOn, finishSingleSignOn, ssoTimeoutMs } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { Type, textFormat } from '../schema.ts';
-import { cookieName, csrfTokenOf, sessionCookie, sessionToken } from './check-caller.ts';
+import { cookieName, csrfTokenOf, deviceCookie, sessionCookie, sessionToken } from './check-caller.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './session-schemas.ts';
-
-/** Not removed when the person signs out. */
-const deviceCookie = 'skein-device';
 
 /** Signing in and out, and the settings of a person rather than of an organization. */
 export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
@@ -50,10 +46,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     defineConsoleRoute('POST /sign-in', 'anyone', {
       body: schemas.signInBody,
       response: schemas.sessionSchema,
-      async handle(call) {
-        const input = { ...call.body, device: knownDevice(call, options) };
-        return openSession(call, options, await signIn(call, input));
-      },
+      handle: async (call) => openSession(call, options, await signIn(call, call.body)),
     }),
     defineConsoleRoute('GET /session', 'person', {
       response: schemas.sessionSchema,
@@ -74,9 +67,8 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     defineConsoleRoute('POST /password', 'person', {
       body: schemas.passwordBody,
       async handle(call) {
-        const input = { ...call.body, device: knownDevice(call, options) };
         const { userId } = call.session.session;
-        keepDevice(call, options, userId, await changePassword(call, input));
+        keepDevice(call, options, userId, await changePassword(call, call.body));
       },
     }),
     defineConsoleRoute('POST /password-link', 'anyone', {
@@ -84,8 +76,8 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       async handle(call) {
         if (call.context.mailer === undefined) throw notFound('Email is not configured.');
         countRequest(call);
-        const { context, traceId } = call;
-        await requestPasswordLink(context, { ...call.body, device: knownDevice(call, options), traceId });
+        const { context, device, traceId } = call;
+        await requestPasswordLink(context, { ...call.body, device, traceId });
       },
     }),
     defineConsoleRoute('POST /invitation/read', 'anyone', {
@@ -101,10 +93,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     defineConsoleRoute('POST /invitation/accept', 'anyone', {
       body: schemas.acceptInvitationBody,
       response: schemas.sessionSchema,
-      async handle(call) {
-        const input = { ...call.body, device: knownDevice(call, options) };
-        return openSession(call, options, await acceptInvitation(call, input));
-      },
+      handle: async (call) => openSession(call, options, await acceptInvitation(call, call.body)),
     }),
     defineConsoleRoute('POST /invitations/:id/accept', 'person', {
       response: schemas.sessionSchema,
@@ -117,10 +106,6 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
 }
 
 type Exchange = Pick<ConsoleCall<'anyone', unknown, unknown, unknown>, 'context' | 'reply'>;
-
-function knownDevice({ context, reply }: Exchange, options: ConsoleOptions) {
-  return openDevice(context, reply.request.cookies[cookieName(options, deviceCookie)]);
-}
 
 /** Makes the browser a known device of the password that it has just proven or set. */
 function keepDevice(

@@ -4,13 +4,13 @@ import { isOrganizationId } from '../../domain/id.ts';
 import { passwordFault } from '../../domain/sign-in.ts';
 import type { Invitation } from '../../storage/store.ts';
 import { auditNote } from '../organization/audit-log.ts';
-import { attempt, hashesOf, type VisitorCall, type WithDevice } from './passwords.ts';
+import { attempt, hashesOf, type VisitorCall } from './passwords.ts';
 import { otherMemberships, type SignedInCall, type StartedSession, startSession } from './sessions.ts';
 
 /** `NOT_FOUND` for every invitation that cannot be used: unknown, used, replaced or expired. */
 export async function readInvitation(call: VisitorCall, token: string): Promise<Invitation> {
   const { store, sha256 } = call.context;
-  const invitation = await attempt(call, { person: undefined }, async () =>
+  const invitation = await attempt(call, {}, async () =>
     /^inv_[\w-]{32}$/.test(token) ? store.findInvitation(sha256(token)) : undefined,
   );
   if (invitation === undefined) throw gone();
@@ -32,12 +32,12 @@ export async function endedByInvitation(
 
 export async function acceptInvitation(
   call: VisitorCall,
-  { token, password, device }: { token: string; password: string } & WithDevice,
+  { token, password }: { token: string; password: string },
 ): Promise<StartedSession> {
   const { store, sha256 } = call.context;
   const invitation = await readInvitation(call, token);
   const { userId, email, resets } = invitation;
-  const acceptance = await acceptanceOf(call, invitation, password, device);
+  const acceptance = await acceptanceOf(call, invitation, password);
   const change = { ...call, initiator: { actor: { kind: 'user', userId }, traceId: call.traceId } } as const;
   const detail = { email, password: acceptance.kind };
   const notes = {
@@ -76,7 +76,6 @@ async function acceptanceOf(
   call: VisitorCall,
   { terms, resets, passwords: known, email }: Invitation,
   password: string,
-  device: WithDevice['device'],
 ): Promise<Acceptance> {
   const { ids, passwords } = call.context;
   if (terms === 'sso') throw invalid('You have no password here: sign in with your identity provider.');
@@ -85,9 +84,7 @@ async function acceptanceOf(
       'You already have threads or an API key here: ask the operator of this service for a link.',
     );
   if (!resets && known.length > 0) {
-    // A known device may only prove its own password: choosing one is a guess at the others.
-    const isChoice = terms === 'choose';
-    const attempted = { person: email, device: isChoice ? undefined : device, isChoice };
+    const attempted = { person: email, isChoice: terms === 'choose' };
     const hash = await attempt(call, attempted, (only) =>
       passwords.find(hashesOf(call.context, known, only), password),
     );

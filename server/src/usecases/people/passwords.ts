@@ -14,11 +14,11 @@ import { type SignedInCall, type StartedSession, startSession } from './sessions
 /** An unknown address, a wrong password and a person without memberships get the same error after the same work. */
 export async function signIn(
   call: VisitorCall,
-  { email, password, device }: { email: string; password: string } & WithDevice,
+  { email, password }: { email: string; password: string },
 ): Promise<StartedSession> {
   const { store, passwords } = call.context;
   const spelling = normalizeEmail(email) ?? '';
-  const started = await attempt(call, { person: spelling, device }, async (only) => {
+  const started = await attempt(call, { person: spelling }, async (only) => {
     const person = await store.findPerson(spelling);
     const hashes = hashesOf(call.context, person?.passwords ?? [], only);
     const passwordHash = await passwords.find(hashes, password);
@@ -42,7 +42,7 @@ export function hashesOf(
 /** Ends the other sessions that the old password covers. Returns the hash of the new one. */
 export async function changePassword(
   call: VisitorCall & SignedInCall,
-  { current, next, device }: { current: string; next: string } & WithDevice,
+  { current, next }: { current: string; next: string },
 ): Promise<string> {
   const { store, passwords } = call.context;
   const { tokenHash } = call.session;
@@ -50,7 +50,7 @@ export async function changePassword(
   const all = (await store.findPerson(email))?.passwords ?? [];
   const own = all.find(({ id, proven }) => (access.proof === 'sso' ? proven : id === access.passwordId));
   if (own === undefined) throw invalid('You have no password here: you sign in with your identity provider.');
-  const proven = await attempt(call, { person: email, device }, (only) =>
+  const proven = await attempt(call, { person: email }, (only) =>
     passwords.find(hashesOf(call.context, [own], only), current),
   );
   if (proven === undefined) throw invalid('The current password is wrong.');
@@ -59,7 +59,7 @@ export async function changePassword(
   const siblings = all.filter(({ id }) => id !== own.id).map(({ hash }) => hash);
   if (siblings.length > 0) {
     // Another password of the person, set through another organization's link and possibly by somebody else. Choosing the
-    // same one is a guess at it and counts as an attempt. A known device may only prove its own password.
+    // same one is a guess at it and counts as an attempt.
     const attempted = { person: email, isChoice: true };
     const found = await attempt(call, attempted, () => passwords.find(siblings, next));
     if (found !== undefined) {
@@ -79,9 +79,6 @@ export interface VisitorCall {
   readonly context: Context;
   readonly address: string;
   readonly traceId: string;
-}
-
-export interface WithDevice {
   /** Undefined for a browser that has not signed in before. */
   readonly device?: KnownDevice | undefined;
 }
@@ -92,15 +89,11 @@ export interface WithDevice {
  * its own count: when the others are exhausted, it may still try the one password it signed in with before, which is
  * passed to `prove` for `hashesOf`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it
  * runs, so that concurrent attempts cannot exceed the limit. Without a `person`, only the network counts. `isChoice`: a new
- * password is compared with others of the person, and should not match.
+ * password is compared with others of the person, and should not match. A known device may not guess at those.
  */
 export async function attempt<T>(
-  { context, address, traceId }: VisitorCall,
-  {
-    person,
-    device,
-    isChoice = false,
-  }: WithDevice & { readonly person: string | undefined; readonly isChoice?: boolean },
+  { context, address, traceId, device }: VisitorCall,
+  { person, isChoice = false }: { readonly person?: string; readonly isChoice?: boolean },
   prove: (only?: string) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { ofNetwork, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
@@ -111,8 +104,8 @@ export async function attempt<T>(
     shared.push({ attempts: ofPerson, key: context.sha256(`${person} ${network}`) });
     shared.push({ attempts: ofAccount, key: context.sha256(person) });
   }
-  const isClosed = waitSeconds(shared) > 0;
-  const own = isClosed && device !== undefined ? [{ attempts: ofDevice, key: device.id }] : undefined;
+  const mayTryOwn = device !== undefined && person !== undefined && !isChoice && waitSeconds(shared) > 0;
+  const own = mayTryOwn ? [{ attempts: ofDevice, key: device.id }] : undefined;
   const counted = own ?? shared;
   const retryAfterSeconds = waitSeconds(counted);
   if (retryAfterSeconds > 0) {
@@ -123,7 +116,7 @@ export async function attempt<T>(
   const takeBacks = counted.map(({ attempts, key }) => attempts.count(key));
   let isWrong = false;
   try {
-    const proven = await prove(own && device?.password);
+    const proven = await prove(own && device!.password);
     isWrong = proven === undefined;
     return proven;
   } finally {
