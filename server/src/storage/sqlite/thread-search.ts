@@ -1,4 +1,5 @@
-import { threadColumns } from '../sql/thread-reads.ts';
+import { sql, statement } from '../sql/sql.ts';
+import { isThread, threadColumns } from '../sql/thread-reads.ts';
 import {
   foundValues,
   isFound,
@@ -8,7 +9,7 @@ import {
   takeInRotation,
   threadSummaries,
 } from '../sql/thread-search.ts';
-import type { Transactions } from '../sql/work.ts';
+import { count, row, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -36,6 +37,43 @@ const searchText = `SELECT ${threadColumns}, thread_term.rowid FROM thread_term
   WHERE thread_term MATCH :match AND thread_term.rowid < :before AND thread_term.rowid >= :since AND ${isFound}
   ORDER BY thread_term.rowid DESC LIMIT :limit`;
 
+const listDue = statement('list-unindexed')`
+  SELECT organization_id AS "organizationId", thread_id AS "threadId", stamp FROM search_due
+  WHERE organization_id > :after ORDER BY organization_id, thread_id LIMIT :limit + 0`;
+const ofThread = sql`organization_id = :organizationId AND thread_id = :threadId`;
+const removeDue = statement('remove-indexed')`DELETE FROM search_due WHERE ${ofThread} AND stamp = :stamp`;
+const find = statement('find-in-index')`SELECT number, version FROM thread_search WHERE ${ofThread}`;
+const findLast = statement('find-last-number')`
+  SELECT max(number) AS last FROM thread_search WHERE number >= :first AND number < :end`;
+// A trigger removes its terms.
+const remove = statement('remove-from-index')`DELETE FROM thread_search WHERE number = :number`;
+const insert = statement('index-thread')`
+  INSERT INTO thread_search (number, organization_id, thread_id, version, state, line)
+  SELECT :number, organization_id, id, :version, :state, :line FROM thread WHERE ${isThread} RETURNING number`;
+const insertTerms = statement('index-terms')`INSERT INTO thread_term (rowid, terms) VALUES (:number, :terms)`;
+
+/** The next free number of the millisecond, or of a later one if there are none. */
+function* numberAt(activityAt: number): Work<number> {
+  for (let first = activityAt * numbersPerMs; ; first += numbersPerMs) {
+    const found = yield* row<{ last: number | null }>(findLast, { first, end: first + numbersPerMs });
+    const next = (found!.last ?? first - 1) + 1;
+    if (next < first + numbersPerMs) return next;
+  }
+}
+
+function* replace(due: UnindexedThread, entry: IndexedThread | undefined): Work<void> {
+  const known = yield* row<{ number: number; version: number }>(find, { ...due });
+  if (known !== undefined && entry !== undefined && known.version > entry.version) return;
+  if (known !== undefined) yield* run(remove, known);
+  if (entry === undefined) return;
+  const { thread, version, state, line } = entry;
+  const activityAt = thread.updatedAt ?? thread.createdAt;
+  const isInPlace = known !== undefined && Math.floor(known.number / numbersPerMs) === activityAt;
+  const number = isInPlace ? known.number : yield* numberAt(activityAt);
+  const inserted = yield* count(insert, { ...due, number, version, state, line });
+  if (inserted === 1) yield* run(insertTerms, { number, terms: scopedTerms(entry) });
+}
+
 /** A search runs in a thread: one that finds little may read the entries of all threads of the person. */
 export function sqliteThreadSearch(
   database: Database,
@@ -43,52 +81,8 @@ export function sqliteThreadSearch(
   transactions: Transactions,
   reads: ReadThreads,
 ): ThreadSearch {
-  const listDue = database.prepare<[object], UnindexedThread>(
-    `SELECT organization_id AS organizationId, thread_id AS threadId, stamp FROM search_due
-     WHERE organization_id > @after ORDER BY organization_id, thread_id LIMIT @limit + 0`,
-  );
-  const removeDue = database.prepare(
-    `DELETE FROM search_due WHERE organization_id = @organizationId AND thread_id = @threadId AND stamp = @stamp`,
-  );
-  const find = database.prepare<[object], { number: number; version: number }>(
-    `SELECT number, version FROM thread_search WHERE organization_id = @organizationId AND thread_id = @threadId`,
-  );
-  const lastNumber = database
-    .prepare<[object], number | null>(
-      'SELECT max(number) FROM thread_search WHERE number >= @first AND number < @end',
-    )
-    .pluck();
-  // A trigger removes its terms.
-  const remove = database.prepare('DELETE FROM thread_search WHERE number = @number');
-  const insert = database.prepare(
-    `INSERT INTO thread_search (number, organization_id, thread_id, version, state, line)
-     SELECT @number, organization_id, id, @version, @state, @line FROM thread
-     WHERE organization_id = @organizationId AND id = @threadId`,
-  );
-  const insertTerms = database.prepare('INSERT INTO thread_term (rowid, terms) VALUES (@number, @terms)');
+  const { read, writeUnsynced } = transactions;
   const mergeTerms = termMerge(database, 'thread_term', (step) => commits.unsynced(step));
-
-  /** The next free number of the millisecond, or of a later one if there are none. */
-  function numberAt(activityAt: number): number {
-    for (let first = activityAt * numbersPerMs; ; first += numbersPerMs) {
-      const last = lastNumber.get({ first, end: first + numbersPerMs }) ?? first - 1;
-      if (last + 1 < first + numbersPerMs) return last + 1;
-    }
-  }
-
-  function replace(due: UnindexedThread, entry: IndexedThread | undefined): void {
-    const known = find.get(due);
-    if (known !== undefined && entry !== undefined && known.version > entry.version) return;
-    if (known !== undefined) remove.run(known);
-    if (entry === undefined) return;
-    const { thread, version, state, line } = entry;
-    const activityAt = thread.updatedAt ?? thread.createdAt;
-    const isInPlace = known !== undefined && Math.floor(known.number / numbersPerMs) === activityAt;
-    const number = isInPlace ? known.number : numberAt(activityAt);
-    const { changes } = insert.run({ ...due, number, version, state, line });
-    if (changes === 1) insertTerms.run({ number, terms: scopedTerms(entry) });
-  }
-
   const summarizeThreads = threadSummaries(transactions);
   return {
     summarizeThreads(...asked) {
@@ -97,13 +91,13 @@ export function sqliteThreadSearch(
       return summarizeThreads(...asked);
     },
 
-    takeUnindexed: takeInRotation(async (after, limit) => listDue.all({ after, limit })),
+    takeUnindexed: takeInRotation((after, limit) => read(() => rows(listDue, { after, limit }))),
 
     async indexThreads(threads) {
-      await commits.unsynced(() => {
+      await writeUnsynced(function* () {
         for (const { due, entry } of threads) {
-          replace(due, entry);
-          removeDue.run(due);
+          yield* replace(due, entry);
+          yield* run(removeDue, { ...due });
         }
       });
       await mergeTerms();
