@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { graphemesOf, printable, printableLines } from '../domain/text.ts';
+import { graphemesOf, printable, printableLines, unprintable } from '../domain/text.ts';
 
 export { printable, printableLines };
 
@@ -33,11 +33,11 @@ export function paint(style: Style, text: string, stream: WriteStream = process.
 /** The names of fields that contain a time, which is in milliseconds in the domain. */
 const timeName = /^at$|[a-z](?:At|Until)$/;
 
-/** One line of JSON, with times as in the API. JSON itself escapes only some of the control characters that a terminal obeys. */
+/** One line of JSON, with times as in the API. JSON itself escapes only some of what `printable` replaces. */
 export function jsonLine(value: unknown): string {
   const withTimes = (name: string, field: unknown) =>
     typeof field === 'number' && timeName.test(name) ? new Date(field).toISOString() : field;
-  const json = JSON.stringify(value, withTimes).replace(/[\x7f-\x9f]/g, (character) => {
+  const json = JSON.stringify(value, withTimes).replace(unprintable, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
   return `${json}\n`;

@@ -76,11 +76,14 @@ export function withoutInvisible(line: string): string {
 }
 
 /**
- * For one line. Replaces control characters, which could change what a terminal shows or break the line, and characters
- * that reverse the direction of what follows.
+ * Control characters, which could change what a terminal shows or break the line, and characters that reverse the
+ * direction of what follows.
  */
+export const unprintable = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
+
+/** For one line. Replaces unprintable characters. */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, '\uFFFD');
+  return text.replace(unprintable, '\uFFFD');
 }
 
 /** For a text of several lines, which may have tabs. Its direction is left alone: it cannot affect what is around the text. */
