@@ -131,9 +131,7 @@ export function limitCalls({ choices }: { choices?: { delta?: { tool_calls?: unk
   if ((choices?.[0]?.delta?.tool_calls?.length ?? 0) > callsMax) throw tooManyCalls();
 }
 
-function tooManyCalls(): ModelError {
-  return new ModelError('The model searched too much at once.', { transient: true });
-}
+const tooManyCalls = () => new ModelError('The model searched too much at once.', { transient: true });
 
 function repeatedCall({ type, toolCallId, toolName, input, providerMetadata }: LanguageModelV4ToolCall) {
   const options = providerMetadata && { providerOptions: providerMetadata };
