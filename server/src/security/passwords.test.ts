@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { createPasswords } from './passwords.ts';
 
 describe('Passwords', () => {
-  const passwords = createPasswords();
+  const passwordsOf = createPasswords();
+  const passwords = passwordsOf('192.0.2.1');
 
   it('are stored as argon2id hashes with 19 MiB, two passes and a unique salt', async () => {
     const [one, other] = await Promise.all([passwords.hash('violin sky'), passwords.hash('violin sky')]);
@@ -50,6 +51,26 @@ describe('Passwords', () => {
     );
     const right = (await Promise.all(attempts)).filter((found) => found !== undefined);
     assert.equal(right.length, 4);
+  });
+
+  it('that one network checks many times do not delay those of another', async () => {
+    const hash = await passwords.hash('violin sky');
+    let done = 0;
+    const flood = Array.from({ length: 20 }, async () => {
+      assert.equal(await passwords.find([hash], 'violin sky'), hash);
+      done += 1;
+    });
+    const other = passwordsOf('198.51.100.7');
+    for (const check of [
+      () => other.find([hash], 'violin sky'),
+      () => other.find([], 'guess'),
+      () => other.hash('harbour light'),
+    ]) {
+      const before = done;
+      await check();
+      assert.ok(done - before < 6, `${done - before} checks of the flood came first`);
+    }
+    await Promise.all(flood);
   });
 
   it('that cannot be checked do not block others', async () => {

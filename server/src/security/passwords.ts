@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Options } from '@node-rs/argon2';
+import { networkOf } from '../domain/address.ts';
 import { FairQueue } from '../domain/fair-queue.ts';
 import type { Passwords } from '../usecases/context.ts';
 
@@ -11,10 +12,18 @@ const unknownPersonHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost
 /** Leaves some of Node's four pool threads free for files and DNS, however many people sign in. */
 const atOnceMax = 2;
 
-export function createPasswords(): Passwords {
-  const queue = new FairQueue<'password'>(atOnceMax);
+/**
+ * Networks take turns: somebody who signs in a hundred times at once delays only their own network. (If people took turns,
+ * the time would reveal who exists.)
+ */
+export function createPasswords(): (address: string) => Passwords {
+  const queue = new FairQueue<string>(atOnceMax);
+  return (address) => passwordsOf(queue, networkOf(address));
+}
+
+function passwordsOf(queue: FairQueue<string>, network: string): Passwords {
   const hash = (password: string, options: Options) =>
-    queue.run('password', async () => {
+    queue.run(network, async () => {
       // Loaded with the first password, because most processes never hash one.
       const argon2 = await import('@node-rs/argon2');
       // Keyboards enter composed characters differently (NIST SP 800-63B).

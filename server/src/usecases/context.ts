@@ -31,7 +31,8 @@ export interface Context {
   readonly equalHashes: (one: string, other: string) => boolean;
   readonly accessTokens: AccessTokens;
   readonly failedAttempts: AttemptLimit;
-  readonly passwords: Passwords;
+  /** By the IP address of the caller. */
+  readonly passwords: (address: string) => Passwords;
   readonly passwordAttempts: PasswordAttempts;
   readonly failedSignIns: FailedSignIns;
   /** Who asked for a password link since the last round, by address and known device. */

@@ -77,7 +77,8 @@ async function acceptanceOf(
   { terms, resets, passwords: known, email }: Invitation,
   password: string,
 ): Promise<Acceptance> {
-  const { ids, passwords } = call.context;
+  const { ids } = call.context;
+  const passwords = call.context.passwords(call.address);
   if (terms === 'sso') throw invalid('You have no password here: sign in with your identity provider.');
   if (terms === 'operator')
     throw invalid(

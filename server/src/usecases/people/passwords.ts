@@ -16,7 +16,8 @@ export async function signIn(
   call: VisitorCall,
   { email, password }: { email: string; password: string },
 ): Promise<StartedSession> {
-  const { store, passwords } = call.context;
+  const { store } = call.context;
+  const passwords = call.context.passwords(call.address);
   const spelling = normalizeEmail(email) ?? '';
   const started = await attempt(call, { person: spelling }, async (only) => {
     const person = await store.findPerson(spelling);
@@ -44,7 +45,8 @@ export async function changePassword(
   call: VisitorCall & SignedInCall,
   { current, next }: { current: string; next: string },
 ): Promise<string> {
-  const { store, passwords } = call.context;
+  const { store } = call.context;
+  const passwords = call.context.passwords(call.address);
   const { tokenHash } = call.session;
   const { userId, email, access } = call.session.session;
   const all = (await store.findPerson(email))?.passwords ?? [];
