@@ -94,6 +94,12 @@ describe('A text that is too complex to be formatted', () => {
       assert.equal(isTooComplex(opening.repeat(2_000) + closing.repeat(2_000)), true, opening);
   });
 
+  test('ends its lines with carriage returns', () => {
+    assert.equal(isTooComplex(`First\r${'1. '.repeat(60)}last`), true);
+    assert.equal(isTooComplex('Title\r===\r'.repeat(2_100)), true);
+    assert.equal(isTooComplex(`\`\`\`\r\n${'Title\r\n===\r\n'.repeat(2_100)}\`\`\``), false);
+  });
+
   test('has a table with very many columns', () => {
     assert.equal(isTooComplex(`|${'a|'.repeat(120)}\n|${' :-- |'.repeat(120)}\n|a|`), true);
   });

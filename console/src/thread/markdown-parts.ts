@@ -1,3 +1,5 @@
+/** A carriage return alone ends a line, too, as in Markdown. */
+const lineEnd = /\r\n?|\n/;
 /** For shorter texts, splitting costs more than it saves. */
 const partLengthMin = 2_000;
 /** `[1]: https://…`: links in any other part can refer to it. */
@@ -51,7 +53,7 @@ export function isTooComplex(text: string): boolean {
   let fence: string | undefined;
   let marks = 0;
   let lines = 0;
-  for (const line of text.split('\n')) {
+  for (const line of text.split(lineEnd)) {
     const isCode = fence !== undefined && isWithin(line, fence);
     fence = fenceAfter(line, fence);
     if (!isCode && deep.test(line)) return true;
@@ -116,7 +118,7 @@ function quotations(lead: string): number {
 export function headingLevels(text: string): string {
   const levels = new Set<number>();
   let fence: string | undefined;
-  for (const line of text.split('\n')) {
+  for (const line of text.split(lineEnd)) {
     fence = fenceAfter(line, fence);
     const mark = fence === undefined ? /^ {0,3}(#{1,6}) /.exec(line)?.[1] : undefined;
     if (mark !== undefined) levels.add(mark.length);
