@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { orUndefined } from './domain/or-undefined.ts';
 import { printableLines } from './domain/text.ts';
 
 /** Colors follow the terminal and `NO_COLOR`. */
@@ -7,7 +8,8 @@ const colored = (format: Parameters<typeof styleText>[0], text: string) =>
 
 /** A JSON line of the log as a person reads it. */
 export function terminalLine(json: string): string {
-  const line = parsed(json);
+  // Not JSON, for example after the redaction of a secret.
+  const line = orUndefined(() => JSON.parse(json));
   if (line === undefined) return printableLines(json);
   const { level, time, msg, err, ...fields } = line;
   const clock = colored('dim', new Date(time).toTimeString().slice(0, 8));
@@ -16,15 +18,6 @@ export function terminalLine(json: string): string {
   const stack =
     err === undefined ? '' : `\n${printableLines(String(err.stack ?? err.message)).replaceAll(/^/gm, '  ')}`;
   return `${clock} ${levelText(level)}${text}${stack}\n`;
-}
-
-/** Undefined for a line that is not JSON, for example after the redaction of a secret. */
-function parsed(json: string) {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 function levelText(level: number): string {

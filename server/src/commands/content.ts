@@ -3,6 +3,7 @@ import { join, normalize, sep } from 'node:path';
 import { Option } from 'commander';
 import { documentEndings, fileFault, supportedTypes, UnreadableDocument } from '../domain/document.ts';
 import { formatBytes } from '../domain/limits.ts';
+import { orUndefined } from '../domain/or-undefined.ts';
 import { counted, withCommas } from '../domain/text.ts';
 import {
   type AddedDocument,
@@ -134,11 +135,7 @@ function publishing(verb: string, published: boolean, summary: string): StoreCom
 
 /** False for a path that cannot be read, so that reading it as a file reports why. */
 function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return orUndefined(() => statSync(path).isDirectory()) ?? false;
 }
 
 /**

@@ -15,6 +15,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Option } from 'commander';
 import { type InvalidValue, type StoreChoice, storeUrl } from '../config/parsers.ts';
 import { invalid, ServiceError } from '../domain/errors.ts';
+import { orUndefined } from '../domain/or-undefined.ts';
 import { explainFault } from '../domain/store-fault.ts';
 import { counted } from '../domain/text.ts';
 import type { CopiedTable } from '../storage/copy-store.ts';
@@ -202,36 +203,27 @@ const lockEnding = '-lock';
 
 function removePartial(partial: string): void {
   for (const ending of [...databaseEndings, lockEnding]) {
-    try {
-      rmSync(`${partial}${ending}`, { force: true });
-    } catch {
-      // The outcome of the backup matters more. The next one tries again.
-    }
+    // The outcome of the backup matters more than an error. The next one tries again.
+    orUndefined(() => rmSync(`${partial}${ending}`, { force: true }));
   }
 }
 
 /** Removes what killed backups left in the folder: they no longer hold their locks. */
 function removeAbandoned(folder: string, lockFile: (file: string) => (() => void) | undefined): void {
   for (const name of locksIn(folder)) {
-    try {
-      const unlock = lockFile(join(folder, name));
-      if (unlock !== undefined) removePartial(join(folder, name.slice(0, -lockEnding.length)));
-      unlock?.();
-    } catch {
-      // It may belong to another user.
-    }
+    // It may belong to another user.
+    const unlock = orUndefined(() => lockFile(join(folder, name)));
+    if (unlock !== undefined) removePartial(join(folder, name.slice(0, -lockEnding.length)));
+    unlock?.();
   }
 }
 
 function locksIn(folder: string): string[] {
-  try {
-    // No links: to lock one would create the file that it names.
-    const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-    return files.map(({ name }) => name).filter((name) => /\.partial-[\da-f-]{36}-lock$/.test(name));
-  } catch {
-    // The user may write to the folder, but not list it.
-    return [];
-  }
+  // The user may write to the folder, but not list it.
+  const entries = orUndefined(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  // No links: to lock one would create the file that it names.
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map(({ name }) => name).filter((name) => /\.partial-[\da-f-]{36}-lock$/.test(name));
 }
 
 /** Creates the file: a rename would replace one that another process has written since. Not every disk has hard links. */

@@ -3,6 +3,7 @@ import { MIMEType } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { invalid, type ServiceError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { orUndefined } from '../domain/or-undefined.ts';
 import { counted } from '../domain/text.ts';
 import { takeTurn } from '../usecases/turns.ts';
 import { callerOf } from './request.ts';
@@ -41,14 +42,10 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 /** Parameters are ignored, except for a charset that is not UTF-8. Of several charsets, readers may take any. */
 function isJson(contentType = ''): boolean {
   if (contentType === 'application/json') return true;
-  try {
-    const { essence, params } = new MIMEType(contentType);
-    const isUtf8Only =
-      /^utf-?8$/i.test(params.get('charset') ?? 'utf-8') && !/charset.*charset/i.test(contentType);
-    return essence === 'application/json' && isUtf8Only;
-  } catch {
-    return false;
-  }
+  const { essence, params } = orUndefined(() => new MIMEType(contentType)) ?? {};
+  const isUtf8Only =
+    /^utf-?8$/i.test(params?.get('charset') ?? 'utf-8') && !/charset.*charset/i.test(contentType);
+  return essence === 'application/json' && isUtf8Only;
 }
 
 /** The part of a key that an error message repeats. */
@@ -137,11 +134,7 @@ function stringEnd(text: string, start: number): number {
 /** Decodes a key as JSON.parse does: the same key can be written with and without escapes. Undefined if it is invalid. */
 function decodeKey(quoted: string): string | undefined {
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
-  try {
-    return JSON.parse(quoted);
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => JSON.parse(quoted));
 }
 
 /** False if the innermost object has the key already. */

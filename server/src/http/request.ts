@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../domain/address.ts';
 import { invalid } from '../domain/errors.ts';
+import { orUndefined } from '../domain/or-undefined.ts';
 import { traceIdStart } from '../domain/traffic.ts';
 
 /** The caller whose turn a request takes. Unknown callers are distinguished by address, because they could invent a cookie for each request. */
@@ -20,12 +21,7 @@ export function normalizeUrl(target: string): string {
   if (!url.includes('%')) return url;
   const end = url.search(/[?#]/);
   const path = end === -1 ? url : url.slice(0, end);
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    return path.replaceAll('%', '!') + url.slice(path.length);
-  }
+  return decode(path) === undefined ? path.replaceAll('%', '!') + url.slice(path.length) : url;
 }
 
 export interface QuerySchema {
@@ -54,11 +50,7 @@ export function parseQuery(raw: string, { properties }: QuerySchema): Record<str
 
 /** Decodes a form-encoded name or value; undefined if it is not valid percent-encoded UTF-8. */
 export function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => decodeURIComponent(text.replaceAll('+', ' ')));
 }
 
 /** Why a request is ambiguous: a proxy and this server could read it differently (RFC 9112 §3.2, §6.1). */

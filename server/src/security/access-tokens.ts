@@ -7,6 +7,7 @@ import {
   accessTokenSeconds,
 } from '../domain/credential.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
+import { orUndefined } from '../domain/or-undefined.ts';
 import { setBounded } from '../domain/set-bounded.ts';
 import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/store.ts';
 
@@ -152,13 +153,8 @@ function headerOf(keyId: string): string {
 
 /** Accepts only JSON as we write it. This rejects duplicate claims and ambiguous spellings. */
 function isCanonical(payload: string): boolean {
-  if (!isExact(payload)) return false;
-  try {
-    const text = Buffer.from(payload, 'base64url').toString();
-    return JSON.stringify(JSON.parse(text)) === text;
-  } catch {
-    return false;
-  }
+  const text = Buffer.from(payload, 'base64url').toString();
+  return isExact(payload) && orUndefined(() => JSON.stringify(JSON.parse(text))) === text;
 }
 
 /** Base64 allows several spellings of the same bytes; only ours is accepted. */

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { Seal } from '../domain/cursor.ts';
+import { orUndefined } from '../domain/or-undefined.ts';
 
 const algorithm = 'aes-256-gcm';
 const nonceLength = 12;
@@ -30,13 +31,8 @@ export function createSeal(keyBytes: Uint8Array): Seal {
       })
         .setAAD(Buffer.from(listing))
         .setAuthTag(bytes.subarray(-tagLength));
-      try {
-        return (
-          decipher.update(bytes.subarray(nonceLength, -tagLength), undefined, 'utf8') + decipher.final('utf8')
-        );
-      } catch {
-        return undefined;
-      }
+      const sealedBytes = bytes.subarray(nonceLength, -tagLength);
+      return orUndefined(() => decipher.update(sealedBytes, undefined, 'utf8') + decipher.final('utf8'));
     },
   };
 }

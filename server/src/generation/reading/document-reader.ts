@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { formatOf, type IndexedDocument, UnreadableDocument } from '../../domain/document.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { Limits } from '../../domain/limits.ts';
+import { orUndefined } from '../../domain/or-undefined.ts';
 
 export interface ReadingTask {
   readonly name: string;
@@ -86,11 +87,8 @@ export class DocumentReader {
     });
     // Sending to a process that is being killed fails after its outcome is known.
     child.on('error', () => {});
-    try {
-      if (child.pid !== undefined) setPriority(child.pid, niceness);
-    } catch {
-      // The process has already exited, which `answerOf` reports.
-    }
+    // If the process has already exited, `answerOf` reports it.
+    orUndefined(() => child.pid !== undefined && setPriority(child.pid, niceness));
     return child;
   }
 

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { orUndefined } from '../../domain/or-undefined.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
@@ -79,9 +80,6 @@ export function createCheckpoints(
 
 /** The length of the journal, or 0 if the disk is broken. */
 function journalFrames(database: Database): number {
-  try {
-    return (database.pragma('wal_checkpoint(NOOP)') as { log: number }[])[0]!.log;
-  } catch {
-    return 0;
-  }
+  const [state] = orUndefined(() => database.pragma('wal_checkpoint(NOOP)') as { log: number }[]) ?? [];
+  return state?.log ?? 0;
 }

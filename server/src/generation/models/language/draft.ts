@@ -7,6 +7,7 @@ import type {
   LanguageModelV4TextPart,
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
+import { orUndefined } from '../../../domain/or-undefined.ts';
 import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
 import { cutOff, hasUnknownType, modelErrorOf } from './errors.ts';
 import type { PassageSearches } from './passage-searches.ts';
@@ -140,9 +141,5 @@ function repeatedCall({ type, toolCallId, toolName, input, providerMetadata }: L
 
 /** An object in any case: providers reject a request that repeats any other input. */
 function parsed(json: string): { readonly query?: unknown } {
-  try {
-    return { ...JSON.parse(json) };
-  } catch {
-    return {};
-  }
+  return { ...orUndefined(() => JSON.parse(json)) };
 }
