@@ -75,6 +75,24 @@ test('a purge removes a person who joins again and creates a thread meanwhile', 
   assert.ok(log.includes('usr_purged') && !log.includes(userId), log);
 });
 
+test('a purge deletes the threads of a person together, so that they share commits', async (t) => {
+  const { world, store, organizationId, userId, person } = await openStore(t);
+  for (let thread = 1; thread < 5; thread += 1) await world.thread(organizationId, userId);
+  let [deleting, deletingAtOnce] = [0, 0];
+  const watched: Store = {
+    ...store,
+    async deleteThread(...deletion) {
+      deleting += 1;
+      deletingAtOnce = Math.max(deletingAtOnce, deleting);
+      return store.deleteThread(...deletion).finally(() => {
+        deleting -= 1;
+      });
+    },
+  };
+  const { rows } = await purgePerson(changeOf(watched, organizationId), person, async () => {});
+  assert.deepEqual([deletingAtOnce, rows.thread], [5, 5]);
+});
+
 test('retention keeps what is dated by the clock of the machine, after that clock was ahead and corrected', async (t) => {
   const { world, store, organizationId, userId } = await openStore(t);
   const { clock } = world;

@@ -88,7 +88,7 @@ async function endAccess(
   const note = auditNote(change, 'member.removed', person.userId);
   const ended = await store.removeMember(organizationId, person.email, false, note);
   if (ended.outcome === 'removed') add(rows, 'member', 1);
-  await deleteThreads(change, person.userId);
+  await deleteThreads(change, person.userId, proceed);
   let after: LogPosition | null = null;
   do {
     const { changed, next }: AnonymizedPage = await store.anonymizeAudit(organizationId, person, after);
@@ -115,16 +115,19 @@ export async function findPurgedPerson(
 }
 
 /** Marks the threads as deleted first, so that no reader sees one without its messages. Cancels running replies. */
-async function deleteThreads(change: Change, userId: UserId): Promise<void> {
+async function deleteThreads(change: Change, userId: UserId, proceed: Proceed): Promise<void> {
   const { store } = change.context;
   const { organizationId } = change;
   for (;;) {
     const { rows } = await store.beginWalk(organizationId, { userId, ownOnly: true }, walkLimit);
-    for (const { thread } of rows) {
-      const note = auditNote(change, 'thread.deleted', thread.id);
-      await store.deleteThread(organizationId, thread.id, { userId, keyHash: null }, note);
-    }
     if (rows.length === 0) return;
+    // Together, so that they share commits: one by one, each thread would wait for the disk.
+    const deletions = rows.map(({ thread }) => {
+      const note = auditNote(change, 'thread.deleted', thread.id);
+      return store.deleteThread(organizationId, thread.id, { userId, keyHash: null }, note);
+    });
+    await Promise.all(deletions);
+    await proceed();
   }
 }
 
