@@ -51,7 +51,7 @@ function ReloadPage({ isPartMissing }: { isPartMissing: boolean }) {
     <Page title="Couldn’t load this page">
       <Text mb="md">
         {isPartMissing
-          ? 'You may be offline, or Skein was updated since you opened this window.'
+          ? 'You may be offline, or Skein has been updated since you opened this window.'
           : 'Something unexpected happened.'}{' '}
         Reload to continue. Your drafts are saved.
       </Text>

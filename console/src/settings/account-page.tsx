@@ -126,7 +126,7 @@ function SignOutEverywhere() {
         }}
       >
         <Text size="sm">
-          You will need to sign in again in every browser, including this one. API keys keep working.
+          You’ll need to sign in again in every browser, including this one. API keys keep working.
         </Text>
       </Confirm>
     </Section>

@@ -116,8 +116,9 @@ function RequestKey({ onClose }: { onClose: () => void }) {
       onCancel={onClose}
     >
       <Text size="sm">
-        An admin reviews your request. Once it is approved, you can reveal the key here. Only you see it. The
-        key acts as you: it creates threads in your name and reads your threads and all published ones.
+        An admin will review your request. Once it’s approved, you can reveal the key here. Only you will see
+        it. The key acts as you: it creates threads in your name and reads your threads and all published
+        ones.
       </Text>
     </NameForm>
   );

@@ -140,7 +140,7 @@ function Requests({ usage, range }: { usage: Json<'usage'>; range: Range }) {
     >
       {usage.isCut && (
         <Text size="sm" mb="sm">
-          There is too much data to show. Earlier days are left out. Choose a shorter time range.
+          There’s too much data to show, so earlier days are left out. Choose a shorter time range.
         </Text>
       )}
       {series.length === 0 ? (

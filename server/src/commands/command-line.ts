@@ -67,8 +67,8 @@ function addCommand<C extends CommandLine>(program: Command, heading: string, co
   const addGroup = (above: Command, name: string) =>
     above.command(name).usage('COMMAND [options]').helpGroup(heading);
   const parent = names.reduce((above, name) => childNamed(above, name) ?? addGroup(above, name), program);
-  // A list of commands shows only the first part of the sentence.
-  const summary = command.summary.split(';')[0] as string;
+  // A list of commands shows only the first sentence.
+  const summary = command.summary.split('. ')[0] as string;
   const leaf = parent.command(last).description(command.summary).summary(summary).helpGroup(heading);
   for (const [argument, meaning] of Object.entries(command.arguments ?? {})) leaf.argument(argument, meaning);
   for (const option of command.options ?? []) leaf.addOption(option);

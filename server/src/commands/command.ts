@@ -31,6 +31,7 @@ export interface CommandLine {
   /** The positional arguments as Commander writes them (`<ORG>`, `<FILE...>`, `[QUESTION]`), in order, and their meanings. */
   readonly arguments?: Readonly<Record<string, string>>;
   readonly options?: readonly Option[];
+  /** The first sentence is also shown in the list of commands. A single sentence has no period. */
   readonly summary: string;
   /** Command lines without `skein`, shown in the help. */
   readonly examples: readonly string[];

@@ -21,7 +21,7 @@ export function completionCommands(loadSections: (word?: string) => Promise<Sect
   const offer: ProcessCommand = {
     name: 'completion offer',
     arguments: { '<LINE>': 'A command line up to the cursor, in quotes' },
-    summary: 'Print completions for a command line; the scripts call it',
+    summary: 'Print completions for a command line. The completion scripts call it.',
     examples: ['completion offer "skein org c"'],
     async runProcess({ positionals: [line = ''] }) {
       const words = line.split(/\s+/).slice(1);

@@ -87,7 +87,7 @@ export const commands: readonly StoreCommand[] = [
   onOrganization({
     name: 'doc remove',
     arguments: { '<DOC_ID>': 'Id of the document, doc_…' },
-    summary: 'Remove a document; replies that cite it stay unchanged',
+    summary: 'Remove a document. Replies that cite it stay unchanged.',
     examples: ['doc remove Acme doc_01…'],
     async run(call, id = '') {
       await removeDocument(call, id);
@@ -101,7 +101,7 @@ export const commands: readonly StoreCommand[] = [
       accountOption('Search as in a thread of this account'),
       new Option('--limit <N>', 'How many passages; 5 by default').argParser(whole(1)),
     ],
-    summary: 'Show the passages that a reply would use; best first',
+    summary: 'Show the passages that a reply would use. The best passage comes first.',
     examples: ['doc search Acme "How long do refunds take?" --limit 3'],
     async run(call: OrganizationCall<{ account?: string; limit?: number }>, question = '') {
       const { account = null, limit = 5 } = call.options;

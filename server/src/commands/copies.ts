@@ -29,7 +29,7 @@ const copy: BareCommand = {
     new Option('--to <URL>', 'The empty store to copy into').makeOptionMandatory(),
   ],
   summary:
-    'Copy a store into an empty one and compare them; neither may be in use. After an interruption, run it again',
+    'Copy a store into an empty one and compare them. Neither may be in use. After an interruption, run the command again.',
   examples: ['copy --from sqlite:./data/skein.db --to postgres://skein:PASSWORD@db.example/skein'],
   async runAlone({ options }: Arguments<{ from: string; to: string }>) {
     const from = storeIn('--from', options.from);
@@ -95,7 +95,7 @@ const backup: BareCommand = {
   name: 'backup',
   arguments: { '<FILE>': 'Path of the copy' },
   options: [new Option('--force', 'Replace the file if it exists')],
-  summary: 'Copy the embedded store into a file; works while the service runs',
+  summary: 'Copy the embedded store into a file. The service can keep running.',
   examples: ['backup skein-backup.db'],
   async runAlone({ positionals, options }: Arguments<{ force?: boolean }>, { store }) {
     const file = resolve(positionals[0] as string);

@@ -61,10 +61,10 @@ export const commands: readonly StoreCommand[] = [
     options: [
       new Option(
         '--old-valid-for <TIME>',
-        'How long the old key keeps working; revoked immediately by default',
+        'How long the old key keeps working; by default, it is revoked immediately',
       ).choices(Object.keys(rotationGraces)),
     ],
-    summary: 'Replace an API key and show the new one once; the old key can keep working for a while',
+    summary: 'Replace an API key and show the new one once. The old key can keep working for a while.',
     examples: ['key rotate Acme key_01… --old-valid-for 24h'],
     async run(call: OrganizationCall<{ oldValidFor?: RotationGrace }>, old = '') {
       const { oldValidFor = 'now' } = call.options;
@@ -103,21 +103,21 @@ export const commands: readonly StoreCommand[] = [
     name: 'app create',
     options: [new Option('--name <NAME>', 'Name of the application').makeOptionMandatory()],
     summary:
-      'Create an application and show its secret once; a program exchanges the secret for access tokens',
+      'Create an application and show its secret once. A program exchanges the secret for access tokens.',
     examples: ['app create Acme --name "Nightly report"'],
     run: async (call) => showSecret(call, await createApplication(call, String(call.options.name))),
   }),
   onOrganization({
     name: 'app rotate',
     arguments: { '<CLIENT_ID>': 'Id of the application, app_…' },
-    summary: 'Give an application a new secret; the old one and all its tokens stop working immediately',
+    summary: 'Give an application a new secret. The old secret and all tokens stop working immediately.',
     examples: ['app rotate Acme app_01…'],
     run: async (call, id = '') => showSecret(call, await rotateApplication(call, id)),
   }),
   onOrganization({
     name: 'app delete',
     arguments: { '<CLIENT_ID>': 'Id of the application to delete, app_…' },
-    summary: 'Delete an application; its secret and all its tokens stop working immediately',
+    summary: 'Delete an application. Its secret and all its tokens stop working immediately.',
     examples: ['app delete Acme app_01…'],
     async run(call, id = '') {
       await deleteApplication(call, id);
@@ -142,7 +142,7 @@ export const commands: readonly StoreCommand[] = [
   {
     name: 'signing-key rotate',
     options: [new Option('--forget', 'Invalidate all existing tokens immediately')],
-    summary: 'Sign access tokens with a new key; existing tokens stay valid until they expire',
+    summary: 'Sign access tokens with a new key. Existing tokens stay valid until they expire.',
     examples: ['signing-key rotate', 'signing-key rotate --forget'],
     async run({ context, options }) {
       const forget = options.forget === true;

@@ -40,7 +40,7 @@ export const commands: readonly StoreCommand[] = [
     createsStore: true,
     arguments: { '<NAME>': 'Name of the new organization' },
     options: settingOptions,
-    summary: 'Create an organization; its API is enabled unless you pass --api off',
+    summary: 'Create an organization. Its API is enabled unless you pass --api off.',
     examples: ['org create Acme', 'org create "Acme Labs" --quota 50000'],
     async run({ context, initiator, options }: StoreCall<Settings>, name = '') {
       const isTaken = (await listOrganizations(context)).some((one) => one.name === name);
@@ -104,7 +104,7 @@ export const commands: readonly StoreCommand[] = [
     name: 'member invite',
     arguments: { '<EMAIL>': 'Email address of the member' },
     summary:
-      'Create a new sign-in link for a member; earlier links become invalid, and a member who has already joined must choose a new password',
+      'Create a new sign-in link for a member. Earlier links become invalid, and a member who has already joined must choose a new password.',
     examples: ['member invite Acme ada@example.com'],
     async run(call, email = '') {
       const { userId } = await findMember(call, email);

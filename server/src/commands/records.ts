@@ -24,7 +24,8 @@ export const commands: readonly StoreCommand[] = [
   onOrganization({
     name: 'usage',
     options: [new Option('--days <N>', 'How many days back; 30 by default').argParser(whole(1, 366))],
-    summary: "Show an organization's quota and requests; by day, credential, operation and outcome",
+    summary:
+      "Show an organization's quota and requests. Requests are counted by day, credential, operation and outcome.",
     examples: ['usage Acme --days 7'],
     async run(call: OrganizationCall<{ days?: number }>) {
       const { days = 30 } = call.options;

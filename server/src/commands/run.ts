@@ -17,7 +17,10 @@ const roles: readonly Role[] = ['all', 'api', 'worker'];
 const serveCommand: ProcessCommand = {
   name: 'serve',
   options: [
-    new Option('--role <ROLE>', 'Serve requests, write replies, or both; all by default').choices(roles),
+    new Option(
+      '--role <ROLE>',
+      'Serve requests (api), write replies (worker), or both (all, the default)',
+    ).choices(roles),
   ],
   summary: 'Run the service',
   examples: ['serve', 'serve --role worker'],

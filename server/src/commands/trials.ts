@@ -6,7 +6,7 @@ import type { BareCommand } from './command.ts';
 const modelTest: BareCommand = {
   name: 'model test',
   arguments: { '[QUESTION]': 'The question, in quotes; a fixed one by default' },
-  summary: 'Ask the configured model one question; shows the answer, or the error and what to do',
+  summary: 'Ask the configured model one question. Shows the answer, or the error and what to do.',
   examples: ['model test', 'model test "What is a skein?"'],
   async runAlone({ positionals: [question = trialQuestion] }, config) {
     const { configuredModel } = await import('../compose.ts');
@@ -27,7 +27,7 @@ const modelTest: BareCommand = {
 const mailTest: BareCommand = {
   name: 'mail test',
   arguments: { '<ADDRESS>': 'Email address to send to' },
-  summary: 'Send a test email to an address; shows the error if the mail server does not accept it',
+  summary: 'Send a test email to an address. Shows the error if the mail server does not accept it.',
   examples: ['mail test you@example.com'],
   async runAlone({ positionals: [to = ''] }, { mail }) {
     if (mail === undefined) throw invalid('Email is not configured: set SKEIN_SMTP_URL and SKEIN_MAIL_FROM.');

@@ -291,7 +291,7 @@ describe('Settings in the console', () => {
     await page.goto('/settings/members');
     await button(`New link for ${email}`).click();
     const refusal = page.getByRole('alert').filter({ hasText: 'Couldn’t create a link' });
-    await shown(refusal.getByText(/already has threads or an API key here.*ask the operator/));
+    await shown(refusal.getByText(/already has threads or an API key here.*Ask the operator/));
     await lookAt(page, 'link-refused');
 
     const guest = await Window.open(browser, service.baseUrl);
@@ -306,7 +306,7 @@ describe('Settings in the console', () => {
     await button('Add member').click();
     await dialog().getByLabel('Email address').fill(email);
     await button('Add and create link', dialog()).click();
-    await shown(dialog().getByText(/threads here from an earlier membership: ask the operator/));
+    await shown(dialog().getByText(/threads here from an earlier membership\. Ask the operator/));
     await button('Cancel', dialog()).click();
     window.assertFaultless();
   });

@@ -268,7 +268,7 @@ describe('Threads in the console', () => {
     await page.route('**/audit-page-*.js', (route) => route.abort());
     await page.getByRole('link', { name: 'Audit log' }).click();
     await shown(heading(page, 'Couldn’t load this page'));
-    await shown(page.getByText('You may be offline, or Skein was updated'));
+    await shown(page.getByText('You may be offline, or Skein has been updated'));
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Reload' }).click();
     await shown(heading(page, 'Audit log'));

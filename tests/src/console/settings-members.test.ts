@@ -160,12 +160,12 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertRefused(await ada.get(`/threads/${thread.id}`), 404);
       assertDone(await ada.delete(`/members/${id}`));
       const again = { email: world.email('kim'), role: 'member', service: false };
-      assertRefused(await ada.post('/members', again), 400, /threads here .*: ask the operator/);
+      assertRefused(await ada.post('/members', again), 400, /threads here .*\. Ask the operator/);
       assert.equal(await listed(id), undefined);
 
       const { id: sameId } = await service.skein('member', 'add', acme, world.email('kim'));
       assert.equal(sameId, id);
-      assertRefused(await ada.post(`/members/${id}/invitation`), 400, /ask the operator/);
+      assertRefused(await ada.post(`/members/${id}/invitation`), 400, /Ask the operator/);
       const back = new Visitor(await signedInAgain(service, acme, world.email('kim')), acme);
       assertDone(await back.get(`/threads/${thread.id}`));
     });
@@ -186,8 +186,8 @@ describeOnEachEngine('Members in the console', (engine) => {
       const stranger = new ConsoleClient(service.baseUrl);
       const { body } = await stranger.post('/invitation/read', { token: tokenOf(link) });
       assert.equal(body.password, 'operator');
-      assertRefused(await stranger.acceptInvitation(link, testPassword), 400, /ask the operator/);
-      assertRefused(await ada.post(`/members/${id}/invitation`), 400, /ask the operator/);
+      assertRefused(await stranger.acceptInvitation(link, testPassword), 400, /Ask the operator/);
+      assertRefused(await ada.post(`/members/${id}/invitation`), 400, /Ask the operator/);
 
       const lea = new Visitor(await signedInAgain(service, acme, world.email('lea')), acme);
       assertDone(await lea.get(`/threads/${made.body.thread.id}`));

@@ -24,7 +24,7 @@ describeOnEachEngine('A thread in the console', ({ freshStore }) => {
     await untilEnded(ada, thread.id);
     assertDone(await followUp(thread.id, '#fail'), 201);
     await untilEnded(ada, thread.id);
-    const full = /^This would take the thread beyond its limit of 5 messages\. Start a new thread\.$/;
+    const full = /^This would exceed the thread's limit of 5 messages\. Start a new thread\.$/;
     assertRefused(await followUp(thread.id, 'More'), 400, full);
     assertDone(await ada.post(at(thread.id, '/retry')));
     assert.equal((await untilEnded(ada, thread.id)).messages.length, 5);
@@ -35,7 +35,7 @@ describeOnEachEngine('A thread in the console', ({ freshStore }) => {
     const { ada } = world;
     const { thread } = await ask(ada, '#say One.');
     await untilEnded(ada, thread.id);
-    const full = /^This would take the thread beyond its limit of 2 kB\. Start a new thread\.$/;
+    const full = /^This would exceed the thread's limit of 2 kB\. Start a new thread\.$/;
     assertRefused(await followUp(thread.id, 'é'.repeat(1024)), 400, full);
     assertDone(await followUp(thread.id, '#say Two.'), 201);
     assert.equal((await untilEnded(ada, thread.id)).messages.length, 4);

@@ -11,7 +11,7 @@ const waitSeconds = 20;
 
 const mcp: ProcessCommand = {
   name: 'mcp',
-  summary: 'Serve threads to an agent; as a Model Context Protocol server on standard input and output',
+  summary: 'Serve threads to an agent. Runs a Model Context Protocol server on standard input and output.',
   examples: ['mcp'],
   async runProcess() {
     // Loaded here, so that the other commands start without it.

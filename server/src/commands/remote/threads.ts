@@ -27,7 +27,7 @@ const threadsCommands: readonly RemoteCommand[] = [
       new Option('--limit <N>', `How many threads; ${defaultLimit} by default`).argParser(whole(1)),
       new Option('--all', 'All threads'),
     ],
-    summary: 'List the threads that the credential can read; most recently active first',
+    summary: 'List the threads that the credential can read. The most recently active thread comes first.',
     examples: ['threads list --limit 5', 'threads list --account acct_42 --all --json'],
     async runRemotely({ options }: Arguments<ListOptions>, { client, signal }) {
       const { account: accountId, limit, all } = options;
@@ -43,7 +43,7 @@ const threadsCommands: readonly RemoteCommand[] = [
     name: 'threads get',
     arguments: { '<THREAD_ID>': 'Id of the thread, thr_…' },
     options: [new Option('--wait', 'Wait for the reply to finish')],
-    summary: 'Show a thread with its messages; with --wait, once its reply is finished',
+    summary: 'Show a thread with its messages. With --wait, waits until its reply is finished.',
     examples: ['threads get thr_01… --wait'],
     async runRemotely({ positionals, options }: Arguments<{ wait?: boolean }>, { client, signal }) {
       const [id = ''] = positionals;
@@ -76,7 +76,7 @@ const threadsCommands: readonly RemoteCommand[] = [
   {
     name: 'threads delete',
     arguments: { '<THREAD_ID>': 'Id of the thread to delete, thr_…' },
-    summary: 'Delete a thread for everyone; cancels a running reply',
+    summary: 'Delete a thread for everyone. A running reply is cancelled.',
     examples: ['threads delete thr_01…'],
     async runRemotely({ positionals: [id = ''] }, { client, signal }) {
       const deleted = await client.threads.delete(id, { signal });
@@ -148,7 +148,8 @@ const ask: RemoteCommand = {
     new Option('--open', 'Open the thread in a browser'),
     new Option('--verbose', 'Print the steps of the reply on standard error'),
   ],
-  summary: 'Ask a question and show the reply; without PROMPT, or with -, reads standard input',
+  summary:
+    'Ask a question and show the reply. Without PROMPT, or with -, reads the question from standard input.',
   examples: ['ask "How long do refunds take?"', 'ask --account acct_42 < question.txt > answer.txt'],
   async runRemotely({ positionals: [given], options }: Arguments<AskOptions>, { client, signal }) {
     const prompt = given === undefined || given === '-' ? await readPrompt(signal) : given;

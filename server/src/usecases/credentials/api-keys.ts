@@ -9,7 +9,7 @@ import {
 import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { KeyId, KeyRequestId, UserId } from '../../domain/id.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
-import { checkName } from '../../domain/text.ts';
+import { checkName, counted } from '../../domain/text.ts';
 import { dayMs, iso } from '../../domain/time.ts';
 import type { KeySecret } from '../../storage/store.ts';
 import type { Context, OrganizationCall } from '../context.ts';
@@ -118,11 +118,11 @@ async function findApiKey(change: Change, keyId: string, owners: KeyOwners): Pro
 }
 
 function alreadyEnded(): ServiceError {
-  return invalid('The key was already rotated or revoked: create a new one.');
+  return invalid('The key has already been rotated or revoked. Create a new one.');
 }
 
 function tooManyKeys({ limits }: Context): string {
-  return `The organization has ${limits.organizationKeysMax} keys, which is the limit: revoke unused keys, or ask an admin.`;
+  return `The organization has reached the limit of ${counted(limits.organizationKeysMax, 'key')}. Revoke unused keys, or ask an admin to do so.`;
 }
 
 export type KeyOwners = 'all' | UserId;
@@ -159,7 +159,7 @@ export async function requestApiKey(change: UserChange, name: string): Promise<K
   const outcome = await context.store.createKeyRequest(organizationId, request, note);
   if (outcome === 'created') return id;
   if (outcome === 'not-a-member') throw requestNotFound();
-  const tooMany = `You have ${waitingMax} open requests: reveal an approved key, or wait for an admin to decide.`;
+  const tooMany = `You have ${waitingMax} open requests. Reveal an approved key, or wait for an admin to decide.`;
   throw notIssued({ ...change, organizationId }, outcome, tooMany);
 }
 

@@ -1,6 +1,6 @@
 import { type Application, generateClientSecret } from '../../domain/credential.ts';
 import { type ApplicationId, isApplicationId } from '../../domain/id.ts';
-import { checkName } from '../../domain/text.ts';
+import { checkName, counted } from '../../domain/text.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { notIssued } from '../organization/organization.ts';
@@ -17,7 +17,7 @@ export async function createApplication(change: Change, name: string) {
   const outcome = await store.createApplication(organizationId, { id, name, secretHash }, note);
   if (outcome === 'created') return { id, clientSecret };
   const { organizationApplicationsMax: max } = context.limits;
-  const tooMany = `The organization has ${max} applications, which is the limit: delete unused ones.`;
+  const tooMany = `The organization has reached the limit of ${counted(max, 'application')}. Delete unused ones.`;
   throw notIssued(change, outcome, tooMany);
 }
 

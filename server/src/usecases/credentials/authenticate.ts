@@ -69,7 +69,7 @@ function apiNotEnabled(): ServiceError {
 const accessTokenPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 function malformed(): ServiceError {
-  return unauthorized('The credential is malformed. Check that the whole key or access token was copied.');
+  return unauthorized('The credential is malformed. Check that you copied the whole key or access token.');
 }
 
 export interface Admitted extends QuotaUse {

@@ -46,13 +46,13 @@ export async function acceptInvitation(
   };
   const outcome = await store.acceptInvitation(sha256(token), acceptance, notes);
   if (outcome === 'refused') {
-    throw invalid('The link has changed since you opened it: open the link again.');
+    throw invalid('The invitation has changed since you opened the link. Open the link again.');
   }
   if (outcome === 'missing') throw gone();
   const passwordHash = acceptance.kind === 'proven' ? acceptance.hash : acceptance.password.hash;
   const started = await startSession(call, userId, passwordHash);
   if (started === undefined) {
-    throw invalid('Your password has just been changed: sign in with the new one.');
+    throw invalid('Your password has just been changed. Sign in with the new one.');
   }
   return started;
 }
@@ -65,7 +65,7 @@ export async function acceptMembership(call: SignedInCall, organizationId: strin
     access.proof === 'sso' && isOrganizationId(organizationId)
       ? await call.context.store.acceptMembership(organizationId, userId, note)
       : 'missing';
-  if (outcome === 'missing') throw notFound('There is no invitation to accept.');
+  if (outcome === 'missing') throw notFound('This invitation is no longer valid.');
 }
 
 /**
@@ -79,10 +79,10 @@ async function acceptanceOf(
 ): Promise<Acceptance> {
   const { ids } = call.context;
   const passwords = call.context.passwords(call.address);
-  if (terms === 'sso') throw invalid('You have no password here: sign in with your identity provider.');
+  if (terms === 'sso') throw invalid('You do not have a password. Sign in with your identity provider.');
   if (terms === 'operator')
     throw invalid(
-      'You already have threads or an API key here: ask the operator of this service for a link.',
+      'You already have threads or an API key here. Ask the operator of this service for a link.',
     );
   if (!resets && known.length > 0) {
     const attempted = { person: email, isChoice: terms === 'choose' };
@@ -100,5 +100,5 @@ async function acceptanceOf(
 }
 
 function gone(): ServiceError {
-  return notFound('This link has been used or has expired: ask for a new one.');
+  return notFound('This link has been used or has expired. Ask for a new one.');
 }

@@ -44,7 +44,7 @@ describe('Adding a member', () => {
       initiator: { actor: { kind: 'user', userId }, traceId: 'trace' },
     };
     const add = (address: string) => addMember(change as Change, { email: address });
-    await assert.rejects(add('bob@example.org'), /has 1 member: remove some/);
+    await assert.rejects(add('bob@example.org'), /limit of 1 member\. Remove some/);
     await assert.rejects(add(email), /is already a member/);
   });
 });

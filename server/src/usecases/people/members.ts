@@ -62,7 +62,7 @@ export async function addMember(
       throw alreadyMember(change, { email: address, service, opened: true });
     case 'has-threads':
       throw invalid(
-        `${address} has threads here from an earlier membership: ${service ? 'use another address for the service account' : 'ask the operator of this service to add them'}.`,
+        `${address} has threads here from an earlier membership. ${service ? 'Use another address for the service account' : 'Ask the operator of this service to add them'}.`,
       );
     case 'organization-missing':
       throw organizationNotFound();
@@ -84,7 +84,7 @@ function alreadyMember(
 
 function tooManyMembers(max: number): ServiceError {
   return invalid(
-    `The organization has ${counted(max, 'member')}: remove some, or ask the operator for more.`,
+    `The organization has reached the limit of ${counted(max, 'member')}. Remove some, or ask the operator to raise the limit.`,
   );
 }
 
@@ -157,7 +157,7 @@ function noSuchMember({ organizationId, initiator }: Change, email: string): Ser
 }
 
 function lastAdmin(): ServiceError {
-  return invalid('An organization needs an admin: make another member an admin first.');
+  return invalid('An organization needs at least one admin. Make another member an admin first.');
 }
 
 export interface IssuedInvitation {
@@ -284,10 +284,10 @@ async function issueInvitation(
     case 'not-a-member':
       throw notFound('No such member.');
     case 'service-account':
-      throw invalid('A service account cannot sign in: create a key for it instead.');
+      throw invalid('A service account cannot sign in. Create a key for it instead.');
     case 'operator-only':
       throw invalid(
-        `This person already has threads or an API key here, so with their link you could read their threads: ask the operator of this service to create it${context.identityProvider === undefined ? '' : ', or let them join through single sign-on'}.`,
+        `This person already has threads or an API key here, so with their link you could read their threads. Ask the operator of this service to create it${context.identityProvider === undefined ? '' : ', or let them join through single sign-on'}.`,
       );
     case 'live':
       throw invalid('A link that was sent earlier is still valid.');

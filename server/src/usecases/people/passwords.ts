@@ -51,7 +51,8 @@ export async function changePassword(
   const { userId, email, access } = call.session.session;
   const all = (await store.findPerson(email))?.passwords ?? [];
   const own = all.find(({ id, proven }) => (access.proof === 'sso' ? proven : id === access.passwordId));
-  if (own === undefined) throw invalid('You have no password here: you sign in with your identity provider.');
+  if (own === undefined)
+    throw invalid('You do not have a password. You sign in with your identity provider.');
   const proven = await attempt(call, { person: email }, (only) =>
     passwords.find(hashesOf(call.context, [own], only), current),
   );
@@ -72,7 +73,7 @@ export async function changePassword(
   const change = { current: own.hash, next: nextHash, keptTokenHash: tokenHash };
   const outcome = await store.changePassword(userId, change, auditNote(call, 'password.changed', userId));
   if (outcome === 'refused')
-    throw invalid('Your password has just been changed: enter the new one as your current password.');
+    throw invalid('Your password has just been changed. Enter the new one as your current password.');
   return nextHash;
 }
 

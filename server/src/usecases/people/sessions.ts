@@ -117,5 +117,5 @@ export async function signOutEverywhere(call: SignedInCall): Promise<void> {
 }
 
 export function signedOut(): ServiceError {
-  return unauthorized('You are not signed in, or your session has ended: sign in.');
+  return unauthorized('You are not signed in, or your session has ended. Sign in and try again.');
 }

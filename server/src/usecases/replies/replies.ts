@@ -40,13 +40,13 @@ export async function addReply(
       threadSignals.changed(threadId);
       return;
     case 'running':
-      throw invalid('A reply is still in progress: wait until it finishes, or stop it.');
+      throw invalid('A reply is still in progress. Wait until it finishes, or stop it.');
     case 'outdated':
       throw invalid('Only the last prompt of a thread can be edited.');
     case 'full': {
       const messages = counted(limits.threadMessagesMax, 'message');
       const limit = result.exceeded === 'messages' ? messages : formatBytes(limits.threadBytesMax);
-      throw invalid(`This would take the thread beyond its limit of ${limit}. Start a new thread.`);
+      throw invalid(`This would exceed the thread's limit of ${limit}. Start a new thread.`);
     }
     case 'missing':
       throw threadNotFound();
