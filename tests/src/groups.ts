@@ -28,7 +28,7 @@ export const groups = {
   properties: ['tests/src/access-matrix.test.ts', 'tests/src/properties/*.test.ts'],
   protocol: [
     'tests/src/{late-bodies,malformed-http,quota,revocation,trusted-proxies}.test.ts',
-    'tests/src/sockets/{closing,pipelining}.test.ts',
+    'tests/src/sockets/{closing,large-bodies,pipelining}.test.ts',
   ],
   replies: ['tests/src/replies/*.test.ts'],
   settings: ['tests/src/console/settings-*.test.ts'],

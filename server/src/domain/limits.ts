@@ -133,6 +133,10 @@ const fixed = {
     16_384,
     'Bytes of a request body without a credential: sign-in, invitations, `/oauth2/token`',
   ),
+  largeBodiesMax: limit(
+    64,
+    'Request bodies of more than 64 KiB that are received from one organization at once, in one process; others wait',
+  ),
   bodyDepthMax: limit(32, 'Levels of nesting in a JSON body'),
   bodyKeysMax: limit(1_000, 'Keys in a JSON body'),
   walkMsMax: limit(
