@@ -32,7 +32,7 @@ import { machineClock } from './storage/sqlite/store-time.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import type { SuggestQuestions } from './usecases/documents/documents.ts';
-import { RequestRecorder, recordReplies } from './usecases/organization/request-recorder.ts';
+import { recordReplies, requestRecorder } from './usecases/organization/request-recorder.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import { Signals } from './usecases/signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
@@ -65,12 +65,7 @@ export async function openContext(
 ): Promise<SurfaceContext> {
   const store = traceCalls(await openStore(config, watch, mustExist), tracing);
   const { personFailuresMax, networkFailuresMax, accountFailuresMax } = config.limits;
-  const recorder: RequestRecorder = new RequestRecorder({
-    keptMax: config.limits.requestLogMax,
-    telemetry,
-    // A failure is reported by the next regular flush, which repeats it.
-    flushNow: () => void recorder.flush(store).catch(() => {}),
-  });
+  const recorder = requestRecorder(store, config.limits.requestLogMax, telemetry);
   const replySignals = new ReplySignals();
   const threadSignals = new Signals<ThreadId>();
   const cursorKey = await store.secret('cursor-key', randomBytes(32));

@@ -44,10 +44,7 @@ export function startBackgroundWork(
 ): { stopTending(): Promise<void>; stop(): Promise<void> } {
   const keepCounts = async (isLast: boolean) => {
     // If one of them fails, the other is still stored.
-    const results = await Promise.allSettled([
-      context.recorder.flush(context.store),
-      noteFailedSignIns(context, isLast),
-    ]);
+    const results = await Promise.allSettled([context.recorder.flush(), noteFailedSignIns(context, isLast)]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   };
   const start = (ms: number, failure: string, work: Work) => repeat(log, ms, failure, work);

@@ -33,7 +33,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
             .replace(/"nextCursor":"[^"]+"/, '');
         assert.equal(comparable(again), comparable(first));
         const [, traceId = ''] = /x-request-id: (.*)\r\n/.exec(again) ?? [];
-        await world.context.recorder.flush(world.store);
+        await world.context.recorder.flush();
         const logged = await world.store.findRequest(world.organizationId, traceId);
         assert.deepEqual([logged?.credentialId, logged?.status], [world.keyId, Number(statusOf(again))]);
       });

@@ -276,7 +276,7 @@ describe('Responses of the console routes', () => {
     const used = { organizationId, credentialId, outcome: 'OK', at: context.now(), ms: 1 };
     for (let place = 0; place < 5_001; place += 1)
       context.recorder.count({ ...used, operation: `operation ${place}` });
-    await context.recorder.flush(context.store);
+    await context.recorder.flush();
     const { isCut, counts } = await usage();
     assert.deepEqual([isCut, counts.length], [true, 5_000]);
     assert.equal(

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { loggedRequest } from '../../../testing/contract/fixture.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { LoggedRequest, TrafficReport } from '../../storage/store.ts';
-import { RequestRecorder } from './request-recorder.ts';
+import { requestRecorder } from './request-recorder.ts';
 
 const acme = 'org_acme' as OrganizationId;
 const hour = Date.UTC(2026, 10, 15, 12) / 3_600_000;
@@ -58,54 +59,50 @@ class Log {
   }
 }
 
-function recorderOf(keptMax = 100, flushNow = () => {}) {
+function recorderOf(log: Parameters<typeof requestRecorder>[0], keptMax = 100) {
   let dropped = 0;
-  const recorder = new RequestRecorder({
-    keptMax,
-    telemetry: {
-      requestNotLogged: () => {
-        dropped += 1;
-      },
+  const telemetry = {
+    requestNotLogged: () => {
+      dropped += 1;
     },
-    flushNow,
-  });
-  return { recorder, dropped: () => dropped };
+  };
+  return { recorder: requestRecorder(log, keptMax, telemetry), dropped: () => dropped };
 }
 
 test('buffers requests while the store is unavailable, stores them once it is back, and drops those above the limit', async () => {
-  const { recorder, dropped } = recorderOf();
   const log = new Log();
+  const { recorder, dropped } = recorderOf(log);
   log.isAway = true;
-  for (let index = 0; index < 10_005; index += 1) recorder.request(request({ traceId: `t${index}` }));
+  // A batch is on its way to the store while the others wait.
+  for (let index = 0; index < 10_205; index += 1) recorder.request(request({ traceId: `t${index}` }));
   assert.equal(dropped(), 5);
-  await assert.rejects(recorder.flush(log));
-  await assert.rejects(recorder.flush(log));
+  await assert.rejects(recorder.flush());
+  await assert.rejects(recorder.flush());
   log.isAway = false;
-  await recorder.flush(log);
-  assert.equal(log.logged.length, 10_000);
-  assert.deepEqual([log.logged[0]?.traceId, log.logged.at(-1)?.traceId], ['t0', 't9999']);
-  await recorder.flush(log);
-  assert.equal(log.logged.length, 10_000, 'nothing is stored twice');
+  await recorder.flush();
+  assert.equal(log.logged.length, 10_200);
+  assert.deepEqual([log.logged[0]?.traceId, log.logged.at(-1)?.traceId], ['t0', 't10199']);
+  await recorder.flush();
+  assert.equal(log.logged.length, 10_200, 'nothing is stored twice');
 });
 
-test('asks for a flush before requests would be dropped', async () => {
+test('flushes early before requests would be dropped', async () => {
   const log = new Log();
-  const flushes: Promise<void>[] = [];
-  const { recorder, dropped } = recorderOf(100, () => flushes.push(recorder.flush(log)));
+  const { recorder, dropped } = recorderOf(log);
   for (let index = 0; index < 30_000; index += 1) {
     recorder.request(request({ traceId: `t${index}` }));
-    if (index % 5_000 === 4_999) await Promise.all(flushes);
+    if (index % 5_000 !== 4_999) continue;
+    await nextTurn();
+    assert.equal(log.logged.length, index + 1);
   }
   assert.equal(dropped(), 0);
-  assert.equal(flushes.length, 6);
-  assert.equal(log.logged.length, 30_000);
 });
 
 test('stores requests once if flushes overlap', async () => {
-  const { recorder } = recorderOf();
   const log = new Log();
+  const { recorder } = recorderOf(log);
   for (let index = 0; index < 500; index += 1) recorder.request(request({ traceId: `t${index}` }));
-  await Promise.all([recorder.flush(log), recorder.flush(log)]);
+  await Promise.all([recorder.flush(), recorder.flush()]);
   assert.deepEqual(
     log.batches.map(({ length }) => length),
     [200, 200, 100],
@@ -113,12 +110,12 @@ test('stores requests once if flushes overlap', async () => {
 });
 
 test('stores what was counted while another flush was in progress', async () => {
-  const { recorder } = recorderOf();
   const log = new Log();
+  const { recorder } = recorderOf(log);
   recorder.request(request({ traceId: 'first' }));
-  const early = recorder.flush(log);
+  const early = recorder.flush();
   recorder.request(request({ traceId: 'second' }));
-  await recorder.flush(log);
+  await recorder.flush();
   await early;
   assert.deepEqual(
     log.logged.map(({ traceId }) => traceId),
@@ -131,24 +128,24 @@ test('stores what was counted while another flush was in progress', async () => 
 });
 
 test('stores statistics even if requests arrive faster than their batches are stored', async () => {
-  const { recorder } = recorderOf();
   const log = new Log();
+  const { recorder } = recorderOf(log);
   log.whileAdding = () => {
     if (log.batches.length < 50) recorder.request(request());
   };
   recorder.request(request());
-  await recorder.flush(log);
+  await recorder.flush();
   assert.equal(log.batches.length, 1);
   assert.equal(log.traffic.length, 1);
 });
 
 test('stores statistics in batches, and drops and counts those that the store rejects twice', async () => {
-  const { recorder, dropped } = recorderOf(0);
   const log = new Log();
+  const { recorder, dropped } = recorderOf(log, 0);
   log.rejections = 3;
   for (let index = 0; index < 450; index += 1)
     recorder.request(request({ organizationId: `org_${index}` as OrganizationId }));
-  await recorder.flush(log);
+  await recorder.flush();
   assert.equal(dropped(), 200);
   assert.deepEqual(
     log.traffic.map(({ organizationId }) => organizationId),
@@ -157,14 +154,14 @@ test('stores statistics in batches, and drops and counts those that the store re
 });
 
 test('repeats a batch unchanged after an error, because the store may have committed it', async () => {
-  const { recorder } = recorderOf();
   const log = new Log();
+  const { recorder } = recorderOf(log);
   log.isAway = true;
   recorder.request(request({ traceId: 'first' }));
-  await assert.rejects(recorder.flush(log));
+  await assert.rejects(recorder.flush());
   recorder.request(request({ traceId: 'second' }));
   log.isAway = false;
-  await recorder.flush(log);
+  await recorder.flush();
   assert.deepEqual(
     log.batches.map((batch) => batch.map(({ traceId }) => traceId)),
     [['first'], ['first'], ['second']],
@@ -172,15 +169,15 @@ test('repeats a batch unchanged after an error, because the store may have commi
 });
 
 test('drops and counts a batch that the store rejects twice, keeps its statistics, and stores the next', async () => {
-  const { recorder, dropped } = recorderOf();
   const log = new Log();
+  const { recorder, dropped } = recorderOf(log);
   log.rejected.add('t7');
   for (let index = 0; index < 250; index += 1) recorder.request(request({ traceId: `t${index}` }));
   log.isAway = true;
-  await assert.rejects(recorder.flush(log));
+  await assert.rejects(recorder.flush());
   assert.equal(dropped(), 0, 'nothing is dropped while the store is unavailable');
   log.isAway = false;
-  await recorder.flush(log);
+  await recorder.flush();
   assert.equal(dropped(), 200);
   assert.deepEqual(
     log.logged.map(({ traceId }) => traceId),
@@ -197,19 +194,19 @@ test('drops and counts a batch that the store rejects twice, keeps its statistic
 });
 
 test('does not drop a batch that the store rejects once', async () => {
-  const { recorder, dropped } = recorderOf();
   const log = new Log();
+  const { recorder, dropped } = recorderOf(log);
   log.rejected.add('t1');
   recorder.request(request({ traceId: 't1' }));
-  const sent = recorder.flush(log);
+  const sent = recorder.flush();
   log.rejected.clear();
   await sent;
   assert.deepEqual([dropped(), log.batches.length, log.logged.length], [0, 2, 1]);
 });
 
 test('counts requests and replies by credential, hour, operation, outcome and duration', async () => {
-  const { recorder } = recorderOf();
   const log = new Log();
+  const { recorder } = recorderOf(log);
   const key = { credentialId: 'key_1' };
   recorder.request(request(key));
   recorder.request(request(key));
@@ -220,7 +217,7 @@ test('counts requests and replies by credential, hour, operation, outcome and du
   recorder.request(request({ credentialId: 'key_2' }));
   const reply = { organizationId: acme, credentialId: null, operation: 'reply', outcome: 'completed' };
   recorder.count({ ...reply, at: hour * 3_600_000, ms: 900 });
-  await recorder.flush(log);
+  await recorder.flush();
   const shown = log.traffic.map((report) =>
     [
       report.credentialId,
@@ -243,11 +240,11 @@ test('counts requests and replies by credential, hour, operation, outcome and du
 });
 
 test('reports when the latest of the requests that it adds up ended', async () => {
-  const { recorder } = recorderOf();
   const log = new Log();
+  const { recorder } = recorderOf(log);
   const start = hour * 3_600_000;
   for (const at of [start, start + 2000, start + 1000]) recorder.request(request({ at }));
-  await recorder.flush(log);
+  await recorder.flush();
   assert.deepEqual(
     log.traffic.map(({ requests, lastAt }) => [requests, lastAt - start]),
     [[3, 2000]],
@@ -255,23 +252,23 @@ test('reports when the latest of the requests that it adds up ended', async () =
 });
 
 test('does not call the store when there is nothing to store', async () => {
-  const { recorder } = recorderOf();
   const fail = () => assert.fail('the store was called');
-  await recorder.flush({ addRequests: fail, addTraffic: fail, findOldRequest: fail, removeRequests: fail });
+  const log = { addRequests: fail, addTraffic: fail, findOldRequest: fail, removeRequests: fail };
+  await recorderOf(log).recorder.flush();
 });
 
 test('loses no statistics when the store fails', async () => {
-  const { recorder } = recorderOf(0);
   const log = new Log();
+  const { recorder } = recorderOf(log, 0);
   log.isAway = true;
   const start = hour * 3_600_000;
   recorder.request(request({ at: start + 5000 }));
-  const failing = recorder.flush(log);
+  const failing = recorder.flush();
   recorder.request(request());
   await assert.rejects(failing, /away/);
   log.isAway = false;
-  await recorder.flush(log);
-  await recorder.flush(log);
+  await recorder.flush();
+  await recorder.flush();
   assert.deepEqual(
     log.traffic.map(({ requests, lastAt }) => [requests, lastAt - start]),
     [[2, 5000]],
@@ -279,51 +276,51 @@ test('loses no statistics when the store fails', async () => {
 });
 
 test('checks the size of a log at its first entry, and then whenever it has grown by a twentieth', async () => {
-  const { recorder } = recorderOf(100);
   const log = new Log();
+  const { recorder } = recorderOf(log, 100);
   for (let index = 0; index < 12; index += 1) {
     recorder.request(request({ traceId: `t${index}` }));
-    await recorder.flush(log);
+    await recorder.flush();
   }
   assert.equal(log.searches, 3);
 });
 
 test('keeps statistics without a log if its limit is 0, and removes what was logged before', async () => {
-  const { recorder } = recorderOf(0);
   const log = new Log();
+  const { recorder } = recorderOf(log, 0);
   log.old = { at: 1, id: 't' };
   log.oldParts = 3;
   recorder.request(request());
-  await recorder.flush(log);
+  await recorder.flush();
   assert.deepEqual([log.logged.length, log.traffic.length], [0, 1]);
   for (let flushes = 0; flushes < 3; flushes += 1) {
     recorder.request(request());
-    await recorder.flush(log);
+    await recorder.flush();
   }
   assert.deepEqual([log.logged.length, log.oldParts, log.searches], [0, 0, 1]);
 });
 
 test('stores waiting requests between two parts of a long removal, and removes the rest even without requests', async () => {
-  const { recorder } = recorderOf(100);
   const log = new Log();
+  const { recorder } = recorderOf(log, 100);
   log.old = { at: 1, id: 't' };
   log.oldParts = 50;
   recorder.request(request());
-  await recorder.flush(log);
+  await recorder.flush();
   assert.ok(log.oldParts > 40, `${log.oldParts} parts left`);
   recorder.request(request({ organizationId: 'org_other' as OrganizationId, traceId: 'other' }));
-  await recorder.flush(log);
+  await recorder.flush();
   assert.equal(log.logged.at(-1)?.traceId, 'other');
   assert.ok(log.oldParts > 30, `${log.oldParts} parts left`);
-  for (let flushes = 0; flushes < 50; flushes += 1) await recorder.flush(log);
+  for (let flushes = 0; flushes < 50; flushes += 1) await recorder.flush();
   assert.equal(log.oldParts, 0);
 });
 
 test('stores statistics even if the log cannot be stored', async () => {
-  const { recorder } = recorderOf();
   const log = new Log();
+  const { recorder } = recorderOf(log);
   recorder.request(request());
-  const failing = Object.assign(log, { addRequests: () => Promise.reject(new Error('no disk')) });
-  await assert.rejects(recorder.flush(failing), /no disk/);
+  log.addRequests = () => Promise.reject(new Error('no disk'));
+  await assert.rejects(recorder.flush(), /no disk/);
   assert.equal(log.traffic.length, 1);
 });

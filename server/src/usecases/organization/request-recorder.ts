@@ -20,112 +20,104 @@ interface Ended extends Pick<TrafficReport, 'organizationId' | 'credentialId' | 
   readonly ms: number;
 }
 
-interface Settings {
-  /** How many requests the log keeps of one organization; 0: no log, only statistics. */
-  readonly keptMax: number;
-  readonly telemetry: Pick<Telemetry, 'requestNotLogged'>;
-  /** Called when the queue is so long that the next regular flush may come too late. */
-  flushNow?(): void;
-}
-
 type Log = Pick<Store, 'addRequests' | 'addTraffic' | 'findOldRequest' | 'removeRequests'>;
 
-/** Keeps requests and statistics in memory until `flush`, so that no request waits for the log. A kill loses them. */
-export class RequestRecorder {
-  readonly #settings: Settings;
-  #requests: LoggedRequest[] = [];
-  #batch: readonly LoggedRequest[] | undefined;
-  readonly #traffic = new TrafficCounter();
-  #flushing: Promise<void> | undefined;
+export type RequestRecorder = ReturnType<typeof requestRecorder>;
+
+/**
+ * Keeps requests and statistics in memory until `flush`, so that no request waits for the log. A kill loses them. The log
+ * keeps `keptMax` requests of one organization; 0: no log, only statistics.
+ */
+export function requestRecorder(store: Log, keptMax: number, telemetry: Pick<Telemetry, 'requestNotLogged'>) {
+  const requests: LoggedRequest[] = [];
+  let unsent: readonly LoggedRequest[] | undefined;
+  const traffic = new TrafficCounter();
+  let flushing: Promise<void> | undefined;
   /** How many entries this process has added to the log of an organization since it last cut it back. */
-  readonly #added = new Map<OrganizationId, number>();
+  const added = new Map<OrganizationId, number>();
   /** The newest entry to remove from logs that are above the limit. */
-  readonly #ends = new Map<OrganizationId, LogPosition>();
+  const ends = new Map<OrganizationId, LogPosition>();
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
-  }
-
-  request(request: LoggedRequest): void {
-    const { organizationId, credentialId, operation, code, at, latencyUs } = request;
-    const outcome = code ?? 'OK';
-    this.count({ organizationId, credentialId, operation, outcome, at, ms: latencyUs / 1000 });
-    if (this.#settings.keptMax === 0) this.#noteAdded(organizationId, 0);
-    else if (this.#requests.length < waitingMax) this.#requests.push(request);
-    else this.#settings.telemetry.requestNotLogged();
-    if (this.#requests.length === flushEarlyAt) this.#settings.flushNow?.();
-  }
-
-  count({ at, ms, ...ended }: Ended): void {
+  function count({ at, ms, ...ended }: Ended): void {
     const [hour, bucket] = [Math.floor(at / hourMs), bucketOf(ms)];
-    this.#traffic.add({ ...ended, hour, bucket, requests: 1, lastAt: at });
+    traffic.add({ ...ended, hour, bucket, requests: 1, lastAt: at });
   }
 
-  /**
-   * Stores what is waiting, and removes old entries. If the store fails, it keeps the rest for the next flush and rejects.
-   * Drops and counts a batch whose values the store rejects, so that later ones do not wait for it. Starts after a flush in
-   * progress, which may not include the latest requests.
-   */
-  async flush(store: Log): Promise<void> {
-    while (this.#flushing) await this.#flushing.catch(() => {});
-    this.#flushing = this.#flushLog(store)
+  async function flush(): Promise<void> {
+    while (flushing) await flushing.catch(() => {});
+    flushing = flushLog()
       // Even if the log could not be stored.
-      .finally(() => this.#flushTraffic(store))
+      .finally(flushTraffic)
       .finally(() => {
-        this.#flushing = undefined;
+        flushing = undefined;
       });
-    return this.#flushing;
+    return flushing;
   }
 
-  async #flushLog(store: Log): Promise<void> {
+  async function flushLog(): Promise<void> {
     // Only what waits now: while requests keep arriving, the queue may never be empty.
-    for (let left = (this.#batch?.length ?? 0) + this.#requests.length; left > 0; ) {
+    for (let left = (unsent?.length ?? 0) + requests.length; left > 0; ) {
       // A batch that failed is sent again as it was: the store may have kept it although the call failed.
-      this.#batch ??= this.#requests.splice(0, batchSize);
-      const batch = this.#batch;
+      unsent ??= requests.splice(0, batchSize);
+      const batch = unsent;
       left -= batch.length;
-      if (!(await addOrRetry(() => store.addRequests(batch)))) this.#drop(batch.length);
-      this.#batch = undefined;
-      for (const { organizationId } of batch) this.#noteAdded(organizationId, 1);
-      await this.#findOld(store);
-      await this.#removeOld(store);
+      if (!(await addOrRetry(() => store.addRequests(batch)))) drop(batch.length);
+      unsent = undefined;
+      for (const { organizationId } of batch) noteAdded(organizationId, 1);
+      await cutBack();
     }
-    await this.#findOld(store);
-    await this.#removeOld(store);
+    await cutBack();
   }
 
-  #flushTraffic(store: Log): Promise<void> {
-    return this.#traffic.flush(async (reports) => {
-      const requests = reports.reduce((sum, report) => sum + report.requests, 0);
-      if (!(await addOrRetry(() => store.addTraffic(reports)))) this.#drop(requests);
+  function flushTraffic(): Promise<void> {
+    return traffic.flush(async (reports) => {
+      const counted = reports.reduce((sum, report) => sum + report.requests, 0);
+      if (!(await addOrRetry(() => store.addTraffic(reports)))) drop(counted);
     });
   }
 
-  #drop(requests: number): void {
-    for (let count = 0; count < requests; count += 1) this.#settings.telemetry.requestNotLogged();
+  function drop(dropped: number): void {
+    for (let index = 0; index < dropped; index += 1) telemetry.requestNotLogged();
   }
 
-  #noteAdded(organizationId: OrganizationId, entries: number): void {
+  function noteAdded(organizationId: OrganizationId, entries: number): void {
     // The log of an organization that this process does not know yet may be full.
-    const added = this.#added.get(organizationId) ?? Number.POSITIVE_INFINITY;
-    this.#added.set(organizationId, added + entries);
-  }
-
-  async #findOld(store: Pick<Store, 'findOldRequest'>): Promise<void> {
-    const { keptMax } = this.#settings;
-    for (const [organizationId, added] of this.#added) {
-      if (added < Math.max(1, keptMax * growthShare)) continue;
-      this.#added.set(organizationId, 0);
-      const end = await store.findOldRequest(organizationId, keptMax);
-      if (end !== undefined) this.#ends.set(organizationId, end);
-    }
+    added.set(organizationId, (added.get(organizationId) ?? Number.POSITIVE_INFINITY) + entries);
   }
 
   /** Not all at once: after the limit was lowered, the queue would fill up and drop requests of every organization. */
-  async #removeOld(store: Pick<Store, 'removeRequests'>): Promise<void> {
-    for (const [organizationId, end] of this.#ends)
-      if ((await store.removeRequests(organizationId, end)) === 0) this.#ends.delete(organizationId);
+  async function cutBack(): Promise<void> {
+    for (const [organizationId, entries] of added) {
+      if (entries < Math.max(1, keptMax * growthShare)) continue;
+      added.set(organizationId, 0);
+      const end = await store.findOldRequest(organizationId, keptMax);
+      if (end !== undefined) ends.set(organizationId, end);
+    }
+    for (const [organizationId, end] of ends)
+      if ((await store.removeRequests(organizationId, end)) === 0) ends.delete(organizationId);
   }
+
+  return {
+    count,
+
+    request(request: LoggedRequest): void {
+      const { organizationId, credentialId, operation, code, at, latencyUs } = request;
+      const outcome = code ?? 'OK';
+      count({ organizationId, credentialId, operation, outcome, at, ms: latencyUs / 1000 });
+      if (keptMax === 0) noteAdded(organizationId, 0);
+      else if (requests.length < waitingMax) requests.push(request);
+      else telemetry.requestNotLogged();
+      // The next regular flush may come too late. It repeats an early one that fails, and reports the failure.
+      if (requests.length === flushEarlyAt) flush().catch(() => {});
+    },
+
+    /**
+     * Stores what is waiting, and removes old entries. If the store fails, it keeps the rest for the next flush and rejects.
+     * Drops and counts a batch whose values the store rejects, so that later ones do not wait for it. Starts after a flush in
+     * progress, which may not include the latest requests.
+     */
+    flush,
+  };
 }
 
 /** A batch may be rejected because an organization is purged at the same time. The second try drops what belongs to it. */
