@@ -27,7 +27,7 @@ import { askForBody, createListener, type ListenerOptions } from './listener.ts'
 import { HeldRequests } from './long-responses.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
-import { RepeatedReads } from './repeated-reads.ts';
+import { repeatedReads } from './repeated-reads.ts';
 import { callerOf, createTraceId, normalizeUrl } from './request.ts';
 import { type ReportRequest, reportReply, reportRequest } from './request-log.ts';
 import { formatFaults, lazyCompilers } from './validation.ts';
@@ -86,7 +86,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   const report = reportRequest(context, options.log);
   // A span starts before a request is parsed.
   const mayRepeat = () => !drain.isStarted && !drain.isClosing && context.tracing.request === undefined;
-  const reads = new RepeatedReads(context, report, mayRepeat);
+  const reads = repeatedReads(context, report, mayRepeat);
   const { compilersFactory, compileAll } = lazyCompilers();
   // One logger for all requests: each line has its trace ID. A `childLoggerFactory` would cost something per request.
   const loggerInstance: FastifyBaseLogger = Object.create(options.log);
@@ -132,7 +132,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   addHooks(app, context, drain, heldRequests, report);
   acceptJsonBodies(app);
 
-  const api = apiV1(context, heldRequests, reads);
+  const api = apiV1(context, heldRequests, reads.learn);
   await app.register(api, { prefix: apiPrefix });
   await app.register(oauth(context, options));
   const consoleOptions = { ...options, heldRequests, limits };

@@ -15,16 +15,7 @@ import { keepAliveMs } from './listener.ts';
 import { isOneRequest, type RawResponse } from './raw-messages.ts';
 import { createTraceId } from './request.ts';
 import type { ReportRequest } from './request-log.ts';
-import {
-  type Answer,
-  type Call,
-  isPlain,
-  isUnchanged,
-  jsonType,
-  type ReadMemory,
-  type Route,
-  revalidated,
-} from './route.ts';
+import { type Answer, type Call, isPlain, isUnchanged, jsonType, type Route, revalidated } from './route.ts';
 
 /** What is known of a read once it was parsed, routed and validated. */
 interface KnownRead extends Pick<Call, 'path' | 'query' | 'headers'> {
@@ -45,92 +36,70 @@ const marks = 131_072;
  * bytes: it is admitted, answered and logged like any other, but not parsed, routed and validated again, which takes half of
  * the time of a small response. Whatever is not a plain success is handled as if it were new.
  */
-export class RepeatedReads implements ReadMemory {
-  readonly #context: SurfaceContext;
-  readonly #report: ReportRequest;
-  readonly #mayAnswer: () => boolean;
-  readonly #known = new Map<string, KnownRead>();
+export function repeatedReads(context: SurfaceContext, report: ReportRequest, mayAnswer: () => boolean) {
+  const known = new Map<string, KnownRead>();
   /** Hashes of reads that were answered once. Requests with a header of their own would otherwise fill the memory. */
-  readonly #seen = new Uint32Array(marks);
+  const seen = new Uint32Array(marks);
+  const { telemetry } = context;
 
-  constructor(context: SurfaceContext, report: ReportRequest, mayAnswer: () => boolean) {
-    this.#context = context;
-    this.#report = report;
-    this.#mayAnswer = mayAnswer;
-  }
-
-  learn(route: Route, request: FastifyRequest, reply: FastifyReply): void {
-    const { head } = request.raw;
-    if (head === undefined || !isRepeatable(request, reply)) return;
-    const hash = hashOf(head);
-    const wasSeen = this.#seen[hash % marks] === hash;
-    this.#seen[hash % marks] = hash;
-    if (wasSeen) setBounded(this.#known, head, knownRead(route, request), knownMax);
-  }
-
-  readonly answer = (head: string): RepeatedRead | undefined => {
-    const read = this.#known.get(head);
-    if (read === undefined || !this.#mayAnswer()) return undefined;
-    const { credential, sentCredential } = read;
-    const admission =
-      credential.kind === 'key'
-        ? admit(this.#context, credential)
-        : // The token may have expired.
-          readCredential(this.#context, sentCredential).then((current) => admit(this.#context, current));
-    return { admission, response: this.#respond(head, read, admission) };
-  };
-
-  async #respond(
+  async function respond(
     head: string,
     read: KnownRead,
     admission: Promise<Admitted>,
   ): Promise<RawResponse | undefined> {
-    const { telemetry } = this.#context;
-    const { route, pattern } = read;
+    const { route, pattern, path, query, headers } = read;
     const traceId = createTraceId();
     const startedMs = performance.now();
     telemetry.requestsInFlight(1);
+    const handle = (principal: Principal) =>
+      route.handle({ context, principal, path, query, headers, body: {}, traceId, hold } as Call);
     try {
-      const expected = expectedPrincipal(this.#context, read.credential);
-      const early = expected && this.#handle(read, expected, traceId);
+      const expected = expectedPrincipal(context, read.credential);
+      const early = expected && handle(expected);
       early?.catch(() => {});
       const admitted = await admission;
       const { granted, principal, credentialId } = admitted;
-      const answer = granted ? await (early ?? this.#handle(read, principal, traceId)) : undefined;
-      if (answer !== undefined && this.#mayAnswer() && isPlain(read.headers, answer)) {
-        const isSame = isUnchanged(read.headers, answer);
+      const answer = granted ? await (early ?? handle(principal)) : undefined;
+      if (answer !== undefined && mayAnswer() && isPlain(headers, answer)) {
+        const isSame = isUnchanged(headers, answer);
         const body = isSame ? undefined : (answer.body as Buffer);
         const { method, operationId: operation } = route;
         const status = isSame ? 304 : 200;
         const ms = performance.now() - startedMs;
         const caller = { organizationId: principal.organizationId, credentialId };
-        this.#report({ traceId, method, route: pattern, operation, status, ms, ...caller });
+        report({ traceId, method, route: pattern, operation, status, ms, ...caller });
         return { head: headOf(traceId, admitted, answer, body), body };
       }
     } catch {
       // The error is reported when the request is handled as if it were new.
     }
     telemetry.requestsInFlight(-1);
-    this.#known.delete(head);
+    known.delete(head);
     return undefined;
   }
 
-  #handle(
-    { route, path, query, headers }: KnownRead,
-    principal: Principal,
-    traceId: string,
-  ): Promise<Answer> {
-    return route.handle({
-      context: this.#context,
-      principal,
-      path,
-      query,
-      headers,
-      body: {},
-      traceId,
-      hold,
-    } as Call);
-  }
+  return {
+    learn(route: Route, request: FastifyRequest, reply: FastifyReply): void {
+      const { head } = request.raw;
+      if (head === undefined || !isRepeatable(request, reply)) return;
+      const hash = hashOf(head);
+      const wasSeen = seen[hash % marks] === hash;
+      seen[hash % marks] = hash;
+      if (wasSeen) setBounded(known, head, knownRead(route, request), knownMax);
+    },
+
+    answer(head: string): RepeatedRead | undefined {
+      const read = known.get(head);
+      if (read === undefined || !mayAnswer()) return undefined;
+      const { credential, sentCredential } = read;
+      const admission =
+        credential.kind === 'key'
+          ? admit(context, credential)
+          : // The token may have expired.
+            readCredential(context, sentCredential).then((current) => admit(context, current));
+      return { admission, response: respond(head, read, admission) };
+    },
+  };
 }
 
 /** The same as Node wrote for the first response. */

@@ -109,10 +109,8 @@ export function defineRoute<
   return route as unknown as Route;
 }
 
-export interface ReadMemory {
-  /** Called for each request with a plain response. */
-  learn(route: Route, request: FastifyRequest, reply: FastifyReply): void;
-}
+/** Called for each request with a plain response. */
+export type LearnRead = (route: Route, request: FastifyRequest, reply: FastifyReply) => void;
 
 export function mountRoute(
   app: FastifyInstance,
@@ -120,7 +118,7 @@ export function mountRoute(
   heldRequests: HeldRequests,
   route: Route,
   openapi: object,
-  reads?: ReadMemory,
+  learn?: LearnRead,
 ): void {
   app.route({
     method: route.method,
@@ -156,7 +154,7 @@ export function mountRoute(
         await request.admission.done;
       }
       const answer = await answering;
-      if (isPlain(request.headers, answer)) reads?.learn(route, request, reply);
+      if (isPlain(request.headers, answer)) learn?.(route, request, reply);
       return send(context, route, reply, answer);
     },
   });
