@@ -1,13 +1,13 @@
-import { type Answer, asObject, asText, failureIn, retryAfter, unexpected } from './answer.ts';
 import type { BearerToken, Credential } from './credential.ts';
 import {
   InvalidParamsError,
   RateLimitedError,
   SkeinError,
   UnauthorizedError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from './errors.ts';
 import { baseHeaders, exchange, type Fetch, nameOf } from './exchange.ts';
+import { asObject, asText, type BufferedResponse, failureIn, retryAfter, unexpected } from './response.ts';
 import { type RetryRules, withRetries } from './retries.ts';
 import { rejectWhenAborted, withTimeLimit } from './time-limits.ts';
 
@@ -100,23 +100,24 @@ export class AccessTokens implements Credential {
       withRetries(this.#settings, deadline, limited, async () => {
         const startedAt = Date.now();
         const outgoing = { method: 'POST', url, headers, body, timeoutMs: attemptTimeoutMs };
-        const answer = await exchange(fetch, outgoing, limited);
-        if (answer instanceof SkeinError) return { failure: answer };
-        if (answer.status !== 200) return { failure: tokenFailure(answer, request), headers: answer.headers };
-        return { done: readToken(answer, request, startedAt) };
+        const response = await exchange(fetch, outgoing, limited);
+        if (response instanceof SkeinError) return { failure: response };
+        if (response.status !== 200)
+          return { failure: tokenFailure(response, request), headers: response.headers };
+        return { done: readToken(response, request, startedAt) };
       }),
     );
   }
 }
 
-function readToken(answer: Answer, request: string, startedAt: number): Token {
-  const { access_token: value, expires_in: expiresIn } = asObject(answer.body) ?? {};
-  if (typeof value !== 'string' || value === '') throw unexpected(answer, request);
+function readToken(response: BufferedResponse, request: string, startedAt: number): Token {
+  const { access_token: value, expires_in: expiresIn } = asObject(response.body) ?? {};
+  if (typeof value !== 'string' || value === '') throw unexpected(response, request);
   // Setting such a header would throw an error that contains the token.
   if (!/^[\x21-\x7e]+$/.test(value)) {
-    throw new UnexpectedAnswerError(`${request} returned an access token with invalid characters.`, {
-      code: 'UNEXPECTED_ANSWER',
-      status: answer.status,
+    throw new UnexpectedResponseError(`${request} returned an access token with invalid characters.`, {
+      code: 'UNEXPECTED_RESPONSE',
+      status: response.status,
     });
   }
   const seconds = Number(expiresIn);
@@ -125,10 +126,10 @@ function readToken(answer: Answer, request: string, startedAt: number): Token {
 }
 
 /** Translates OAuth's error codes (RFC 6749 §5.2) to the codes of the service. */
-function tokenFailure(answer: Answer, request: string): SkeinError {
-  const { status, headers, body } = answer;
+function tokenFailure(response: BufferedResponse, request: string): SkeinError {
+  const { status, headers, body } = response;
   const { error, error_description: description } = asObject(body) ?? {};
-  if (typeof error !== 'string') return failureIn(answer, request);
+  if (typeof error !== 'string') return failureIn(response, request);
   const message = `Could not get an access token for the application: ${asText(description) ?? error}`;
   const details = { status, traceId: headers.get('x-request-id') ?? undefined };
   if (status === 429) {
@@ -138,7 +139,7 @@ function tokenFailure(answer: Answer, request: string): SkeinError {
       retryAfterSeconds: retryAfter(headers),
     });
   }
-  if (status >= 500) return failureIn(answer, request);
+  if (status >= 500) return failureIn(response, request);
   if (status === 401 || error === 'unauthorized_client') {
     return new UnauthorizedError(message, { ...details, code: 'UNAUTHORIZED' });
   }

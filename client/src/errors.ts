@@ -16,7 +16,7 @@ export type ClientErrorCode =
   | 'REPLY_CANCELLED'
   | 'REPLY_FAILED'
   | 'TIMEOUT'
-  | 'UNEXPECTED_ANSWER';
+  | 'UNEXPECTED_RESPONSE';
 
 /** Every failure of a call. `code` is stable: branch on it, or on the class. */
 export class SkeinError extends Error {
@@ -80,8 +80,8 @@ export class InternalError extends SkeinError {
 }
 
 /** The response did not come from the service: a proxy's page, a login portal, a wrong `baseUrl`. */
-export class UnexpectedAnswerError extends SkeinError {
-  override readonly name = 'UnexpectedAnswerError';
+export class UnexpectedResponseError extends SkeinError {
+  override readonly name = 'UnexpectedResponseError';
 }
 
 /** There was no response: a network, DNS or certificate problem. */

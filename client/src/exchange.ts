@@ -1,5 +1,5 @@
-import { type Answer, readAnswer } from './answer.ts';
 import { ConnectionError, TimeoutError } from './errors.ts';
+import { type BufferedResponse, readResponse } from './response.ts';
 import { withTimeLimit } from './time-limits.ts';
 
 /** The part of `fetch` that this client uses. */
@@ -22,11 +22,11 @@ export async function exchange(
   fetch: Fetch,
   { method, url, headers, body, timeoutMs }: Outgoing,
   signal: AbortSignal,
-): Promise<Answer | ConnectionError> {
+): Promise<BufferedResponse | ConnectionError> {
   const request = nameOf(method, url);
   try {
     return await withTimeLimit({ signal, timeoutMs }, request, async (limited) =>
-      readAnswer(
+      readResponse(
         await fetch(url, {
           method,
           headers,

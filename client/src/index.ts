@@ -12,7 +12,7 @@ export {
   SkeinError,
   TimeoutError,
   UnauthorizedError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from './errors.ts';
 export type { Fetch } from './exchange.ts';
 export type { Reply, WaitOptions } from './reply.ts';

@@ -1,5 +1,5 @@
 import { type Corroboration, corroborationOf } from './corroboration.ts';
-import { AbortedError, addTo, ReplyFailedError, TimeoutError, UnexpectedAnswerError } from './errors.ts';
+import { AbortedError, addTo, ReplyFailedError, TimeoutError, UnexpectedResponseError } from './errors.ts';
 import { pause, withTimeLimit } from './time-limits.ts';
 import type { CallOptions } from './transport.ts';
 import type { Source, Step, Thread, ThreadMessage, ThreadWithMessages } from './types.ts';
@@ -89,8 +89,8 @@ function replyAmong(thread: Thread, messages: ThreadMessage[], wanted: string | 
     wanted === undefined ? role === 'assistant' : id === wanted;
   const found = messages.filter(isWanted).at(-1);
   if (found !== undefined) return found;
-  throw new UnexpectedAnswerError(`${thread.id} has no reply${wanted === undefined ? '' : ` ${wanted}`}.`, {
-    code: 'UNEXPECTED_ANSWER',
+  throw new UnexpectedResponseError(`${thread.id} has no reply${wanted === undefined ? '' : ` ${wanted}`}.`, {
+    code: 'UNEXPECTED_RESPONSE',
   });
 }
 

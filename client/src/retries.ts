@@ -1,5 +1,5 @@
-import { retryAfter } from './answer.ts';
 import { ConnectionError, type SkeinError } from './errors.ts';
+import { retryAfter } from './response.ts';
 import { pause } from './time-limits.ts';
 
 export interface RetryRules {

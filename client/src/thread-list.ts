@@ -1,5 +1,5 @@
-import { isListOf, isThread } from './answer.ts';
-import { UnexpectedAnswerError } from './errors.ts';
+import { UnexpectedResponseError } from './errors.ts';
+import { isListOf, isThread } from './response.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { Thread, ThreadPage } from './types.ts';
 
@@ -45,11 +45,11 @@ export class ThreadList implements AsyncIterable<Thread> {
 
   async #page(cursor: string | undefined, limit: number | undefined): Promise<ThreadPage> {
     const { accountId } = this.#options;
-    const answer = await this.#transport.request(
+    const response = await this.#transport.request(
       { method: 'GET', path: '/threads', query: { limit, cursor, accountId }, isExpected: isPage },
       this.#options,
     );
-    return answer.body as ThreadPage;
+    return response.body as ThreadPage;
   }
 }
 
@@ -58,7 +58,7 @@ function isPage({ threads, nextCursor }: Readonly<Record<string, unknown>>): boo
   return isListOf(threads, isThread) && (nextCursor === null || typeof nextCursor === 'string');
 }
 
-function cursorDidNotAdvance(): UnexpectedAnswerError {
+function cursorDidNotAdvance(): UnexpectedResponseError {
   const message = 'GET /threads returned the cursor that it was given, so the list would never end.';
-  return new UnexpectedAnswerError(message, { code: 'UNEXPECTED_ANSWER' });
+  return new UnexpectedResponseError(message, { code: 'UNEXPECTED_RESPONSE' });
 }

@@ -1,6 +1,6 @@
-import { type Answer, asObject, asText, isListOf, isThread } from './answer.ts';
 import { addTo } from './errors.ts';
 import { type Look, type Reply, untilReplied, type WaitOptions } from './reply.ts';
+import { asObject, asText, type BufferedResponse, isListOf, isThread } from './response.ts';
 import { type ListOptions, ThreadList } from './thread-list.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type {
@@ -57,11 +57,11 @@ export class Threads {
     const { idempotencyKey = randomId() } = options;
     const headers = { 'idempotency-key': idempotencyKey };
     try {
-      const answer = await this.#transport.request(
+      const response = await this.#transport.request(
         { method: 'POST', path: '/threads', headers, body, isExpected: hasThread },
         options,
       );
-      return answer.body as CreatedThread;
+      return response.body as CreatedThread;
     } catch (error) {
       throw addTo(error, { idempotencyKey });
     }
@@ -86,11 +86,11 @@ export class Threads {
 
   /** Renames a thread, which moves it to the top of lists. Only its creator can. */
   async rename(id: string, title: string, options: CallOptions = {}): Promise<Thread> {
-    const answer = await this.#transport.request(
+    const response = await this.#transport.request(
       { method: 'PATCH', path: pathOf(id), body: { title }, isExpected: hasThread },
       options,
     );
-    return (answer.body as RenamedThread).thread;
+    return (response.body as RenamedThread).thread;
   }
 
   /**
@@ -98,15 +98,15 @@ export class Threads {
    * finds no thread, the thread counts as deleted, because the first request may have deleted it.
    */
   async delete(id: string, options: CallOptions = {}): Promise<DeletedThread> {
-    const afterLostAttempt = (answer: Answer): Answer =>
-      (answer.body as { error?: { code?: unknown } } | undefined)?.error?.code === 'NOT_FOUND'
-        ? { ...answer, status: 200, body: { id, deleted: true } satisfies DeletedThread }
-        : answer;
-    const answer = await this.#transport.request(
+    const afterLostAttempt = (response: BufferedResponse): BufferedResponse =>
+      (response.body as { error?: { code?: unknown } } | undefined)?.error?.code === 'NOT_FOUND'
+        ? { ...response, status: 200, body: { id, deleted: true } satisfies DeletedThread }
+        : response;
+    const response = await this.#transport.request(
       { method: 'DELETE', path: pathOf(id), isExpected: isDeleted, afterLostAttempt },
       options,
     );
-    return answer.body as DeletedThread;
+    return response.body as DeletedThread;
   }
 
   /**
@@ -148,7 +148,7 @@ export class Threads {
     return untilReplied(id, responseMessageId, look, options);
   }
 
-  #read(id: string, options: GetOptions & { etag?: string | undefined }): Promise<Answer> {
+  #read(id: string, options: GetOptions & { etag?: string | undefined }): Promise<BufferedResponse> {
     const { waitSeconds = 0, etag } = options;
     // RFC 7240 allows only whole seconds; services ignore anything else.
     const seconds = waitSeconds > 0 ? Math.min(Math.ceil(waitSeconds), waitSecondsMax) : 0;

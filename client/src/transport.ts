@@ -1,7 +1,7 @@
-import { type Answer, asObject, failureIn, unexpected } from './answer.ts';
 import type { BearerToken, Credential } from './credential.ts';
 import { ConnectionError } from './errors.ts';
 import { baseHeaders, exchange, type Fetch, nameOf } from './exchange.ts';
+import { asObject, type BufferedResponse, failureIn, unexpected } from './response.ts';
 import { type Attempt, type RetryRules, withRetries } from './retries.ts';
 import { withTimeLimit } from './time-limits.ts';
 
@@ -25,7 +25,7 @@ export interface Call {
   /** How long the service was asked to hold its response. */
   readonly holdMs?: number;
   /** Interprets the response to a retry when an earlier attempt may have succeeded without a response. */
-  readonly afterLostAttempt?: (answer: Answer) => Answer;
+  readonly afterLostAttempt?: (response: BufferedResponse) => BufferedResponse;
 }
 
 interface TransportSettings extends RetryRules {
@@ -46,35 +46,35 @@ export class Transport {
   }
 
   /** Returns a successful response of the service, or throws. */
-  async request(call: Call, options: CallOptions): Promise<Answer> {
+  async request(call: Call, options: CallOptions): Promise<BufferedResponse> {
     const url = this.#urlOf(call);
     const request = nameOf(call.method, url);
     const { timeoutMs = this.#settings.timeoutMs + (call.holdMs ?? 0), signal } = options;
     const deadline = performance.now() + timeoutMs;
     let lost = false;
     return withTimeLimit({ signal, timeoutMs }, request, (limited) =>
-      withRetries(this.#settings, deadline, limited, async (): Promise<Attempt<Answer>> => {
-        const answer = await this.#send(call, url, limited);
-        if (answer instanceof ConnectionError) {
+      withRetries(this.#settings, deadline, limited, async (): Promise<Attempt<BufferedResponse>> => {
+        const response = await this.#send(call, url, limited);
+        if (response instanceof ConnectionError) {
           lost = true;
-          return { failure: answer };
+          return { failure: response };
         }
-        if (answer.status >= 500) {
+        if (response.status >= 500) {
           lost = true;
-          return { failure: failureIn(answer, request), headers: answer.headers };
+          return { failure: failureIn(response, request), headers: response.headers };
         }
-        const interpreted = lost && call.afterLostAttempt ? call.afterLostAttempt(answer) : answer;
+        const interpreted = lost && call.afterLostAttempt ? call.afterLostAttempt(response) : response;
         return judge(interpreted, call, request);
       }),
     );
   }
 
   /** If the service rejects a cached token, sends the request once more with a new one. */
-  async #send(call: Call, url: string, signal: AbortSignal): Promise<Answer | ConnectionError> {
+  async #send(call: Call, url: string, signal: AbortSignal): Promise<BufferedResponse | ConnectionError> {
     const { credential } = this.#settings;
     const token = await credential.token(signal);
-    const answer = await this.#sendWith(token, call, url, signal);
-    if (answer instanceof ConnectionError || answer.status !== 401 || !token.isCached) return answer;
+    const response = await this.#sendWith(token, call, url, signal);
+    if (response instanceof ConnectionError || response.status !== 401 || !token.isCached) return response;
     return this.#sendWith(await credential.renew(token.value, signal), call, url, signal);
   }
 
@@ -83,7 +83,7 @@ export class Transport {
     call: Call,
     url: string,
     signal: AbortSignal,
-  ): Promise<Answer | ConnectionError> {
+  ): Promise<BufferedResponse | ConnectionError> {
     const { method, body, holdMs = 0 } = call;
     const { fetch, attemptTimeoutMs, userAgent } = this.#settings;
     const headers = baseHeaders(userAgent);
@@ -105,10 +105,10 @@ export class Transport {
   }
 }
 
-function judge(answer: Answer, call: Call, request: string): Attempt<Answer> {
-  const { status, headers, body } = answer;
-  if (status === 304 && call.headers?.['if-none-match'] !== undefined) return { done: answer };
-  if (status < 200 || status >= 300) return { failure: failureIn(answer, request), headers };
-  if (!call.isExpected(asObject(body) ?? {})) return { failure: unexpected(answer, request) };
-  return { done: answer };
+function judge(response: BufferedResponse, call: Call, request: string): Attempt<BufferedResponse> {
+  const { status, headers, body } = response;
+  if (status === 304 && call.headers?.['if-none-match'] !== undefined) return { done: response };
+  if (status < 200 || status >= 300) return { failure: failureIn(response, request), headers };
+  if (!call.isExpected(asObject(body) ?? {})) return { failure: unexpected(response, request) };
+  return { done: response };
 }

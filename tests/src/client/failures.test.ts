@@ -110,7 +110,9 @@ describe('A call that fails', () => {
 
   it("reports a proxy's response as such", async () => {
     const { outcome } = await listOver([html(404)]);
-    assert.ok(outcome instanceof client.UnexpectedAnswerError && !(outcome instanceof client.NotFoundError));
+    assert.ok(
+      outcome instanceof client.UnexpectedResponseError && !(outcome instanceof client.NotFoundError),
+    );
     assert.equal(outcome.status, 404);
     assert.match(outcome.message, /404 \(text\/html\).*: <h1>Who are you\?<\/h1>$/);
     const bodies = [
@@ -124,7 +126,7 @@ describe('A call that fails', () => {
     ];
     for (const body of bodies) {
       const { outcome: empty, tries } = await listOver([{ status: 200, body }]);
-      assert.equal(empty.code, 'UNEXPECTED_ANSWER', body);
+      assert.equal(empty.code, 'UNEXPECTED_RESPONSE', body);
       assert.equal(tries, 1);
     }
     assert.equal((await listOver([html(502)], { retries: 0 })).outcome.code, 'INTERNAL_ERROR');
@@ -179,7 +181,7 @@ describe('A call that fails', () => {
       () => over({ deleted: 'no' }).delete('thr_1'),
       () => over({ id: 5, deleted: true }).delete('thr_1'),
     ];
-    for (const call of calls) await assert.rejects(call, { code: 'UNEXPECTED_ANSWER' }, String(call));
+    for (const call of calls) await assert.rejects(call, { code: 'UNEXPECTED_RESPONSE' }, String(call));
   });
 
   it('reports a list that would never end', async () => {
@@ -189,7 +191,7 @@ describe('A call that fails', () => {
     const walk = async () => {
       for await (const one of clientOf(address).threads.list().pages()) pages.push(one);
     };
-    await assert.rejects(walk, { code: 'UNEXPECTED_ANSWER', message: /never end/ });
+    await assert.rejects(walk, { code: 'UNEXPECTED_RESPONSE', message: /never end/ });
     assert.deepEqual([pages.length, proxy.requestsTo(address).length], [2, 2]);
   });
 
@@ -205,7 +207,7 @@ describe('A call that fails', () => {
         },
       });
       const { threads } = clientOf('http://skein.invalid', { fetch: async () => new Response(body) });
-      await assert.rejects(threads.list().page(), { code: 'UNEXPECTED_ANSWER' }, start);
+      await assert.rejects(threads.list().page(), { code: 'UNEXPECTED_RESPONSE' }, start);
       assert.ok(pulled < 200, `${pulled} MiB`);
     }
   });

@@ -102,9 +102,9 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
   check('deletes a thread with a running reply', (await threads.delete(hung.threadId)).deleted);
 
   const portal = await failureOf(at(settings.portal).list().page());
-  check("rejects a proxy's page", portal.code === 'UNEXPECTED_ANSWER', portal);
+  check("rejects a proxy's page", portal.code === 'UNEXPECTED_RESPONSE', portal);
   const moved = await failureOf(at(settings.moved).list().page());
-  check('does not follow a redirect', moved.code === 'UNEXPECTED_ANSWER', moved);
+  check('does not follow a redirect', moved.code === 'UNEXPECTED_RESPONSE', moved);
   const stranger = new Skein({ baseUrl: settings.direct, apiKey: 'eak_nobody' });
   const refused = await failureOf(stranger.threads.list().page());
   check('throws an UnauthorizedError for an unknown key', refused instanceof UnauthorizedError, refused);

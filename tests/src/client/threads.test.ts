@@ -63,7 +63,7 @@ describe("The client's threads", () => {
       };
       const credentials = { clientId: 'app_1', clientSecret: 'eas_1' };
       const skein = new client.Skein({ baseUrl, ...credentials, fetch, retries: 0 });
-      await assert.rejects(skein.threads.get('thr_1'), client.UnexpectedAnswerError);
+      await assert.rejects(skein.threads.get('thr_1'), client.UnexpectedResponseError);
       assert.deepEqual(urls, [`${expected}/oauth2/token`, `${expected}/api/v1/threads/thr_1`]);
     }
     assert.ok(

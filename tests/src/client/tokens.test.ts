@@ -175,9 +175,9 @@ describe("An application's client", () => {
       [oauth(400, 'unauthorized_client'), client.UnauthorizedError],
       [oauth(400, 'invalid_request'), client.InvalidParamsError],
       [oauth(429, 'temporarily_unavailable', { 'retry-after': '60' }), client.RateLimitedError],
-      [{ status: 200, body: '<html>' }, client.UnexpectedAnswerError],
-      [{ status: 200, body: '{"access_token":"two\\nlines"}' }, client.UnexpectedAnswerError],
-      [{ status: 302, headers: { location: 'http://127.0.0.1:1' } }, client.UnexpectedAnswerError],
+      [{ status: 200, body: '<html>' }, client.UnexpectedResponseError],
+      [{ status: 200, body: '{"access_token":"two\\nlines"}' }, client.UnexpectedResponseError],
+      [{ status: 302, headers: { location: 'http://127.0.0.1:1' } }, client.UnexpectedResponseError],
     ];
     for (const [fault, expectedClass] of expected) {
       const refused = start({ exchanges: [fault] });

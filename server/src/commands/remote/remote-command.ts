@@ -92,7 +92,7 @@ function adviceFor({ code, threadId, retryAfterSeconds }: ClientFailure): string
     case 'INTERNAL_ERROR':
       return 'Try again; if it keeps failing, send the trace ID to the operator.';
     case 'CONNECTION':
-    case 'UNEXPECTED_ANSWER':
+    case 'UNEXPECTED_RESPONSE':
       return 'Check that the service is running and that SKEIN_BASE_URL is right.';
     case 'TIMEOUT':
       return threadId === undefined

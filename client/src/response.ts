@@ -6,11 +6,11 @@ import {
   RateLimitedError,
   SkeinError,
   UnauthorizedError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from './errors.ts';
 
 /** A response that was read to its end, or to `bodyBytesMax`. */
-export interface Answer {
+export interface BufferedResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed text; undefined if it is not JSON or too long. */
@@ -29,7 +29,7 @@ const classOf = new Map<unknown, typeof SkeinError>([
 /** Twice what the largest thread takes. A response that never ends would fill the memory until the timeout. */
 const bodyBytesMax = 128 * 1024 * 1024;
 
-export async function readAnswer(response: Response): Promise<Answer> {
+export async function readResponse(response: Response): Promise<BufferedResponse> {
   const { text, isWhole } = await textOf(response);
   // The part that was read may itself be valid JSON, for example if endless blanks follow a page.
   const body = isWhole ? parse(text) : undefined;
@@ -54,12 +54,12 @@ async function textOf(response: Response): Promise<{ text: string; isWhole: bool
 }
 
 /** The error that a response reports, with the service's message if it has one. */
-export function failureIn(answer: Answer, request: string): SkeinError {
-  const { status, headers, body } = answer;
+export function failureIn(response: BufferedResponse, request: string): SkeinError {
+  const { status, headers, body } = response;
   const error = asObject(asObject(body)?.error);
   const code = error?.code;
   const traceId = asText(error?.trace_id) ?? headers.get('x-request-id') ?? undefined;
-  if (typeof code !== 'string') return failureOfProxy(answer, request, traceId);
+  if (typeof code !== 'string') return failureOfProxy(response, request, traceId);
   const message = asText(error?.message) ?? `${request} failed with ${code}.`;
   if (code === 'RATE_LIMITED') {
     return new RateLimitedError(message, { code, status, traceId, retryAfterSeconds: retryAfter(headers) });
@@ -68,12 +68,12 @@ export function failureIn(answer: Answer, request: string): SkeinError {
 }
 
 /** For responses that did not come from the service. The message shows the first words, which often name the sender. */
-export function unexpected(answer: Answer, request: string): UnexpectedAnswerError {
-  const { status, headers } = answer;
+export function unexpected(response: BufferedResponse, request: string): UnexpectedResponseError {
+  const { status, headers } = response;
   const type = headers.get('content-type') ?? 'no content type';
   const message = `${request} got a response that is not from Skein: ${status} (${type})`;
-  return new UnexpectedAnswerError(`${message}${beginning(answer)}`, {
-    code: 'UNEXPECTED_ANSWER',
+  return new UnexpectedResponseError(`${message}${beginning(response)}`, {
+    code: 'UNEXPECTED_RESPONSE',
     status,
     traceId: headers.get('x-request-id') ?? undefined,
   });
@@ -90,9 +90,13 @@ export function retryAfter(headers: Headers): number | undefined {
 }
 
 /** Maps only statuses that are certain: a proxy's 404 does not mean that a thread is missing. */
-function failureOfProxy(answer: Answer, request: string, traceId: string | undefined): SkeinError {
-  const { status, headers } = answer;
-  const message = `${request} failed with ${status}${beginning(answer)}`;
+function failureOfProxy(
+  response: BufferedResponse,
+  request: string,
+  traceId: string | undefined,
+): SkeinError {
+  const { status, headers } = response;
+  const message = `${request} failed with ${status}${beginning(response)}`;
   if (status === 429) {
     const retryAfterSeconds = retryAfter(headers);
     return new RateLimitedError(message, { code: 'RATE_LIMITED', status, traceId, retryAfterSeconds });
@@ -102,12 +106,12 @@ function failureOfProxy(answer: Answer, request: string, traceId: string | undef
   if (status === 0 || (status >= 300 && status < 400)) {
     const location = headers.get('location') ?? 'another URL';
     const redirected = `${request} was redirected to ${location}. Credentials are not sent there: set baseUrl to that URL.`;
-    return new UnexpectedAnswerError(redirected, { code: 'UNEXPECTED_ANSWER', status, traceId });
+    return new UnexpectedResponseError(redirected, { code: 'UNEXPECTED_RESPONSE', status, traceId });
   }
-  return unexpected(answer, request);
+  return unexpected(response, request);
 }
 
-function beginning({ text }: Answer): string {
+function beginning({ text }: BufferedResponse): string {
   // Only the beginning, because the text can be 128 MiB long.
   const words = text.slice(0, 1000).replaceAll(/\s+/g, ' ').trim();
   if (words === '') return '.';
