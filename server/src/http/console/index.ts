@@ -146,7 +146,10 @@ function callOf(
     traceId: request.id,
     recheck,
     address: request.ip,
-    device: openDevice(context, request.cookies[cookieName(options, deviceCookie)]),
+    // Only few routes need it.
+    get device() {
+      return openDevice(context, request.cookies[cookieName(options, deviceCookie)]);
+    },
     reply,
   };
 }
