@@ -16,7 +16,7 @@ import type { ConfiguredModel } from './domain/reply.ts';
 import { retentionMs } from './domain/retention.ts';
 import { explainFault } from './domain/store-fault.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
-import { createLibrary } from './generation/retrieval/library.ts';
+import { documentReader } from './generation/reading/document-reader.ts';
 import { termOf, wordsOf } from './generation/retrieval/terms.ts';
 import type { PassageSource } from './generation/threads/model-thread.ts';
 import type { ModelThreads } from './generation/threads/model-threads.ts';
@@ -103,7 +103,14 @@ export async function openContext(
     telemetry: recordReplies(telemetry, recorder, Date.now),
     tracing,
     recorder,
-    library: createLibrary(store, config.limits),
+    library: {
+      read: documentReader(config.limits),
+      // Model threads search for replies. Only the operator's commands search here.
+      async search(...asked) {
+        const { searchPassages } = await import('./generation/retrieval/search.ts');
+        return searchPassages(store, ...asked);
+      },
+    },
     vocabulary: { wordsOf, termOf },
   };
   return { ...context, store: store as never, storeHealth: store, close: () => store.close() };

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PassageText } from '../src/domain/document.ts';
+import type { Library, PassageText } from '../src/domain/document.ts';
 import type { DocumentId, OrganizationId } from '../src/domain/id.ts';
-import { defaultLimits } from '../src/domain/limits.ts';
-import { createLibrary } from '../src/generation/retrieval/library.ts';
+import { searchPassages } from '../src/generation/retrieval/search.ts';
 import { termsOf } from '../src/generation/retrieval/terms.ts';
 import type { AuditNote, Store } from '../src/storage/store.ts';
 
@@ -17,7 +16,7 @@ interface WrittenDocument {
 }
 
 export interface LibraryFixture {
-  readonly library: ReturnType<typeof createLibrary>;
+  readonly library: Pick<Library, 'search'>;
   readonly store: Store;
   readonly organizationId: OrganizationId;
   close(): Promise<void>;
@@ -35,7 +34,7 @@ export async function openLibrary(
   await store.createOrganization(organization, note('organization.created', organizationId));
   for (const document of documents) await put(store, organizationId, document);
   return {
-    library: createLibrary(store, defaultLimits),
+    library: { search: (...asked) => searchPassages(store, ...asked) },
     store,
     organizationId,
     async close() {

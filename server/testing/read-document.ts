@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DocumentText } from '../src/domain/document.ts';
 import { defaultLimits, type Limits } from '../src/domain/limits.ts';
-import { DocumentReader } from '../src/generation/reading/document-reader.ts';
+import { documentReader } from '../src/generation/reading/document-reader.ts';
 
 /** On a busy machine, a file that can be read must not fail at the deadline. Tests of the deadline set their own. */
 const documentReadMs = 300_000;
 
-export function readerWith(limits: Partial<Limits> = {}, program?: URL): DocumentReader {
-  return new DocumentReader({ ...defaultLimits, documentReadMs, ...limits }, program);
+type Read = ReturnType<typeof documentReader>;
+
+export function readerWith(limits: Partial<Limits> = {}, program?: URL): Read {
+  return documentReader({ ...defaultLimits, documentReadMs, ...limits }, program);
 }
 
 const reader = readerWith();
@@ -19,12 +21,12 @@ const reader = readerWith();
 export async function readDocument(
   name: string,
   bytes: Uint8Array,
-  by: DocumentReader = reader,
+  read: Read = reader,
 ): Promise<DocumentText> {
   const path = join(tmpdir(), `skein-document-${randomUUID()}`);
   writeFileSync(path, bytes);
   try {
-    const { title, url, passages } = await by.read('org', name, path);
+    const { title, url, passages } = await read('org', name, path);
     return { title, url, passages: passages.map(({ heading, text }) => ({ heading, text })) };
   } finally {
     rmSync(path);

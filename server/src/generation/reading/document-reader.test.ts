@@ -125,7 +125,7 @@ describe('reading any file', () => {
       [folder, 'is a folder'],
       ['/dev/null', 'is not a file'],
     ] as const) {
-      await assert.rejects(readerWith().read('org', 'a.md', path), new UnreadableDocument(message));
+      await assert.rejects(readerWith()('org', 'a.md', path), new UnreadableDocument(message));
     }
   });
 
@@ -198,7 +198,7 @@ describe('reading any file', () => {
     process.chdir(removed);
     rmSync(removed, { recursive: true });
     try {
-      const { passages } = await reader.read('org', 'a.md', file);
+      const { passages } = await reader('org', 'a.md', file);
       assert.equal(passages[0]?.text, 'Text.');
     } finally {
       process.chdir(workingFolder);
@@ -222,7 +222,7 @@ describe('reading any file', () => {
       import { readerWith } from ${JSON.stringify(import.meta.resolve('../../../testing/read-document.ts'))};
       const interrupted = new Promise((resolve) => process.on('SIGINT', resolve));
       const reader = readerWith({}, new URL(${JSON.stringify(program)}));
-      const { passages } = await reader.read('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});
+      const { passages } = await reader('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});
       console.log(await interrupted, passages[0].text);
       process.exit();`;
     const service = spawn(process.execPath, ['--input-type=module', '--eval', script], {
@@ -249,7 +249,7 @@ describe('reading any file', () => {
     const script = `
       import { readerWith } from ${JSON.stringify(import.meta.resolve('../../../testing/read-document.ts'))};
       const reader = readerWith({}, new URL(${JSON.stringify(program)}));
-      await reader.read('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});`;
+      await reader('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});`;
     const service = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'inherit' });
     const [socket] = (await once(server, 'connection')) as [Socket];
     service.kill('SIGKILL');
@@ -267,7 +267,7 @@ describe('reading any file', () => {
       import { closeSync, openSync } from 'node:fs';
       import { readerWith } from ${JSON.stringify(import.meta.resolve('../../../testing/read-document.ts'))};
       const reader = readerWith();
-      const read = () => reader.read('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});
+      const read = () => reader('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});
       const opened = [];
       try {
         for (;;) opened.push(openSync('/dev/null'));
@@ -294,9 +294,9 @@ describe('reading any file', () => {
     const ended: string[] = [];
     const reads = [
       ...['first', 'second'].map((name) =>
-        reader.read('org_a', `${name}.md`, hostile).catch(() => ended.push(name)),
+        reader('org_a', `${name}.md`, hostile).catch(() => ended.push(name)),
       ),
-      reader.read('org_b', 'b.md', fileOf('Text.')).then(() => ended.push('other')),
+      reader('org_b', 'b.md', fileOf('Text.')).then(() => ended.push('other')),
     ];
     await Promise.all(reads);
     assert.deepEqual(ended, ['other', 'first', 'second']);
@@ -304,7 +304,7 @@ describe('reading any file', () => {
 
   it('indexes each passage by the words of its text, its heading, the title and the file name', async () => {
     const text = `---\ntitle: Returns\n---\n${'# Gloves\n\nWool lasts.\n\n# Hats\n\nFelt.\n\n'.repeat(60)}`;
-    const { passages, bytes } = await readerWith().read('org', 'docs/winter-shop.md', fileOf(text));
+    const { passages, bytes } = await readerWith()('org', 'docs/winter-shop.md', fileOf(text));
     assert.equal(passages.length, 120);
     assert.deepEqual(passages[118]?.terms.toSorted(), ['glove', 'lasts', 'return', 'shop', 'winter', 'wool']);
     assert.equal(bytes, 60 * Buffer.byteLength('GlovesWool lasts.HatsFelt.'));

@@ -26,55 +26,39 @@ const niceness = 10;
  * Reads files in separate processes, and kills one that takes too long or too much memory. (A thread would not be enough: V8
  * aborts the whole process when a thread grows far beyond its limit.) Organizations take turns, and no organization
  * occupies every process if there are several. What a parser prints is discarded.
+ *
+ * The returned function rejects with an `UnreadableDocument`, whose message continues a sentence that starts with the file's
+ * name: 'is empty'. Reading ends within the time limit.
  */
-export class DocumentReader {
-  readonly #limits: Limits;
-  readonly #program: URL;
-  readonly #slots: FairQueue<string>;
+export function documentReader(limits: Limits, program = new URL('./reading-process.ts', import.meta.url)) {
+  const slots = new FairQueue<string>(limits.documentReaders, Math.max(1, limits.documentReaders - 1));
   /** Kept for the next file, because starting a process takes about 200 ms. */
-  #idle: { child: ChildProcess; timer: NodeJS.Timeout } | undefined;
+  let idle: { child: ChildProcess; timer: NodeJS.Timeout } | undefined;
 
-  constructor(limits: Limits, program = new URL('./reading-process.ts', import.meta.url)) {
-    this.#limits = limits;
-    this.#program = program;
-    this.#slots = new FairQueue(limits.documentReaders, Math.max(1, limits.documentReaders - 1));
-  }
-
-  /**
-   * Rejects with an `UnreadableDocument`, whose message continues a sentence that starts with the file's name: 'is empty'.
-   * Reading ends within the time limit.
-   */
-  async read(organizationId: string, name: string, path: string): Promise<IndexedDocument> {
-    formatOf(name);
-    // The reading process runs in another folder.
-    const task = { name, path: resolve(path), limits: this.#limits };
-    return this.#slots.run(organizationId, () => this.#readNow(task));
-  }
-
-  async #readNow(task: ReadingTask): Promise<IndexedDocument> {
-    const child = this.#takeProcess();
+  async function readNow(task: ReadingTask): Promise<IndexedDocument> {
+    const child = takeProcess();
     try {
       const answer = await answerOf(child, task);
-      if (this.#idle === undefined) this.#keepProcess(child);
+      if (idle === undefined) keepProcess(child);
       if ('fault' in answer) throw new UnreadableDocument(answer.fault);
       return answer;
     } finally {
-      if (this.#idle?.child !== child) child.kill('SIGKILL');
+      if (idle?.child !== child) child.kill('SIGKILL');
     }
   }
 
-  #takeProcess(): ChildProcess {
-    const { child: idle, timer } = this.#idle ?? {};
-    this.#idle = undefined;
+  function takeProcess(): ChildProcess {
+    const { child: kept, timer } = idle ?? {};
+    idle = undefined;
     clearTimeout(timer);
-    if (idle?.connected) {
-      idle.ref();
-      idle.channel?.ref();
-      return idle;
+    if (kept?.connected) {
+      kept.ref();
+      kept.channel?.ref();
+      return kept;
     }
-    const { documentReadMb } = this.#limits;
+    const { documentReadMb } = limits;
     // The heap has its own limit, but what a parser unpacks is outside the heap.
-    const child = fork(this.#program, [String(process.pid), String(2 * documentReadMb)], {
+    const child = fork(program, [String(process.pid), String(2 * documentReadMb)], {
       execArgv: [`--max-old-space-size=${documentReadMb}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -93,15 +77,22 @@ export class DocumentReader {
   }
 
   /** Neither the process nor its timer keeps the service alive. */
-  #keepProcess(child: ChildProcess): void {
+  function keepProcess(child: ChildProcess): void {
     child.unref();
     child.channel?.unref();
     const timer = setTimeout(() => {
-      this.#idle = undefined;
+      idle = undefined;
       child.kill('SIGKILL');
     }, idleMs).unref();
-    this.#idle = { child, timer };
+    idle = { child, timer };
   }
+
+  return async (organizationId: string, name: string, path: string): Promise<IndexedDocument> => {
+    formatOf(name);
+    // The reading process runs in another folder.
+    const task = { name, path: resolve(path), limits };
+    return slots.run(organizationId, () => readNow(task));
+  };
 }
 
 /** Rejects if the process exits or exceeds its time or memory. The caller must then kill it. */
