@@ -28,7 +28,7 @@ describe('A provider of single sign-on', () => {
   let provider: IdentityProvider;
   /** What the provider sends instead of its usual answers, by path. */
   let answers: Record<string, RequestListener>;
-  let metadata: object;
+  let metadata: { userinfo_endpoint?: string } & Record<string, unknown>;
   let sign: (claims: JWTPayload) => string | Promise<string>;
   let nonce: string | null;
 
@@ -61,9 +61,11 @@ describe('A provider of single sign-on', () => {
 
   async function usual(path: string): Promise<object> {
     if (path === '/jwks') return { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'first' }] };
+    if (path === '/userinfo') return profile;
     if (path === '/token') {
       const iat = Math.floor(Date.now() / 1000);
-      const idToken = await sign({ iss: issuer, aud: 'skein', iat, exp: iat + 60, nonce, ...profile });
+      const who = metadata.userinfo_endpoint === undefined ? profile : { sub: profile.sub };
+      const idToken = await sign({ iss: issuer, aud: 'skein', iat, exp: iat + 60, nonce, ...who });
       return { access_token: 'any', token_type: 'Bearer', id_token: idToken };
     }
     return {
@@ -104,6 +106,11 @@ describe('A provider of single sign-on', () => {
     for (sign of forged) await failsWith('failed');
   });
 
+  it('may tell the email address only when asked for it', async () => {
+    metadata = { userinfo_endpoint: `${issuer}/userinfo` };
+    assert.equal((await signIn()).email, profile.email);
+  });
+
   it('may change its keys', async () => {
     await signIn();
     keys = await generateKeyPair('RS256');
@@ -119,7 +126,8 @@ describe('A provider of single sign-on', () => {
   });
 
   it('cannot keep us reading a response that never ends', async () => {
-    for (const path of ['/.well-known/openid-configuration', '/jwks', '/token']) {
+    metadata = { userinfo_endpoint: `${issuer}/userinfo` };
+    for (const path of ['/.well-known/openid-configuration', '/jwks', '/token', '/userinfo']) {
       let closed: Promise<void> | undefined;
       answers = {
         [path](request, response) {
@@ -142,7 +150,8 @@ describe('A provider of single sign-on', () => {
       setImmediate(() => response.destroy());
     };
     const choice = { issuer, clientId: 'skein', clientSecret, name: 'Acme' };
-    for (const path of ['/.well-known/openid-configuration', '/token', '/jwks']) {
+    metadata = { userinfo_endpoint: `${issuer}/userinfo` };
+    for (const path of ['/.well-known/openid-configuration', '/token', '/jwks', '/userinfo']) {
       provider = createIdentityProvider(choice, 0.3);
       answers = { [path]: stall };
       await failsWith('provider-unavailable', / TimeoutError$/);
@@ -158,7 +167,8 @@ describe('A provider of single sign-on', () => {
   });
 
   it('cannot redirect us to another URL', async () => {
-    const places = ['/.well-known/openid-configuration', '/jwks', '/token'];
+    metadata = { userinfo_endpoint: `${issuer}/userinfo` };
+    const places = ['/.well-known/openid-configuration', '/jwks', '/token', '/userinfo'];
     for (const path of places) {
       for (const location of ['file:///etc/passwd', `${issuer}/elsewhere`]) {
         let followed = false;
