@@ -9,7 +9,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { Json } from './api/contract.ts';
 import { keys, readSession, sessionOptions } from './api/queries.ts';
-import { queryClient, whenRefused } from './api/query-client.ts';
+import { onRefusal, queryClient } from './api/query-client.ts';
 import { ApiError } from './api/request.ts';
 import { Announcer } from './app/announcer.tsx';
 import { keepFocus } from './app/keep-focus.ts';
@@ -55,7 +55,7 @@ async function checkSession(): Promise<void> {
 }
 
 // A wrong password or a deleted thread gets the same status as the end of a session.
-whenRefused(() => void checkSession());
+onRefusal(() => void checkSession());
 addEventListener('focus', () => void checkSession());
 // Nothing is refused to a person who was made an admin or has joined another organization.
 router.subscribe('onResolved', ({ fromLocation, pathChanged }) => {

@@ -32,14 +32,14 @@ export const signInOfferOptions = queryOptions({
 });
 
 /** Reads `path` of an organization. */
-function organizationQuery<Answer>(
+function organizationQuery<Result>(
   organizationId: string,
   path: string,
   queryKey: readonly unknown[] = [organizationId, path],
 ) {
   return queryOptions({
     queryKey,
-    queryFn: ({ signal }) => request<Answer>('GET', inOrganization(organizationId, path), { signal }),
+    queryFn: ({ signal }) => request<Result>('GET', inOrganization(organizationId, path), { signal }),
   });
 }
 

@@ -52,23 +52,23 @@ let last: { readonly change: string; readonly sent: Promise<unknown> } | undefin
  * `path` is under `/console`. Rejects with an `ApiError`. While the last change is being sent, it is not sent again: the
  * second click of two can come before the button is disabled, and gets the response to the first.
  */
-export function request<Answer>(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
-  if (method === 'GET' || options.signal) return answerTo(method, path, options);
+export function request<Result>(method: Method, path: string, options: RequestOptions = {}): Promise<Result> {
+  if (method === 'GET' || options.signal) return requestJson(method, path, options);
   const change = `${method} ${path} ${JSON.stringify(options.body)}`;
-  if (last?.change === change) return last.sent as Promise<Answer>;
-  const sent = answerTo<Answer>(method, path, options).finally(() => {
+  if (last?.change === change) return last.sent as Promise<Result>;
+  const sent = requestJson<Result>(method, path, options).finally(() => {
     if (last?.sent === sent) last = undefined;
   });
   last = { change, sent };
   return sent;
 }
 
-async function answerTo<Answer>(
+async function requestJson<Result>(
   method: Method,
   path: string,
   { body, headers = {}, signal }: RequestOptions,
-): Promise<Answer> {
-  const { answer, json } = await send(signal, `/console${path}`, {
+): Promise<Result> {
+  const { response, json } = await send(signal, `/console${path}`, {
     method,
     headers: {
       ...(method !== 'GET' && csrfHeader()),
@@ -78,9 +78,9 @@ async function answerTo<Answer>(
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   // Every success has JSON. Without it, a proxy has cut or replaced the response.
-  if (answer.ok && json === undefined) throw unreachable();
-  if (answer.ok) return json as Answer;
-  throw toApiError(answer.status, json, answer.headers.get('retry-after'));
+  if (response.ok && json === undefined) throw unreachable();
+  if (response.ok) return json as Result;
+  throw toApiError(response.status, json, response.headers.get('retry-after'));
 }
 
 /** The path of an organization's resource, under `/console`. */
@@ -103,14 +103,14 @@ async function send(
   signal: AbortSignal | undefined,
   url: string,
   init: RequestInit,
-): Promise<{ answer: Response; json: unknown }> {
+): Promise<{ response: Response; json: unknown }> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   try {
     const either = AbortSignal.any(signal ? [signal, limit.signal] : [limit.signal]);
-    const answer = await fetch(url, { ...init, signal: either });
-    const text = await answer.text();
-    return { answer, json: jsonOf(text) };
+    const response = await fetch(url, { ...init, signal: either });
+    const text = await response.text();
+    return { response, json: jsonOf(text) };
   } catch (error) {
     if (signal?.aborted) throw error;
     throw unreachable();

@@ -4,11 +4,11 @@ import { csrfHeader, toApiError, unreachable } from './request.ts';
 const stallMs = 300_000;
 
 /** Sends a file and reports progress (0 to 1), which fetch cannot do. */
-export function upload<Answer>(
+export function upload<Result>(
   path: string,
   file: File,
   onProgress: (part: number) => void,
-): Promise<Answer> {
+): Promise<Result> {
   return new Promise((resolve, reject) => {
     const sending = new XMLHttpRequest();
     sending.open('POST', `/console${path}`);
@@ -25,7 +25,7 @@ export function upload<Answer>(
     sending.onload = () => {
       if (sending.status >= 300) reject(toApiError(sending.status, sending.response));
       else if (sending.response === null) reject(unreachable());
-      else resolve(sending.response as Answer);
+      else resolve(sending.response as Result);
     };
     sending.onerror = sending.onabort = () => reject(unreachable());
     sending.onloadend = () => clearTimeout(timer);

@@ -15,8 +15,8 @@ export default function KeyboardHelp({ opened }: { opened: boolean }) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {shortcuts.map(({ keys, does }) => (
-              <Table.Tr key={does}>
+            {shortcuts.map(({ keys, action }) => (
+              <Table.Tr key={action}>
                 <Table.Td>
                   <Group gap={4} wrap="nowrap">
                     {keys.map((key) => (
@@ -26,7 +26,7 @@ export default function KeyboardHelp({ opened }: { opened: boolean }) {
                     ))}
                   </Group>
                 </Table.Td>
-                <Table.Td>{does}</Table.Td>
+                <Table.Td>{action}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

@@ -15,8 +15,8 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { shownTitle } from '../threads/shown-title.ts';
 import { useThreadList } from '../threads/use-thread-list.ts';
+import { settingsPagesFor, threadPages } from './navigation.ts';
 import { closeOverlay, openOverlay } from './overlay.ts';
-import { settingsFor, threadPlaces } from './places.ts';
 import { useOrganization } from './session.tsx';
 
 const [store, spotlight] = createSpotlight();
@@ -83,10 +83,10 @@ function usePaletteItems(): PaletteItem[] {
   const { role } = useOrganization();
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme() !== 'dark';
-  const places = [...threadPlaces, ...settingsFor(role)].map((place) => ({
-    label: place.label,
-    icon: <place.Icon size={20} stroke={1.75} aria-hidden />,
-    act: () => void navigate({ to: place.to }),
+  const pages = [...threadPages, ...settingsPagesFor(role)].map((page) => ({
+    label: page.label,
+    icon: <page.Icon size={20} stroke={1.75} aria-hidden />,
+    act: () => void navigate({ to: page.to }),
   }));
   return [
     {
@@ -94,7 +94,7 @@ function usePaletteItems(): PaletteItem[] {
       icon: <IconPlus size={20} aria-hidden />,
       act: () => void navigate({ to: '/new' }),
     },
-    ...places,
+    ...pages,
     {
       label: 'Your account',
       icon: <IconUserCircle size={20} aria-hidden />,

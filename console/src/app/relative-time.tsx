@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react';
-import { exactTime, relativeTime } from './time-words.ts';
+import { formatExactTime, relativeTime } from './format-time.ts';
 
 /** "5 min ago", updated every minute. Hover shows the exact time. */
 export function RelativeTime({ at }: { at: string }) {
   const now = useSyncExternalStore(everyMinute, () => minute);
   const date = new Date(at);
   return (
-    <time dateTime={at} title={exactTime(date)}>
+    <time dateTime={at} title={formatExactTime(date)}>
       {relativeTime(date, Math.max(now, Date.now()))}
     </time>
   );

@@ -2,7 +2,7 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import type { Json } from '../api/contract.ts';
 import { sessionOptions } from '../api/queries.ts';
 import { queryClient } from '../api/query-client.ts';
-import { keep, readKept } from './kept.ts';
+import { readStored, writeStored } from './local-storage.ts';
 import { sharedValue } from './shared-value.ts';
 
 /** The organizations that were chosen in this window, by person. */
@@ -26,7 +26,7 @@ export function useOrganization(): Json<'organization'> {
 
 /** The one chosen in this window, or the last one in this browser, or the first. Also works outside of React. */
 export function currentOrganization({ user, organizations }: Json<'session'>): Json<'organization'> {
-  const id = chosen.get()[user.id] ?? readKept(storageName(user.id));
+  const id = chosen.get()[user.id] ?? readStored(storageName(user.id));
   return (organizations.find((organization) => organization.id === id) ??
     organizations[0]) as Json<'organization'>;
 }
@@ -35,7 +35,7 @@ export function currentOrganization({ user, organizations }: Json<'session'>): J
 export function switchOrganization(organizationId: string): void {
   const userId = queryClient.getQueryData(sessionOptions.queryKey)?.user.id;
   if (userId === undefined) return;
-  keep(storageName(userId), organizationId);
+  writeStored(storageName(userId), organizationId);
   chosen.set({ ...chosen.get(), [userId]: organizationId });
 }
 

@@ -36,8 +36,8 @@ export function Shell() {
 /** Loaded when they are first opened. */
 function Overlays() {
   const overlay = useOverlay();
-  const palette = useWanted(overlay === 'palette');
-  const keyboard = useWanted(overlay === 'keyboard');
+  const palette = useEverOpened(overlay === 'palette');
+  const keyboard = useEverOpened(overlay === 'keyboard');
   return (
     <Suspense fallback={null}>
       {palette && <Palette opened={overlay === 'palette'} />}
@@ -48,7 +48,7 @@ function Overlays() {
 
 function PhoneBar() {
   const [opened, { toggle, close }] = useDisclosure(false);
-  const wanted = useWanted(opened);
+  const wanted = useEverOpened(opened);
   const { pathname } = useLocation();
   const { name } = useOrganization();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes after navigation.
@@ -65,9 +65,9 @@ function PhoneBar() {
   );
 }
 
-/** Whether `now` has ever been true. What was loaded stays mounted, so that it can close with an animation. */
-function useWanted(now: boolean): boolean {
-  const [wanted, setWanted] = useState(now);
-  if (now && !wanted) setWanted(true);
+/** Whether it has ever been opened. What was loaded stays mounted, so that it can close with an animation. */
+function useEverOpened(opened: boolean): boolean {
+  const [wanted, setWanted] = useState(opened);
+  if (opened && !wanted) setWanted(true);
   return wanted;
 }

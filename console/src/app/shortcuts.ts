@@ -9,14 +9,14 @@ export const searchFieldId = 'thread-search';
 export const controlKey = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
 
 export const shortcuts = [
-  { keys: [controlKey, 'K'], does: 'Find pages and threads' },
-  { keys: ['/'], does: 'Search threads, or filter the list on the page' },
-  { keys: ['N'], does: 'New thread' },
-  { keys: ['?'], does: 'Show this help' },
-  { keys: ['F2'], does: 'Rename the open thread' },
-  { keys: ['↑', '↓'], does: 'Move through the thread list' },
-  { keys: ['Enter'], does: 'Send (Shift + Enter for a new line)' },
-  { keys: ['Esc'], does: 'Clear search or close a dialog' },
+  { keys: [controlKey, 'K'], action: 'Find pages and threads' },
+  { keys: ['/'], action: 'Search threads, or filter the list on the page' },
+  { keys: ['N'], action: 'New thread' },
+  { keys: ['?'], action: 'Show this help' },
+  { keys: ['F2'], action: 'Rename the open thread' },
+  { keys: ['↑', '↓'], action: 'Move through the thread list' },
+  { keys: ['Enter'], action: 'Send (Shift + Enter for a new line)' },
+  { keys: ['Esc'], action: 'Clear search or close a dialog' },
 ] as const;
 
 /** Keys without Ctrl can be turned off: speech input may type them unasked (WCAG 2.1.4). */

@@ -6,9 +6,9 @@ import { type RefObject, useEffect, useRef } from 'react';
 import { recentOptions } from '../api/queries.ts';
 import { RecentThreads } from '../threads/recent-threads.tsx';
 import { AccountMenu } from './account-menu.tsx';
+import { settingsPagesFor, threadPages } from './navigation.ts';
 import { OrganizationSwitcher } from './organization-switcher.tsx';
 import { openOverlay } from './overlay.ts';
-import { settingsFor, threadPlaces } from './places.ts';
 import { useOrganization } from './session.tsx';
 import { controlKey } from './shortcuts.ts';
 import classes from './sidebar.module.css';
@@ -46,9 +46,9 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
         </Kbd>
       </UnstyledButton>
       <nav aria-label="Main" className={classes.nav} ref={nav}>
-        <Places heading="Threads" places={threadPlaces} />
+        <Pages heading="Threads" pages={threadPages} />
         <RecentThreads />
-        <Places heading="Settings" places={settingsFor(role)} />
+        <Pages heading="Settings" pages={settingsPagesFor(role)} />
       </nav>
       <AccountMenu />
     </div>
@@ -71,16 +71,16 @@ function useActiveInView(organizationId: string): RefObject<HTMLElement | null> 
   return nav;
 }
 
-type Place = (typeof threadPlaces)[number] | ReturnType<typeof settingsFor>[number];
+type SidebarPage = (typeof threadPages)[number] | ReturnType<typeof settingsPagesFor>[number];
 
-function Places({ heading, places }: { heading: string; places: readonly Place[] }) {
+function Pages({ heading, pages }: { heading: string; pages: readonly SidebarPage[] }) {
   return (
     <section aria-label={heading}>
       <p className={classes.heading} aria-hidden>
         {heading}
       </p>
-      <ul className={classes.places}>
-        {places.map(({ to, label, Icon }) => (
+      <ul className={classes.pages}>
+        {pages.map(({ to, label, Icon }) => (
           <li key={to}>
             <Link
               to={to}

@@ -5,8 +5,8 @@ import { Link, useParams, useRouterState, useSearch } from '@tanstack/react-rout
 import { useEffect, useMemo, useRef } from 'react';
 import type { Json } from '../api/contract.ts';
 import { type Citation, documentOptions } from '../api/queries.ts';
-import { counted } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
+import { counted } from '../app/format-count.ts';
 import { Page } from '../app/page.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
 import { useOrganization } from '../app/session.tsx';

@@ -8,13 +8,13 @@ import { CopyButton } from '../app/copy-button.tsx';
 import type { AuditSearch } from '../app/log-search.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
-import { actions, describeAction, describeDetail } from './audit-words.ts';
+import { actions, describeAction, describeDetail } from './audit-labels.ts';
 import tableClasses from './data-table.module.css';
 import type { Column } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { DayFields, FilterSelect, TraceField } from './log-filters.tsx';
 import { LogTable } from './log-table.tsx';
-import { shortTraceId } from './request-words.ts';
+import { shortTraceId } from './request-labels.ts';
 import filterClasses from './requests-page.module.css';
 import { Email, When } from './table-cells.tsx';
 

@@ -1,8 +1,8 @@
 import { Button, Group, Skeleton, Table, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import { numberText } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
+import { formatNumber } from '../app/format-count.ts';
 import classes from './data-table.module.css';
 
 export interface Column<Row> {
@@ -74,7 +74,7 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
       {!showsAll && rows.length > rowsAtFirst && (
         <Group justify="center" mt="md">
           <Button variant="default" onClick={() => setShowsAll(true)}>
-            Show all {numberText(rows.length)}
+            Show all {formatNumber(rows.length)}
           </Button>
         </Group>
       )}

@@ -10,9 +10,9 @@ import { accountsOptions } from '../api/queries.ts';
 import { inOrganization, query } from '../api/request.ts';
 import { upload } from '../api/upload.ts';
 import { announce } from '../app/announcer.tsx';
-import { bytesInWords } from '../app/byte-words.ts';
-import { counted } from '../app/count-words.ts';
 import { failureText } from '../app/failure.tsx';
+import { formatBytes } from '../app/format-bytes.ts';
+import { counted } from '../app/format-count.ts';
 import { useLimits, useOrganization } from '../app/session.tsx';
 import { useRefresh } from './use-change.ts';
 
@@ -33,7 +33,7 @@ export function DocumentUpload({ endings }: DocumentUploadProps) {
   const { documentBytesMax: bytesMax } = useLimits();
   const [account, setAccount] = useState('');
   const { uploads, add, refuse } = useUploads(account.trim());
-  const sizeMax = bytesInWords(bytesMax);
+  const sizeMax = formatBytes(bytesMax);
   return (
     <Stack mb="lg" gap="sm">
       <AccountChoice value={account} onChange={setAccount} />

@@ -7,10 +7,10 @@ import { documentsOptions } from '../api/queries.ts';
 import { type ApiError, inOrganization, query, request } from '../api/request.ts';
 import { upload } from '../api/upload.ts';
 import { announce } from '../app/announcer.tsx';
-import { bytesInWords } from '../app/byte-words.ts';
 import { Confirm } from '../app/confirm.tsx';
-import { counted, numberText } from '../app/count-words.ts';
 import { failureText } from '../app/failure.tsx';
+import { formatBytes } from '../app/format-bytes.ts';
+import { counted, formatNumber } from '../app/format-count.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import classes from './data-table.module.css';
@@ -64,7 +64,7 @@ export function DocumentsPage() {
           )}
           {isAdmin && shown !== undefined && shown.length > 1 && (
             <Checkbox
-              label={`Select all ${numberText(shown.length)}`}
+              label={`Select all ${formatNumber(shown.length)}`}
               checked={areAllSelected}
               indeterminate={selected.length > 0 && !areAllSelected}
               onChange={() => setChosen(new Set(areAllSelected ? [] : shown.map((document) => document.id)))}
@@ -73,7 +73,7 @@ export function DocumentsPage() {
           )}
           {selected.length > 0 && (
             <Button color="red" variant="light" onClick={() => setRemoved(selected)}>
-              Remove {numberText(selected.length)} selected
+              Remove {formatNumber(selected.length)} selected
             </Button>
           )}
         </Group>
@@ -106,7 +106,7 @@ export function DocumentsPage() {
         </Text>
         {done > 0 && (
           <Text size="sm" mt="xs">
-            {numberText(done)} of {numberText(removed.length)} removed
+            {formatNumber(done)} of {formatNumber(removed.length)} removed
           </Text>
         )}
       </Confirm>
@@ -159,7 +159,7 @@ function NoDocuments({ isAdmin }: { isAdmin: boolean }) {
 function Storage({ storage }: Pick<Json<'documents'>, 'storage'>) {
   const { documents, documentsMax, bytes, bytesMax } = storage;
   const share = Math.max(documents / documentsMax, bytes / bytesMax) * 100;
-  const text = `${numberText(documents)} of ${numberText(documentsMax)} documents, ${bytesInWords(bytes)} of ${bytesInWords(bytesMax)} of text`;
+  const text = `${formatNumber(documents)} of ${formatNumber(documentsMax)} documents, ${formatBytes(bytes)} of ${formatBytes(bytesMax)} of text`;
   return (
     <Stack gap={6} mb="lg">
       <Text size="sm" c="dimmed">
@@ -233,7 +233,7 @@ const columns: readonly Column<Json<'document'>>[] = [
   {
     heading: 'Passages',
     sortBy: ({ passages }) => passages,
-    cell: ({ passages }) => numberText(passages),
+    cell: ({ passages }) => formatNumber(passages),
   },
   { heading: 'Added', sortBy: ({ addedAt }) => addedAt, cell: ({ addedAt }) => <When iso={addedAt} /> },
 ];

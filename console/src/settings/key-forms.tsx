@@ -75,9 +75,9 @@ function useOwners(): { value: string; label: string }[] {
   ];
 }
 
-type Grace = Json<'rotateKeyBody'>['oldValidFor'];
+type GracePeriod = Json<'rotateKeyBody'>['oldValidFor'];
 
-const graces: readonly { value: Grace; label: string }[] = [
+const gracePeriods: readonly { value: GracePeriod; label: string }[] = [
   { value: 'now', label: 'Now' },
   { value: '1h', label: 'In 1 hour' },
   { value: '24h', label: 'In 24 hours' },
@@ -86,7 +86,7 @@ const graces: readonly { value: Grace; label: string }[] = [
 
 /** Replaces a key, then shows the new one once. */
 export function RotateKey({ rotated, onClose }: { rotated: Json<'key'>; onClose: () => void }) {
-  const [oldValidFor, setOldValidFor] = useState<Grace>('24h');
+  const [oldValidFor, setOldValidFor] = useState<GracePeriod>('24h');
   const change = useChange<Json<'newKey'>>();
   const rotate = () => {
     const body: Json<'rotateKeyBody'> = { oldValidFor };
@@ -100,10 +100,10 @@ export function RotateKey({ rotated, onClose }: { rotated: Json<'key'>; onClose:
       <Select
         label="Revoke the old key"
         description="Both keys work until then."
-        data={graces}
+        data={gracePeriods}
         allowDeselect={false}
         value={oldValidFor}
-        onChange={(value) => setOldValidFor(value as Grace)}
+        onChange={(value) => setOldValidFor(value as GracePeriod)}
       />
     </KeyForm>
   );
@@ -131,7 +131,7 @@ interface KeyFormProps {
 }
 
 function KeyForm({ verb, change, onSubmit, onClose, children }: KeyFormProps) {
-  if (change.data !== undefined) return <MadeKey made={change.data} onClose={onClose} />;
+  if (change.data !== undefined) return <CreatedKey created={change.data} onClose={onClose} />;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     onSubmit(event);
@@ -152,11 +152,11 @@ function KeyForm({ verb, change, onSubmit, onClose, children }: KeyFormProps) {
 }
 
 /** A new key, which is shown only now, and a command to try it. */
-function MadeKey({ made, onClose }: { made: Json<'newKey'>; onClose: () => void }) {
+function CreatedKey({ created, onClose }: { created: Json<'newKey'>; onClose: () => void }) {
   return (
     <Stack>
-      <SecretShownOnce label="API key" value={made.key} />
-      <ShellCommand title="Try it" label="Command that uses the key" command={made.curl} />
+      <SecretShownOnce label="API key" value={created.key} />
+      <ShellCommand title="Try it" label="Command that uses the key" command={created.curl} />
       <Alert variant="light" p="xs">
         Store the key with your program’s secrets, never in its source code.
       </Alert>

@@ -7,9 +7,9 @@ import { keysOptions } from '../api/queries.ts';
 import { announce } from '../app/announcer.tsx';
 import { Confirm } from '../app/confirm.tsx';
 import { Dialog } from '../app/dialog.tsx';
+import { formatDateTime } from '../app/format-time.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
-import { momentOf } from '../app/time-words.ts';
 import classes from './data-table.module.css';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
@@ -211,7 +211,7 @@ function State(key: Json<'key'>) {
     );
   }
   return (
-    <StateBadge color="gray" title={`Revoked ${momentOf(new Date(key.revokedAt))}`}>
+    <StateBadge color="gray" title={`Revoked ${formatDateTime(new Date(key.revokedAt))}`}>
       {state}
     </StateBadge>
   );

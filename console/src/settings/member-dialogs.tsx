@@ -3,9 +3,9 @@ import { useForm } from '@mantine/form';
 import type { Json } from '../api/contract.ts';
 import { Confirm } from '../app/confirm.tsx';
 import { Dialog } from '../app/dialog.tsx';
+import { formatDateTime } from '../app/format-time.ts';
 import { SecretShownOnce } from '../app/secret-shown-once.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
-import { momentOf } from '../app/time-words.ts';
 import { FormActions } from './form-actions.tsx';
 import { useChange } from './use-change.ts';
 
@@ -84,7 +84,7 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
           <Text size="sm">
             {adviceFor(invited)}
             {invited.expiresAt !== null && (
-              <> The link works once, until {momentOf(new Date(invited.expiresAt))}.</>
+              <> The link works once, until {formatDateTime(new Date(invited.expiresAt))}.</>
             )}
           </Text>
           {invited.link !== null && (

@@ -7,9 +7,9 @@ import { membersOptions } from '../api/queries.ts';
 import { announce } from '../app/announcer.tsx';
 import { Dialog } from '../app/dialog.tsx';
 import { Failure } from '../app/failure.tsx';
+import { formatDateTime } from '../app/format-time.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
-import { momentOf } from '../app/time-words.ts';
 import classes from './data-table.module.css';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
@@ -225,6 +225,6 @@ function detailOf(state: ShownState, invitedUntil: string | null): string | unde
     return 'The invitation couldn’t be delivered. Check the address, or resend it.';
   if (state === 'Not joined') return 'They have no valid link: it has expired, or none was created.';
   return state === 'Invited' && invitedUntil !== null
-    ? `Link valid until ${momentOf(new Date(invitedUntil))}`
+    ? `Link valid until ${formatDateTime(new Date(invitedUntil))}`
     : undefined;
 }

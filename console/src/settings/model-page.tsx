@@ -8,7 +8,7 @@ import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
-import { latencyText } from './request-words.ts';
+import { formatLatency } from './request-labels.ts';
 import { Section } from './section.tsx';
 
 export function ModelPage() {
@@ -83,7 +83,7 @@ function Result({ result }: { result: NonNullable<Json<'modelTest'>['result']> }
     return (
       <Alert color="red" variant="light" title="The test failed" icon={<IconAlertTriangle aria-hidden />}>
         <Text size="sm">
-          {result.error} It took {latencyText(result.ms)}.
+          {result.error} It took {formatLatency(result.ms)}.
         </Text>
         <Text size="sm" mt={4}>
           Next step: {result.nextStep}
@@ -94,7 +94,7 @@ function Result({ result }: { result: NonNullable<Json<'modelTest'>['result']> }
   return (
     <Alert color="green" variant="light" title="The model answered" icon={<IconCircleCheck aria-hidden />}>
       <Text size="sm">
-        First text after {latencyText(result.firstTextMs)}, complete after {latencyText(result.ms)}.
+        First text after {formatLatency(result.firstTextMs)}, complete after {formatLatency(result.ms)}.
       </Text>
       <Blockquote p="xs" mt="xs" style={{ overflowWrap: 'anywhere' }}>
         <Text size="sm">{result.answer}</Text>

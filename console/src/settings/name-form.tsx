@@ -5,22 +5,22 @@ import { useLimits } from '../app/session.tsx';
 import { FormActions } from './form-actions.tsx';
 import { useChange } from './use-change.ts';
 
-interface NameFormProps<Answer> {
+interface NameFormProps<Result> {
   /** Where the name is sent, below the organization. */
   readonly path: string;
   readonly description: string;
   readonly submitLabel: string;
   readonly failure: string;
-  readonly onCreated: (answer: Answer) => void;
+  readonly onCreated: (result: Result) => void;
   readonly onCancel: () => void;
   /** Text above the field. */
   readonly children?: ReactNode;
 }
 
 /** Creates something that needs only a name. */
-export function NameForm<Answer>(props: NameFormProps<Answer>) {
+export function NameForm<Result>(props: NameFormProps<Result>) {
   const { path, description, onCreated, children, ...actions } = props;
-  const change = useChange<Answer>();
+  const change = useChange<Result>();
   const { nameLengthMax } = useLimits();
   const form = useForm({ initialValues: { name: '' }, validate: { name: nameProblem } });
   const submit = form.onSubmit(({ name }) =>

@@ -5,8 +5,8 @@ import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { type ApiError, inOrganization, request } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
-import { counted, numberText } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
+import { counted, formatNumber } from '../app/format-count.ts';
 import { useOrganization } from '../app/session.tsx';
 import classes from './data-table.module.css';
 
@@ -68,7 +68,7 @@ function Findings({ searched, passages }: Json<'foundPassages'>) {
   if (passages.length === 0) {
     return (
       <Alert mt="md" color="gray" title="No passage found">
-        A reply would say that it found nothing in {numberText(searched)} passages.
+        A reply would say that it found nothing in {formatNumber(searched)} passages.
       </Alert>
     );
   }

@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import type { Json } from '../api/contract.ts';
 import { CopyButton } from '../app/copy-button.tsx';
-import { momentOf } from '../app/time-words.ts';
-import { latencyText, operationName, statusColor } from './request-words.ts';
+import { formatDateTime } from '../app/format-time.ts';
+import { formatLatency, operationName, statusColor } from './request-labels.ts';
 import classes from './requests-page.module.css';
 
 interface RequestDetailsProps {
@@ -37,8 +37,8 @@ function Details(request: Json<'request'>) {
       </Badge>
     ),
     Method: method,
-    Latency: latencyText(ms),
-    When: <time dateTime={at}>{momentOf(new Date(at))}</time>,
+    Latency: formatLatency(ms),
+    When: <time dateTime={at}>{formatDateTime(new Date(at))}</time>,
     Credential: (
       <Anchor component={Link} to={credential.kind === 'key' ? '/settings/keys' : '/settings/applications'}>
         {credential.name}

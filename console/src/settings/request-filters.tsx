@@ -4,7 +4,7 @@ import { applicationsOptions, keysOptions } from '../api/queries.ts';
 import type { RequestSearch } from '../app/log-search.ts';
 import { useOrganization } from '../app/session.tsx';
 import { DayFields, FilterSelect, TraceField } from './log-filters.tsx';
-import { operations } from './request-words.ts';
+import { operations } from './request-labels.ts';
 import classes from './requests-page.module.css';
 
 const statuses = [

@@ -5,16 +5,16 @@ import { useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { requestsOptions } from '../api/queries.ts';
 import { CopyButton } from '../app/copy-button.tsx';
-import { counted } from '../app/count-words.ts';
+import { counted } from '../app/format-count.ts';
+import { formatDateTime } from '../app/format-time.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
-import { momentOf } from '../app/time-words.ts';
 import type { Column } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { LogTable } from './log-table.tsx';
 import { RequestDetails } from './request-details.tsx';
 import { RequestFilters } from './request-filters.tsx';
-import { latencyText, operationName, shortTraceId, statusColor } from './request-words.ts';
+import { formatLatency, operationName, shortTraceId, statusColor } from './request-labels.ts';
 import classes from './requests-page.module.css';
 import { Name, When } from './table-cells.tsx';
 
@@ -82,7 +82,7 @@ function columns(open: (request: Json<'request'>) => void): Column<Json<'request
         </UnstyledButton>
       ),
     },
-    { heading: 'Latency', cell: ({ ms }) => <span className={classes.number}>{latencyText(ms)}</span> },
+    { heading: 'Latency', cell: ({ ms }) => <span className={classes.number}>{formatLatency(ms)}</span> },
     { heading: 'Credential', cell: ({ credential }) => <Name {...credential} /> },
     {
       heading: 'Trace ID',
@@ -117,7 +117,7 @@ function NoRequests({ search, searchedTo }: { search: object; searchedTo: string
     <EmptyState title="No matching requests">
       {searchedTo === null
         ? 'No request in the log matches these filters.'
-        : `No match since ${momentOf(new Date(searchedTo))}.`}
+        : `No match since ${formatDateTime(new Date(searchedTo))}.`}
     </EmptyState>
   );
 }

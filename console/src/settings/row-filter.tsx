@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { announce } from '../app/announcer.tsx';
-import { counted } from '../app/count-words.ts';
+import { counted } from '../app/format-count.ts';
 import { SearchField } from '../app/search-field.tsx';
 import classes from './data-table.module.css';
 import { EmptyState } from './empty-state.tsx';

@@ -1,6 +1,6 @@
 import { Outlet, useMatches } from '@tanstack/react-router';
+import { settingsPages } from '../app/navigation.ts';
 import { Page } from '../app/page.tsx';
-import { settingPlaces } from '../app/places.ts';
 import { useOrganization } from '../app/session.tsx';
 import { EmptyState } from './empty-state.tsx';
 
@@ -9,19 +9,19 @@ export function SettingsGate() {
   // Not the path of the window: the router ignores its case and a slash at its end.
   const path: string | undefined = useMatches({ select: (matches) => matches.at(-1)?.fullPath });
   const { name, role, apiEnabled } = useOrganization();
-  const place = settingPlaces.find(({ to }) => to === path);
-  if (place?.admin && role !== 'admin') {
+  const page = settingsPages.find(({ to }) => to === path);
+  if (page?.admin && role !== 'admin') {
     return (
-      <Page title={place.label}>
+      <Page title={page.label}>
         <EmptyState title="This page is for admins">
           Only admins of {name} can open this page. If you need access, ask an admin to change your role.
         </EmptyState>
       </Page>
     );
   }
-  if (place?.needsApi && !apiEnabled) {
+  if (page?.needsApi && !apiEnabled) {
     return (
-      <Page title={place.label}>
+      <Page title={page.label}>
         <EmptyState title="The public API is not enabled">
           You can’t create credentials for {name}. Threads, documents and members work as usual. To enable the
           public API, contact the operator of this service.

@@ -1,6 +1,6 @@
 import { Badge, type BadgeProps, Button, type ButtonProps, Text } from '@mantine/core';
 import { type ComponentProps, Fragment } from 'react';
-import { dayOf, momentOf, timeOf } from '../app/time-words.ts';
+import { formatDate, formatDateTime, formatTime } from '../app/format-time.ts';
 import classes from './data-table.module.css';
 
 /** An address with a line break allowed after its @. */
@@ -43,14 +43,14 @@ export function When({ iso, exact = false }: { iso: string | null; exact?: boole
   }
   const time = new Date(iso);
   return (
-    <time dateTime={iso} title={momentOf(time)} className={exact ? undefined : classes.day}>
+    <time dateTime={iso} title={formatDateTime(time)} className={exact ? undefined : classes.day}>
       {exact ? (
         <>
-          <span className={classes.whole}>{dayOf(time)},</span>{' '}
-          <span className={classes.whole}>{timeOf(time)}</span>
+          <span className={classes.whole}>{formatDate(time)},</span>{' '}
+          <span className={classes.whole}>{formatTime(time)}</span>
         </>
       ) : (
-        dayOf(time)
+        formatDate(time)
       )}
     </time>
   );

@@ -7,8 +7,8 @@ import { useEffect, useId } from 'react';
 import type { Json } from '../api/contract.ts';
 import { closestPassagesOptions, unansweredOptions } from '../api/queries.ts';
 import { Chevron } from '../app/chevron.tsx';
-import { numberText } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
+import { formatNumber } from '../app/format-count.ts';
 import { Page } from '../app/page.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
 import { useOrganization } from '../app/session.tsx';
@@ -154,7 +154,7 @@ function ClosestPassages({ row: { prompt, accountId } }: { row: Json<'unanswered
       <Text size="sm" c="dimmed" mt="sm">
         {data.searched === 0
           ? 'There are no documents yet.'
-          : `None of the ${numberText(data.searched)} passages contains words from this question.`}
+          : `None of the ${formatNumber(data.searched)} passages contains words from this question.`}
       </Text>
     );
   }

@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
-import { numberText } from '../app/count-words.ts';
-import { hourOf, utcDay } from '../app/time-words.ts';
+import { formatNumber } from '../app/format-count.ts';
+import { formatHour, formatUtcDay } from '../app/format-time.ts';
 import { type Series, successName } from './usage-series.ts';
 
 interface UsageChartProps {
@@ -19,7 +19,7 @@ const successColor = 'teal.7';
 /** Hidden from screen readers: the table below it says the same. */
 export function UsageChart({ periods, series, height }: UsageChartProps) {
   const data = periods.map((period, index) => ({
-    period: (period.includes('T') ? hourOf : utcDay)(new Date(period)),
+    period: (period.includes('T') ? formatHour : formatUtcDay)(new Date(period)),
     // By position, because a credential can have any name.
     ...series.map(({ requests }) => requests[index] ?? 0),
   }));
@@ -38,7 +38,7 @@ export function UsageChart({ periods, series, height }: UsageChartProps) {
           color: name === successName ? successColor : (colors[index] ?? 'gray.5'),
         }))}
         yAxisProps={{ allowDecimals: false }}
-        valueFormatter={numberText}
+        valueFormatter={formatNumber}
         barChartProps={{ accessibilityLayer: false }}
       />
     </div>

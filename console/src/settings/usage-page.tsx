@@ -4,8 +4,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { usageOptions } from '../api/queries.ts';
-import { numberText } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
+import { formatNumber } from '../app/format-count.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { EmptyState } from './empty-state.tsx';
@@ -87,9 +87,9 @@ function Quota({ used, limit, resetsAt }: Json<'usage'>['quota']) {
     >
       <Text mb={6}>
         <Text span fw={650} size="xl">
-          {numberText(taken)}
+          {formatNumber(taken)}
         </Text>{' '}
-        of {numberText(limit)} requests used, {numberText(limit - taken)} left
+        of {formatNumber(limit)} requests used, {formatNumber(limit - taken)} left
       </Text>
       <Progress
         value={percent}
@@ -182,8 +182,8 @@ function Totals({ series, heading, latest }: TotalsProps) {
             <Table.Td className={classes.name}>
               <BreakableName name={name} />
             </Table.Td>
-            <Table.Td>{numberText(total)}</Table.Td>
-            <Table.Td>{numberText(requests.at(-1) ?? 0)}</Table.Td>
+            <Table.Td>{formatNumber(total)}</Table.Td>
+            <Table.Td>{formatNumber(requests.at(-1) ?? 0)}</Table.Td>
             <Table.Td>{Math.round((total / all) * 100)}%</Table.Td>
           </Table.Tr>
         ))}

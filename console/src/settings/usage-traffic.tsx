@@ -1,9 +1,9 @@
 import { Grid, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Json } from '../api/contract.ts';
-import { numberText } from '../app/count-words.ts';
+import { formatNumber } from '../app/format-count.ts';
 import { EmptyState } from './empty-state.tsx';
-import { latencyText, operations } from './request-words.ts';
+import { formatLatency, operations } from './request-labels.ts';
 import { Section } from './section.tsx';
 import classes from './usage-page.module.css';
 
@@ -51,11 +51,11 @@ function Latency({ operations: rows, days }: { operations: Json<'traffic'>['oper
                   {operations[operation] ?? operation}
                 </Link>
               </Table.Td>
-              <Table.Td>{numberText(requests)}</Table.Td>
+              <Table.Td>{formatNumber(requests)}</Table.Td>
               <Table.Td>{shareText(errors, requests)}</Table.Td>
               {[p50, p95, p99].map((ms, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a percentile is identified by its position.
-                <Table.Td key={index}>{ms === null ? '–' : latencyText(ms)}</Table.Td>
+                <Table.Td key={index}>{ms === null ? '–' : formatLatency(ms)}</Table.Td>
               ))}
             </Table.Tr>
           ))}
@@ -88,7 +88,7 @@ function Errors({ errors, days }: { errors: Json<'traffic'>['errors']; days: Day
                     {code}
                   </Link>
                 </Table.Td>
-                <Table.Td>{numberText(requests)}</Table.Td>
+                <Table.Td>{formatNumber(requests)}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -113,7 +113,7 @@ function Replies({ completed, failed, cancelled, p50, p95 }: Json<'traffic'>['re
                 ([name, count]) => (
                   <Table.Tr key={name}>
                     <Table.Td>{name}</Table.Td>
-                    <Table.Td>{numberText(count)}</Table.Td>
+                    <Table.Td>{formatNumber(count)}</Table.Td>
                     <Table.Td>{shareText(count, all)}</Table.Td>
                   </Table.Tr>
                 ),
@@ -122,8 +122,8 @@ function Replies({ completed, failed, cancelled, p50, p95 }: Json<'traffic'>['re
           </Table>
           {p50 !== null && p95 !== null && (
             <Text size="xs" c="dimmed" mt="xs">
-              Half of the completed replies took less than {latencyText(p50)}, and 95% less than{' '}
-              {latencyText(p95)}. Includes replies in the console.
+              Half of the completed replies took less than {formatLatency(p50)}, and 95% less than{' '}
+              {formatLatency(p95)}. Includes replies in the console.
             </Text>
           )}
         </>

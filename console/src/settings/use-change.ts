@@ -10,12 +10,12 @@ export interface Change {
 }
 
 /** Changes something in the current organization and refetches what is shown of it. */
-export function useChange<Answer = unknown>(): UseMutationResult<Answer, ApiError, Change> {
+export function useChange<Result = unknown>(): UseMutationResult<Result, ApiError, Change> {
   const { id } = useOrganization();
   const refresh = useRefresh();
-  return useMutation<Answer, ApiError, Change>({
+  return useMutation<Result, ApiError, Change>({
     mutationFn: ({ method, path, body }) =>
-      request<Answer>(method, inOrganization(id, path), body === undefined ? {} : { body }),
+      request<Result>(method, inOrganization(id, path), body === undefined ? {} : { body }),
     onSuccess: refresh,
   });
 }

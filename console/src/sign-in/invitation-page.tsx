@@ -8,10 +8,10 @@ import { signInOfferOptions } from '../api/queries.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { switchOrganization } from '../app/session.tsx';
-import { useEnter } from './enter.ts';
 import { PasswordStrength, passwordHint } from './password-strength.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
+import { useStartSession } from './start-session.ts';
 import { TooManyAttempts } from './too-many-attempts.tsx';
 
 /** The token is in the URL fragment, which browsers do not send, so that it appears in no log. */
@@ -125,13 +125,13 @@ function Ways({ token, invitation }: { token: string; invitation: Json<'invitati
 }
 
 function Accept({ token, invitation }: { token: string; invitation: Json<'invitation'> }) {
-  const enter = useEnter();
+  const startSession = useStartSession();
   const [password, setPassword] = useState('');
   const accepting = useMutation({
     mutationFn: (body: Json<'acceptInvitationBody'>) =>
       request<Json<'session'>>('POST', '/invitation/accept', { body }),
     onSuccess: (session) => {
-      enter(session, '/');
+      startSession(session, '/');
       enterOrganization(session, invitation.organization);
     },
   });

@@ -7,10 +7,10 @@ import type { Json } from '../api/contract.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { EmailInput } from './email-input.tsx';
-import { useEnter } from './enter.ts';
 import { problemText } from './problem-text.ts';
 import { SignInLayout } from './sign-in-layout.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
+import { useStartSession } from './start-session.ts';
 import { TooManyAttempts } from './too-many-attempts.tsx';
 
 export function SignInPage() {
@@ -40,11 +40,11 @@ function Notice({ problem }: { problem: string }) {
 
 /** `onSubmit` is called when the form is submitted. */
 function PasswordForm({ returnTo, onSubmit }: { returnTo: string; onSubmit: () => void }) {
-  const enter = useEnter();
+  const startSession = useStartSession();
   const password = useRef<HTMLInputElement>(null);
   const signingIn = useMutation({
     mutationFn: (body: Json<'signInBody'>) => request<Json<'session'>>('POST', '/sign-in', { body }),
-    onSuccess: (session) => enter(session, returnTo),
+    onSuccess: (session) => startSession(session, returnTo),
     onError: () => password.current?.select(),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core';
 import { IconClock } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import type { ApiError } from '../api/request.ts';
-import { waitInWords } from '../app/time-words.ts';
+import { formatWait } from '../app/format-time.ts';
 
 /** Shows how long to wait, and counts down. Screen readers announce it once. */
 export function TooManyAttempts({ error, of = 'failed attempts' }: { error: ApiError; of?: string }) {
@@ -17,8 +17,8 @@ export function TooManyAttempts({ error, of = 'failed attempts' }: { error: ApiE
   }, [waitSeconds]);
   return (
     <Alert color="yellow" variant="light" icon={<IconClock aria-hidden />} title={`Too many ${of}`}>
-      <span role="alert">{`Wait ${waitInWords(waitSeconds)}, then try again.`}</span>{' '}
-      <span aria-hidden>{left === 0 ? 'You can try again now.' : `${waitInWords(left)} left.`}</span>
+      <span role="alert">{`Wait ${formatWait(waitSeconds)}, then try again.`}</span>{' '}
+      <span aria-hidden>{left === 0 ? 'You can try again now.' : `${formatWait(left)} left.`}</span>
     </Alert>
   );
 }

@@ -1,7 +1,7 @@
 import { Button, Text, Textarea } from '@mantine/core';
 import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react';
 import { type KeyboardEvent, type Ref, useId, useLayoutEffect, useRef, useState } from 'react';
-import { numberText } from '../app/count-words.ts';
+import { formatNumber } from '../app/format-count.ts';
 import { useLimits } from '../app/session.tsx';
 import { endTypeAhead } from '../app/type-ahead.ts';
 import classes from './composer.module.css';
@@ -129,10 +129,10 @@ export function Composer(props: ComposerProps) {
 function Hint({ running, excess }: { running: boolean; excess: number }) {
   const { promptLengthMax } = useLimits();
   if (excess > 0) {
-    const most = numberText(promptLengthMax);
+    const most = formatNumber(promptLengthMax);
     return (
       <>
-        Prompts can have up to {most} characters. Remove {numberText(excess)} to send.
+        Prompts can have up to {most} characters. Remove {formatNumber(excess)} to send.
       </>
     );
   }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { keep, readKept } from '../app/kept.ts';
+import { readStored, writeStored } from '../app/local-storage.ts';
 
 /** `threadId` is `new` for a thread that does not exist yet. */
 export function draftNameOf(userId: string, organizationId: string, threadId: string): string {
@@ -8,10 +8,10 @@ export function draftNameOf(userId: string, organizationId: string, threadId: st
 
 /** A text that survives a reload, a closed window or a failed request. Forgetting it keeps what another window wrote. */
 export function useDraft(name: string): [text: string, change: (text: string) => void, forget: () => void] {
-  const [text, setText] = useState(() => readKept(name) ?? '');
+  const [text, setText] = useState(() => readStored(name) ?? '');
   const change = (next: string) => {
     setText(next);
-    keep(name, next);
+    writeStored(name, next);
   };
   const forget = () => {
     setText('');
@@ -25,7 +25,7 @@ export function useDraft(name: string): [text: string, change: (text: string) =>
  * since.
  */
 export function forgetDraft(name: string, text: string): boolean {
-  if (readKept(name) !== text) return false;
-  keep(name, '');
+  if (readStored(name) !== text) return false;
+  writeStored(name, '');
   return true;
 }

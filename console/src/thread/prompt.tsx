@@ -3,8 +3,8 @@ import { IconPencil } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { Json } from '../api/contract.ts';
-import { numberText } from '../app/count-words.ts';
 import { Failure } from '../app/failure.tsx';
+import { formatNumber } from '../app/format-count.ts';
 import { useLimits } from '../app/session.tsx';
 import { isTouch } from './composer.tsx';
 import classes from './prompt.module.css';
@@ -124,7 +124,7 @@ function PromptEditor({ text, onCancel, onSend }: PromptEditorProps) {
         dir="auto"
         value={draft}
         readOnly={sending.isPending}
-        error={isTooLong && `Prompts can have up to ${numberText(promptLengthMax)} characters.`}
+        error={isTooLong && `Prompts can have up to ${formatNumber(promptLengthMax)} characters.`}
         onChange={(event) => setDraft(event.currentTarget.value)}
         onKeyDown={pressed}
       />

@@ -9,7 +9,7 @@ export interface HtmlNode {
   position?: { start: { offset?: number }; end: { offset?: number } };
 }
 
-interface Place {
+interface MarkContext {
   readonly sourceCount: number;
   readonly isCode: boolean;
   readonly isLink: boolean;
@@ -30,7 +30,7 @@ const citation = /(?<![A-Za-z0-9_)])\[(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\]/g;
  */
 export function markReply({ sourceCount, headings }: MarkOptions): (tree: HtmlNode) => void {
   return (tree) => {
-    tree.children = within(tree, { sourceCount, isCode: false, isLink: false });
+    tree.children = markChildren(tree, { sourceCount, isCode: false, isLink: false });
     rankHeadings(tree, headings);
   };
 }
@@ -47,23 +47,24 @@ function rankHeadings(node: HtmlNode, levels: string): void {
   }
 }
 
-function within(node: HtmlNode, place: Place): HtmlNode[] {
-  return (node.children ?? []).flatMap((child) => redrawn(child, place));
+function markChildren(node: HtmlNode, context: MarkContext): HtmlNode[] {
+  return (node.children ?? []).flatMap((child) => markNode(child, context));
 }
 
-function redrawn(node: HtmlNode, place: Place): HtmlNode[] {
-  if (node.type === 'text') return place.isCode || place.isLink ? [node] : cited(node.value ?? '', place);
+function markNode(node: HtmlNode, context: MarkContext): HtmlNode[] {
+  if (node.type === 'text')
+    return context.isCode || context.isLink ? [node] : markCitations(node.value ?? '', context);
   // Models use `<br>` to break lines in table cells. All other HTML is shown as text.
   if (node.type === 'raw' && /^<br ?\/?>$/i.test(node.value ?? '')) return [element('br', {}, [])];
   if (node.type !== 'element') return [node];
-  if (node.tagName === 'img') return [imageLink(node, place)];
+  if (node.tagName === 'img') return [imageLink(node, context)];
   const { id: _, ariaDescribedBy: __, ...properties } = node.properties ?? {};
-  const isCode = place.isCode || node.tagName === 'code';
-  const isLink = place.isLink || node.tagName === 'a';
-  return [{ ...node, properties, children: within(node, { ...place, isCode, isLink }) }];
+  const isCode = context.isCode || node.tagName === 'code';
+  const isLink = context.isLink || node.tagName === 'a';
+  return [{ ...node, properties, children: markChildren(node, { ...context, isCode, isLink }) }];
 }
 
-function cited(text: string, { sourceCount }: Place): HtmlNode[] {
+function markCitations(text: string, { sourceCount }: MarkContext): HtmlNode[] {
   const nodes: HtmlNode[] = [];
   let from = 0;
   for (const match of text.matchAll(citation)) {
@@ -78,11 +79,11 @@ function cited(text: string, { sourceCount }: Place): HtmlNode[] {
     from = match.index + match[0].length;
   }
   if (from < text.length) nodes.push(textNode(text.slice(from)));
-  return keptTogether(nodes);
+  return joinToWords(nodes);
 }
 
 /** Wraps a word, its citation and the punctuation after it in a span, so that no line breaks between them. */
-function keptTogether(nodes: readonly HtmlNode[]): HtmlNode[] {
+function joinToWords(nodes: readonly HtmlNode[]): HtmlNode[] {
   const kept: HtmlNode[] = [];
   for (const node of nodes) {
     const before = kept.at(-1);
@@ -106,7 +107,7 @@ function takeLastWord(kept: HtmlNode[]): HtmlNode[] {
   return word === '' ? [] : [textNode(word)];
 }
 
-function imageLink({ properties = {} }: HtmlNode, { isLink }: Place): HtmlNode {
+function imageLink({ properties = {} }: HtmlNode, { isLink }: MarkContext): HtmlNode {
   const alt = typeof properties.alt === 'string' ? properties.alt.trim() : '';
   const label = textNode(alt === '' ? 'Image' : `Image: ${alt}`);
   return isLink ? label : element('a', { href: properties.src }, [label]);

@@ -3,7 +3,7 @@ import { IconCheck, IconMinus } from '@tabler/icons-react';
 import { useEffect, useId, useState } from 'react';
 import type { Json } from '../api/contract.ts';
 import { Chevron } from '../app/chevron.tsx';
-import { counted } from '../app/count-words.ts';
+import { counted } from '../app/format-count.ts';
 import { durationText, longDurationText, stepDurationsMs, totalMs } from './elapsed.ts';
 import classes from './reply.module.css';
 import { isRunning } from './thread-state.ts';

@@ -1,7 +1,7 @@
 import { IconAlertCircle, IconCircleCheck, IconListCheck } from '@tabler/icons-react';
 import { type ComponentType, lazy, memo, useMemo, useState } from 'react';
 import type { Json } from '../api/contract.ts';
-import { counted } from '../app/count-words.ts';
+import { counted } from '../app/format-count.ts';
 import { DocumentLink, WrittenAt } from './document-link.tsx';
 import classes from './reply.module.css';
 import { ReplyActions } from './reply-actions.tsx';

@@ -91,7 +91,7 @@ describe('the state of a thread', () => {
       reply.steps.map(({ description }) => description),
       ['Reading', 'Writing'],
     );
-    assert.equal(next.misfits, 0);
+    assert.equal(next.unappliedProgress, 0);
   });
 
   test('progress replaces text that the service has corrected', () => {
@@ -124,13 +124,13 @@ describe('the state of a thread', () => {
     test(`progress of ${what} changes nothing and asks for a fresh stream`, () => {
       const state = knowing(replyWith({ content: 'Thirty' }));
       const next = after(state, progress);
-      assert.equal(next.misfits, 1);
+      assert.equal(next.unappliedProgress, 1);
       assert.equal(next.view, state.view);
     });
   }
 
   test('progress before the first view asks for a fresh stream', () => {
-    assert.equal(after(nothingKnown, progressOf({})).misfits, 1);
+    assert.equal(after(nothingKnown, progressOf({})).unappliedProgress, 1);
   });
 
   test('messages that did not change stay the same objects when a view repeats them', () => {
@@ -149,7 +149,7 @@ describe('the response to a request', () => {
   test('adds messages that the stream has not sent', () => {
     const state = knowing(replyWith({ status: 'completed' }));
     const answer = viewWith(replyWith({ status: 'completed' }), [followUp, running]);
-    const next = reduceThread(state, { type: 'answer', view: answer, isLive: true });
+    const next = reduceThread(state, { type: 'response', view: answer, isLive: true });
     assert.deepEqual(
       next.view?.messages.map(({ id }) => id),
       ['msg_1', 'msg_2', 'msg_3', 'msg_4'],
@@ -160,7 +160,7 @@ describe('the response to a request', () => {
   test('does not revert what the stream has sent since', () => {
     const ended = replyWith({ status: 'completed', content: 'Thirty days.' });
     const state = knowing(ended);
-    const next = reduceThread(state, { type: 'answer', view: viewWith(replyWith()), isLive: true });
+    const next = reduceThread(state, { type: 'response', view: viewWith(replyWith()), isLive: true });
     assert.equal(next.view, state.view);
     assert.equal(latestReply(next.view)?.status, 'completed');
   });
@@ -177,7 +177,7 @@ describe('the response to a request', () => {
   test('is used while the stream is disconnected', () => {
     const state = knowing(replyWith());
     const stopped = viewWith(replyWith({ status: 'cancelled' }));
-    const next = reduceThread(state, { type: 'answer', view: stopped, isLive: false });
+    const next = reduceThread(state, { type: 'response', view: stopped, isLive: false });
     assert.equal(latestReply(next.view)?.status, 'cancelled');
   });
 });

@@ -12,7 +12,7 @@ export interface ThreadState {
    * Counts events that did not fit the known state. After each one, the stream is opened again and starts with the full
    * state.
    */
-  readonly misfits: number;
+  readonly unappliedProgress: number;
 }
 
 type ThreadChange =
@@ -22,7 +22,7 @@ type ThreadChange =
   /** The response to a rename or a publication. */
   | { readonly type: 'thread'; readonly thread: Json<'thread'> }
   /** The response to another request. It may be older than what the stream has sent since. */
-  | { readonly type: 'answer'; readonly view: Json<'threadView'>; readonly isLive: boolean };
+  | { readonly type: 'response'; readonly view: Json<'threadView'>; readonly isLive: boolean };
 
 /** Where the text of a reply comes from. Null if its verdict says it, and for small talk, which quotes nothing. */
 export function originOf({
@@ -34,7 +34,7 @@ export function originOf({
   return verdict === null && sources !== null && sources.length > 0 ? 'Quoted from documents' : null;
 }
 
-export const nothingKnown: ThreadState = { view: null, clockAheadMs: null, misfits: 0 };
+export const nothingKnown: ThreadState = { view: null, clockAheadMs: null, unappliedProgress: 0 };
 
 export function reduceThread(state: ThreadState, change: ThreadChange): ThreadState {
   switch (change.type) {
@@ -45,15 +45,15 @@ export function reduceThread(state: ThreadState, change: ThreadChange): ThreadSt
     }
     case 'progress': {
       const view = state.view && withProgress(state.view, change.progress);
-      return view ? { ...state, view } : { ...state, misfits: state.misfits + 1 };
+      return view ? { ...state, view } : { ...state, unappliedProgress: state.unappliedProgress + 1 };
     }
     case 'thread':
       return {
         ...state,
         view: state.view && { ...state.view, thread: { ...state.view.thread, ...change.thread } },
       };
-    case 'answer':
-      return { ...state, view: withAnswer(state.view, change.view, change.isLive) };
+    case 'response':
+      return { ...state, view: withResponse(state.view, change.view, change.isLive) };
   }
 }
 
@@ -87,14 +87,14 @@ function withProgress(
  * While the stream is live, only messages that it has not sent yet are taken from a response: a fast reply may have
  * ended before the response to its prompt arrives.
  */
-function withAnswer(
+function withResponse(
   known: Json<'threadView'> | null,
-  answer: Json<'threadView'>,
+  response: Json<'threadView'>,
   isLive: boolean,
 ): Json<'threadView'> | null {
-  if (known === null || !isLive) return keepEqual(known, answer);
+  if (known === null || !isLive) return keepEqual(known, response);
   const ids = new Set(known.messages.map(({ id }) => id));
-  const unknown = answer.messages.filter(({ id }) => !ids.has(id));
+  const unknown = response.messages.filter(({ id }) => !ids.has(id));
   return unknown.length === 0 ? known : withState({ ...known, messages: [...known.messages, ...unknown] });
 }
 

@@ -32,7 +32,7 @@ export function useThread(organizationId: string, threadId: string) {
             ...threadOptions(organizationId, threadId),
             staleTime: 0,
           });
-          dispatch({ type: 'answer', view, isLive: false });
+          dispatch({ type: 'response', view, isLive: false });
           return false;
         } catch (error) {
           // The query client handles an ended session and shows the sign-in page.
@@ -47,8 +47,8 @@ export function useThread(organizationId: string, threadId: string) {
   }, [organizationId, threadId, queryClient]);
 
   useEffect(() => {
-    if (state.misfits > 0) stream.current?.restart();
-  }, [state.misfits]);
+    if (state.unappliedProgress > 0) stream.current?.restart();
+  }, [state.unappliedProgress]);
 
   // Returning to the thread shows its last known state immediately.
   const { view } = state;
@@ -58,7 +58,7 @@ export function useThread(organizationId: string, threadId: string) {
 
   /** Applies the response to a request. */
   const take = useCallback(
-    (answer: Json<'threadView'>) => dispatch({ type: 'answer', view: answer, isLive }),
+    (response: Json<'threadView'>) => dispatch({ type: 'response', view: response, isLive }),
     [isLive],
   );
   const takeThread = useCallback((thread: Json<'thread'>) => dispatch({ type: 'thread', thread }), []);

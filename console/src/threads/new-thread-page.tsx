@@ -8,7 +8,7 @@ import type { Json } from '../api/contract.ts';
 import { examplesOptions, firstStepsOptions, keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
-import { keep, readKept } from '../app/kept.ts';
+import { readStored, writeStored } from '../app/local-storage.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { Composer } from '../thread/composer.tsx';
@@ -86,7 +86,7 @@ function FirstMinutes({ organizationId, account, disabled, onAsk }: FirstMinutes
   const { user } = useSession();
   const isAdmin = useOrganization().role === 'admin';
   const dismissedName = `first-steps.${user.id}.${organizationId}`;
-  const [isDismissed, setDismissed] = useState(() => readKept(dismissedName) !== null);
+  const [isDismissed, setDismissed] = useState(() => readStored(dismissedName) !== null);
   const examples = useQuery({
     ...examplesOptions(organizationId, typedAccount),
     placeholderData: keepPreviousData,
@@ -94,12 +94,12 @@ function FirstMinutes({ organizationId, account, disabled, onAsk }: FirstMinutes
   const steps = useQuery({ ...firstStepsOptions(organizationId), enabled: isAdmin && !isDismissed });
   const isDone = steps.data !== undefined && isComplete(steps.data);
   useEffect(() => {
-    if (isDone) keep(dismissedName, 'done');
+    if (isDone) writeStored(dismissedName, 'done');
   }, [isDone, dismissedName]);
   if (examples.isPending || steps.isLoading) return null;
   const questions = examples.data?.questions ?? [];
   const dismiss = () => {
-    keep(dismissedName, 'dismissed');
+    writeStored(dismissedName, 'dismissed');
     setDismissed(true);
   };
   return (

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
-import { threadPlaces } from '../app/places.ts';
+import { threadPages } from '../app/navigation.ts';
 import classes from './threads.module.css';
 
 /** Links to both lists of threads. They keep the filter. */
 export function ScopeTabs() {
   return (
     <nav aria-label="Thread lists" className={classes.tabs}>
-      {threadPlaces.map(({ to, label, hint }) => (
+      {threadPages.map(({ to, label, hint }) => (
         <Link
           key={to}
           to={to}

@@ -2,8 +2,8 @@ import { useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
 import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
+import { threadPages } from '../app/navigation.ts';
 import { Page } from '../app/page.tsx';
-import { threadPlaces } from '../app/places.ts';
 import { ListFilter } from './list-filter.tsx';
 import { NoThreads } from './no-threads.tsx';
 import { ScopeTabs } from './scope-tabs.tsx';
@@ -29,7 +29,7 @@ function ThreadListPage({ scope }: { scope: Scope }) {
   useAnnouncedCount(isFiltered && !list.isSearching ? list.threads.length : null, list.hasMore);
   const isEmpty = !list.isSearching && list.error === null && list.threads.length === 0;
   return (
-    <Page title={threadPlaces[scope === 'mine' ? 0 : 1].label}>
+    <Page title={threadPages[scope === 'mine' ? 0 : 1].label}>
       <ScopeTabs />
       <ListFilter scope={scope} filter={filter} />
       {isEmpty ? (

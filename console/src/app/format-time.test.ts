@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { relativeTime, waitInWords } from './time-words.ts';
+import { formatWait, relativeTime } from './format-time.ts';
 
 const now = Date.UTC(2026, 10, 15, 12);
 const ago = (seconds: number) => relativeTime(new Date(now - seconds * 1_000), now);
@@ -25,7 +25,7 @@ test('shows a time in the future as now', () => {
 });
 
 test('says how long to wait in seconds, and in minutes from two on', () => {
-  assert.deepEqual([1, 119, 120, 841, 900].map(waitInWords), [
+  assert.deepEqual([1, 119, 120, 841, 900].map(formatWait), [
     '1 second',
     '119 seconds',
     '2 minutes',

@@ -26,7 +26,7 @@ export function shortTraceId(id: string): string {
 }
 
 /** `0.8 ms`, `12 ms`, `1.3 s` */
-export function latencyText(ms: number): string {
+export function formatLatency(ms: number): string {
   if (ms < 10) return `${ms.toFixed(1)} ms`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;

@@ -1,4 +1,4 @@
-import { counted } from './count-words.ts';
+import { counted } from './format-count.ts';
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 /** Without the period of "min." */
@@ -7,25 +7,25 @@ function ago(amount: number, unit: Intl.RelativeTimeFormatUnit): string {
 }
 /** Words are in English. The browser's language decides between a 12-hour and a 24-hour clock: `5:00 PM` or `17:00`. */
 const { hourCycle = 'h12' } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
-function formatOf(options: Intl.DateTimeFormatOptions): (date: Date) => string {
+function formatter(options: Intl.DateTimeFormatOptions): (date: Date) => string {
   return new Intl.DateTimeFormat('en', { ...options, hourCycle }).format;
 }
 
 const shortDay = { day: 'numeric', month: 'short' } as const;
-const dayOfYear = formatOf(shortDay);
+const formatDayOfYear = formatter(shortDay);
 
-export const utcDay = formatOf({ ...shortDay, timeZone: 'UTC' });
+export const formatUtcDay = formatter({ ...shortDay, timeZone: 'UTC' });
 
-export const exactTime = formatOf({ dateStyle: 'full', timeStyle: 'medium' });
+export const formatExactTime = formatter({ dateStyle: 'full', timeStyle: 'medium' });
 
-export const dayOf = formatOf({ dateStyle: 'medium' });
+export const formatDate = formatter({ dateStyle: 'medium' });
 
-export const timeOf = formatOf({ timeStyle: 'medium' });
+export const formatTime = formatter({ timeStyle: 'medium' });
 
-export const hourOf = formatOf({ timeStyle: 'short' });
+export const formatHour = formatter({ timeStyle: 'short' });
 
 /** Day and time, for tables and sentences. */
-export const momentOf = formatOf({ dateStyle: 'medium', timeStyle: 'medium' });
+export const formatDateTime = formatter({ dateStyle: 'medium', timeStyle: 'medium' });
 
 /** Relative for up to a week, then a date. */
 export function relativeTime(date: Date, nowMs: number): string {
@@ -35,10 +35,10 @@ export function relativeTime(date: Date, nowMs: number): string {
   if (seconds > -84_600) return ago(Math.round(seconds / 3_600), 'hour');
   if (seconds > -6.5 * 86_400) return ago(Math.round(seconds / 86_400), 'day');
   const sameYear = date.getFullYear() === new Date(nowMs).getFullYear();
-  return sameYear ? dayOfYear(date) : dayOf(date);
+  return sameYear ? formatDayOfYear(date) : formatDate(date);
 }
 
 /** `90 seconds`, `15 minutes` */
-export function waitInWords(seconds: number): string {
+export function formatWait(seconds: number): string {
   return seconds < 120 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute');
 }

@@ -1,5 +1,5 @@
-import { counted } from '../app/count-words.ts';
-import { momentOf } from '../app/time-words.ts';
+import { counted } from '../app/format-count.ts';
+import { formatDateTime } from '../app/format-time.ts';
 
 /** The actions of the audit log in words. An unknown action is shown as it is. */
 export const actions: Record<string, string> = {
@@ -55,7 +55,7 @@ const details: Record<string, (value: Value) => string> = {
   mailed: (mailed) => (mailed ? 'Sent by email' : ''),
   message: (id) => `Message ${id}`,
   name: (name) => `Name: ${name}`,
-  oldValidUntil: (time) => `Old key valid until ${momentOf(new Date(String(time)))}`,
+  oldValidUntil: (time) => `Old key valid until ${formatDateTime(new Date(String(time)))}`,
   owner: (owner) => `Owner: ${owner}`,
   passages: (passages) => counted(Number(passages), 'passage'),
   password: (kind) => passwords[String(kind)] ?? `Password: ${kind}`,

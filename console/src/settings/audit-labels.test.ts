@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeDetail } from './audit-words.ts';
+import { describeDetail } from './audit-labels.ts';
 
 test('describes the details of an entry in words', () => {
   const settings = { name: 'Acme', apiEnabled: true, dailyQuota: 10_000 };

@@ -1,5 +1,5 @@
-/** Reads a value that the browser keeps between visits. Null if it has none, or if its storage is blocked. */
-export function readKept(name: string): string | null {
+/** Reads a value that the browser stores between visits. Null if it has none, or if its storage is blocked. */
+export function readStored(name: string): string | null {
   try {
     return localStorage.getItem(`skein.${name}`);
   } catch {
@@ -8,7 +8,7 @@ export function readKept(name: string): string | null {
 }
 
 /** An empty text removes the value. */
-export function keep(name: string, text: string): void {
+export function writeStored(name: string, text: string): void {
   try {
     if (text === '') localStorage.removeItem(`skein.${name}`);
     else localStorage.setItem(`skein.${name}`, text);

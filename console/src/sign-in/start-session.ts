@@ -5,7 +5,7 @@ import { keys } from '../api/queries.ts';
 import { keepCsrfToken } from '../api/request.ts';
 
 /** Opens the application with a new session, and clears data that another person loaded in this window. */
-export function useEnter(): (session: Json<'session'>, path: string) => void {
+export function useStartSession(): (session: Json<'session'>, path: string) => void {
   const queryClient = useQueryClient();
   const router = useRouter();
   return (session, path) => {

@@ -13,7 +13,7 @@ import {
 } from '@tabler/icons-react';
 
 /** The pages that the sidebar and the palette offer. */
-export const threadPlaces = [
+export const threadPages = [
   { to: '/', label: 'My threads', hint: 'Threads you started', Icon: IconMessages },
   {
     to: '/published',
@@ -24,7 +24,7 @@ export const threadPlaces = [
 ] as const;
 
 /** `admin`: for admins only. `needsApi`: only if the public API is enabled. */
-export const settingPlaces = [
+export const settingsPages = [
   { to: '/settings/keys', label: 'API keys', admin: false, needsApi: true, Icon: IconKey },
   { to: '/settings/applications', label: 'Applications', admin: true, needsApi: true, Icon: IconApps },
   { to: '/settings/members', label: 'Members', admin: true, needsApi: false, Icon: IconUsers },
@@ -43,6 +43,6 @@ export const settingPlaces = [
 ] as const;
 
 /** The settings that a person with this role may open. */
-export function settingsFor(role: 'admin' | 'member') {
-  return settingPlaces.filter((place) => role === 'admin' || !place.admin);
+export function settingsPagesFor(role: 'admin' | 'member') {
+  return settingsPages.filter((page) => role === 'admin' || !page.admin);
 }
