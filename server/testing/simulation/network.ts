@@ -1,4 +1,4 @@
-import { Batcher, type BatcherSettings, type SendBatch } from '../../src/storage/postgres/batcher.ts';
+import { type BatcherSettings, createBatcher, type SendBatch } from '../../src/storage/postgres/batcher.ts';
 import type { ReplyClaim, ReplyNotice } from '../../src/storage/store.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import type { Link, Transactions } from './memory-store/open.ts';
@@ -117,10 +117,10 @@ export class Network {
 
   link(node: SimulatedProcess): Link {
     const batching = this.#plant({ send: (calls) => this.#send(node, calls), settings });
-    const batcher = new Batcher(batching.send, batching.settings);
+    const sendBatched = createBatcher(batching.send, batching.settings);
     const send = async <T>(call: Call): Promise<T> => {
       const batched = lanes[call.method] !== undefined;
-      const result = batched ? await batcher.call(call) : (await this.#send(node, [call]))[0]!;
+      const result = batched ? await sendBatched(call) : (await this.#send(node, [call]))[0]!;
       if ('error' in result) throw result.error;
       return result.value as T;
     };

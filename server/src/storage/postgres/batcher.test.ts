@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Batcher, type BatcherSettings } from './batcher.ts';
+import { type BatcherSettings, createBatcher } from './batcher.ts';
 
 class Rejected extends Error {}
 class Lost extends Error {}
@@ -10,7 +10,7 @@ class Locked extends Error {}
 function batcher(settings: Partial<BatcherSettings<string>> = {}) {
   const batches: { calls: readonly string[]; finish(): void; fail(error: Error): void }[] = [];
   const deferred: (() => void)[] = [];
-  const batched = new Batcher<string, string>(
+  const call = createBatcher<string, string>(
     (calls) =>
       new Promise((resolve, reject) => {
         const finish = () => resolve(calls.map((call) => call.toUpperCase()));
@@ -25,7 +25,7 @@ function batcher(settings: Partial<BatcherSettings<string>> = {}) {
     },
   );
   return {
-    call: (text: string) => batched.call(text),
+    call,
     /** Ends the turn of the event loop and returns the batches sent so far, oldest first. */
     sent() {
       for (const sendNext of deferred.splice(0)) sendNext();

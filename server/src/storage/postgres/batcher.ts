@@ -46,71 +46,57 @@ interface Lane<Call, Outcome> {
 }
 
 /**
- * A lone call is sent at the end of its turn of the event loop. While `batchesMax` batches are running, calls wait and share
- * the next batch, so that batches grow with the load. Calls are sent in the order of their arrival, and each gets its own
- * outcome. If the answer to a batch is lost, only the calls of that batch fail.
+ * Returns a function that sends calls in batches. A lone call is sent at the end of its turn of the event loop. While
+ * `batchesMax` batches are running, calls wait and share the next batch, so that batches grow with the load. Calls are sent
+ * in the order of their arrival, and each gets its own outcome. If the answer to a batch is lost, only the calls of that
+ * batch fail.
  */
-export class Batcher<Call, Outcome> {
-  readonly #send: SendBatch<Call, Outcome>;
-  readonly #settings: BatcherSettings<Call>;
-  readonly #lanes = new Map<string, Lane<Call, Outcome>>();
+export function createBatcher<Call, Outcome>(
+  send: SendBatch<Call, Outcome>,
+  settings: BatcherSettings<Call>,
+): (call: Call) => Promise<Outcome> {
+  type Pending = PendingCall<Call, Outcome>;
+  const { batchesMax, callsMax, keyOf, isolation, mayBeOneCallsFault } = settings;
+  const { laneOf = () => '', defer = setImmediate } = settings;
+  const lanes = new Map<string, Lane<Call, Outcome>>();
 
-  constructor(send: SendBatch<Call, Outcome>, settings: BatcherSettings<Call>) {
-    this.#send = send;
-    this.#settings = settings;
-  }
+  const isolatedName = (shared: string, call: Call) => JSON.stringify([shared, isolation?.groupOf(call)]);
 
-  call(call: Call): Promise<Outcome> {
-    const { laneOf = () => '', isolation } = this.#settings;
-    const shared = laneOf(call);
-    const isolated = isolation && this.#lanes.get(this.#isolatedName(shared, call));
-    const lane = isolated ?? this.#openLane(shared, false);
-    const pending = { call, ...Promise.withResolvers<Outcome>() };
-    this.#add(lane, pending);
-    return pending.promise;
-  }
-
-  #isolatedName(shared: string, call: Call): string {
-    return JSON.stringify([shared, this.#settings.isolation?.groupOf(call)]);
-  }
-
-  #openLane(name: string, isIsolated: boolean): Lane<Call, Outcome> {
-    const open = this.#lanes.get(name);
+  function openLane(name: string, isIsolated: boolean): Lane<Call, Outcome> {
+    const open = lanes.get(name);
     if (open !== undefined) return open;
-    const batchesMax = isIsolated ? 1 : this.#settings.batchesMax;
-    const lane = { name, isIsolated, batchesMax, waiting: [], running: 0, isDeferred: false };
-    this.#lanes.set(name, lane);
+    const max = isIsolated ? 1 : batchesMax;
+    const lane = { name, isIsolated, batchesMax: max, waiting: [], running: 0, isDeferred: false };
+    lanes.set(name, lane);
     return lane;
   }
 
-  #add(lane: Lane<Call, Outcome>, pending: PendingCall<Call, Outcome>): void {
-    const { defer = setImmediate } = this.#settings;
+  function add(lane: Lane<Call, Outcome>, pending: Pending): void {
     lane.waiting.push(pending);
     if (lane.isDeferred || lane.running >= lane.batchesMax) return;
     lane.isDeferred = true;
     defer(() => {
       lane.isDeferred = false;
-      this.#sendNext(lane);
+      sendNext(lane);
     });
   }
 
-  #sendNext(lane: Lane<Call, Outcome>): void {
+  function sendNext(lane: Lane<Call, Outcome>): void {
     while (lane.running < lane.batchesMax && lane.waiting.length > 0) {
       lane.running += 1;
-      void this.#serve(lane, this.#takeBatch(lane)).then(() => {
+      void serve(lane, takeBatch(lane)).then(() => {
         lane.running -= 1;
-        this.#sendNext(lane);
+        sendNext(lane);
       });
     }
-    if (lane.running === 0 && !lane.isDeferred) this.#lanes.delete(lane.name);
+    if (lane.running === 0 && !lane.isDeferred) lanes.delete(lane.name);
   }
 
-  #takeBatch({ waiting }: Lane<Call, Outcome>): PendingCall<Call, Outcome>[] {
-    const { callsMax, keyOf } = this.#settings;
+  function takeBatch({ waiting }: Lane<Call, Outcome>): Pending[] {
     const candidates = waiting.splice(0, callsMax);
     if (keyOf === undefined) return candidates;
     const keys = new Set<string | undefined>();
-    const [batch, left]: [PendingCall<Call, Outcome>[], PendingCall<Call, Outcome>[]] = [[], []];
+    const [batch, left]: [Pending[], Pending[]] = [[], []];
     for (const pendingCall of candidates) {
       const key = keyOf(pendingCall.call);
       (keys.has(key) ? left : batch).push(pendingCall);
@@ -121,21 +107,17 @@ export class Batcher<Call, Outcome> {
   }
 
   /** Settles every call or passes it to another lane. Never rejects. */
-  async #serve(lane: Lane<Call, Outcome>, pending: readonly PendingCall<Call, Outcome>[]): Promise<void> {
-    const { isolation, mayBeOneCallsFault } = this.#settings;
+  async function serve(lane: Lane<Call, Outcome>, pending: readonly Pending[]): Promise<void> {
     try {
-      const outcomes = await this.#send(
-        pending.map(({ call }) => call),
-        lane.isIsolated,
-      );
+      const calls = pending.map(({ call }) => call);
+      const outcomes = await send(calls, lane.isIsolated);
       pending.forEach(({ resolve }, place) => {
         resolve(outcomes[place]!);
       });
     } catch (error) {
       const waitedTooLong = isolation?.waitedTooLong(error) === true;
       if (waitedTooLong && !lane.isIsolated) {
-        for (const each of pending)
-          this.#add(this.#openLane(this.#isolatedName(lane.name, each.call), true), each);
+        for (const each of pending) add(openLane(isolatedName(lane.name, each.call), true), each);
         return;
       }
       if (pending.length === 1 || waitedTooLong || !mayBeOneCallsFault(error)) {
@@ -143,8 +125,16 @@ export class Batcher<Call, Outcome> {
         return;
       }
       const half = Math.ceil(pending.length / 2);
-      await this.#serve(lane, pending.slice(0, half));
-      await this.#serve(lane, pending.slice(half));
+      await serve(lane, pending.slice(0, half));
+      await serve(lane, pending.slice(half));
     }
   }
+
+  return (call) => {
+    const shared = laneOf(call);
+    const isolated = isolation && lanes.get(isolatedName(shared, call));
+    const pending = { call, ...Promise.withResolvers<Outcome>() };
+    add(isolated ?? openLane(shared, false), pending);
+    return pending.promise;
+  };
 }

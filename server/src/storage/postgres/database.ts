@@ -18,7 +18,7 @@ import {
 import type { Transactions, Work } from '../sql/work.ts';
 import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
-import { Batcher } from './batcher.ts';
+import { createBatcher } from './batcher.ts';
 import { applicationName, connectMs, type Servers, statementMs, tooManyConnections } from './servers.ts';
 import { now, type StoreTime } from './store-time.ts';
 
@@ -211,8 +211,7 @@ export class Database implements Transactions {
     const groupOf = ({ organizationId }: Values) => String(organizationId);
     const isolation = names.includes('lockMs') ? { groupOf, waitedTooLong: isLockTimeout } : undefined;
     const settings = { batchesMax, callsMax, laneOf, keyOf, isolation, mayBeOneCallsFault };
-    const batcher = new Batcher(send, settings);
-    return (values) => batcher.call(values);
+    return createBatcher(send, settings);
   }
 
   /** A statement returns the time that it gave out as `at`. */
