@@ -290,6 +290,28 @@ export function describePurges(world: () => World): void {
       assert.deepEqual([removed.thread, removed.listing_size, removed.user], [1, 1, 1]);
     });
 
+    it('of a person leaves no account that only their threads had', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const [userId, ben] = [await world().member(organization, ada), await world().member(organization)];
+      for (const [owner, accountId] of [
+        [userId, 'theirs'],
+        [userId, 'shared'],
+        [ben, 'shared'],
+      ] as const) {
+        const { id } = await world().thread(organization, owner, { accountId });
+        await store.setThreadPublished(organization, id, true, note());
+        if (owner === userId) await store.deleteThread(organization, id, by(userId), note());
+      }
+      await store.removeMember(organization, ada, false, note());
+      const person = { userId, email: ada, mailCounters: countersOf(ada) };
+      await purge(() => store.purgePerson(organization, person));
+      // Of Ben and of all users: each with and without the account that is left.
+      assert.equal((await left(organization)).listing_size, 4);
+      assert.deepEqual(await store.listAccounts(organization, ben, '', 9), ['shared']);
+      assert.equal((await store.beginWalk(organization, { userId: null }, 1)).size, 1);
+    });
+
     it('of a person leaves nothing of a prompt that is counted afterwards', async () => {
       const { store } = world();
       const organization = await world().organization();
