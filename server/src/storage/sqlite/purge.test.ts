@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { by, newDocument, note, putDocument, World } from '../../../testing/contract/fixture.ts';
+import { by, completed, newDocument, note, putDocument, World } from '../../../testing/contract/fixture.ts';
 import { archiveTables } from '../archive.ts';
 import { purgeOrder, rowsOfPerson } from '../sql/purge.ts';
 import { openDatabase } from './database.ts';
@@ -57,6 +57,36 @@ describe('A purge of the SQLite store', () => {
     for (const trace of [...traces, /Acme of Lisbon/]) assert.doesNotMatch(bytes(), trace);
     assert.match(bytes(), /stayed-prompt/);
     assert.equal((await world.store.findPassages(globex, null, ['stayedterm'], 50)).holders[0]?.length, 20);
+    await world.close();
+  });
+
+  it('leaves no trace of texts and index entries that were replaced before', async () => {
+    const file = join(folder, 'replaced.db');
+    const world = await World.open((clock) => openSqliteStore(file, clock));
+    const { store } = world;
+    const [acme, globex] = [await world.organization(), await world.organization()];
+    const userId = await world.member(acme);
+    const { id } = await world.thread(acme, userId);
+    const [claim] = await world.claim(60_000);
+    const content = 'replaced-draft '.repeat(2000);
+    assert.equal(
+      await store.recordReplyProgress(claim!, { status: 'in_progress', content, steps: [] }),
+      true,
+    );
+    assert.equal(await store.settleReply(claim!, { ...completed, content: 'Short.' }), true);
+    const { thread, version } = (await store.getThreadHead(acme, id))!;
+    const terms = Array.from({ length: 2000 }, (_, index) => `replacedterm${index}`);
+    for (const each of [terms, ['short']]) {
+      await store.renameThread(acme, id, by(userId), each[0]!);
+      const [due] = await store.takeUnindexed(1);
+      const entry = { thread, version, state: 'idle', line: '', terms: each } as const;
+      await store.indexThreads([{ due: due!, entry }]);
+    }
+    while (!(await store.purgeOrganization(acme)).done);
+    assert.equal(await store.finishPurge(5_000), true);
+    const bytes = readFileSync(file, 'latin1');
+    assert.deepEqual(bytes.match(/replaced-?(?:draft|term)/g), null);
+    assert.ok(bytes.includes(globex));
     await world.close();
   });
 });

@@ -3,7 +3,7 @@ import { archiveTable } from '../archive.ts';
 import { purges } from '../sql/purge.ts';
 import type { Removal } from '../sql/retention.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
-import type { Transactions, Work } from '../sql/work.ts';
+import type { Transactions } from '../sql/work.ts';
 import type { Purges } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -24,21 +24,10 @@ export const sqliteRemoval: Removal = {
 };
 
 export function sqlitePurges(database: Database, commits: CommitQueue, transactions: Transactions): Purges {
-  /** Removed rows are overwritten in the file as far as SQLite can: see docs/data.md. */
-  function overwriteRemoved(): void {
-    database.pragma('secure_delete = ON');
-  }
-
-  function write<T>(work: () => Work<T>): Promise<T> {
-    overwriteRemoved();
-    return transactions.write(work);
-  }
-
   return {
-    ...purges({ ...transactions, write }, sqliteRemoval),
+    ...purges(transactions, sqliteRemoval),
 
     async finishPurge(waitMs) {
-      overwriteRemoved();
       // An index keeps removed terms in its segments until they are merged, which is done in small steps.
       for (const table of ['passage_term', 'thread_term'] as const) {
         const mergeStep = prepareMergeStep(database, table);
