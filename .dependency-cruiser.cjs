@@ -57,7 +57,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|clock-jumps|kept-objects|kept-pages|kept-searches|listings|migrations|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|clock-jumps|object-cache|page-cache|search-cache|listings|migrations|write-health)\\.ts$`,
         `${source}/storage/sql/`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
@@ -71,7 +71,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|clock-jumps|kept-objects|kept-pages|kept-searches|listings|migrations|postgres-urls|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|clock-jumps|object-cache|page-cache|search-cache|listings|migrations|postgres-urls|write-health)\\.ts$`,
         `${source}/storage/sql/`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',

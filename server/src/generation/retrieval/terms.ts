@@ -14,7 +14,7 @@ export function termsOf(text: string): string[] {
 }
 
 /** Every word as a term, in order and with stop words, to find which words are close to each other. */
-export const tokensOf = remembered((text): readonly string[] => wordsOf(text).map(termOf));
+export const tokensOf = memoizedByText((text): readonly string[] => wordsOf(text).map(termOf));
 
 /** Words in order: lower-case, without diacritics, `30,000` as one number, `don't` as two words, `5gb` as `5 GB`. */
 export function wordsOf(text: string): string[] {
@@ -23,7 +23,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** The term of a word in the index. Computing one takes a microsecond, a lookup a tenth of that. */
-export const termOf = remembered(stemOf);
+export const termOf = memoizedByText(stemOf);
 
 /** The stemmer would reduce 'capitalize' to the stem of 'capital', and 'organization' to that of 'organ'. */
 const verbInIze = /^(.{4,}i)[sz](?:e[drs]?|ers|ing|ations?)$/;
@@ -86,7 +86,7 @@ function spaced(text: string): string {
 }
 
 /** Caches the results of a pure function of a text, so that a passage is analyzed once and not for every question. */
-export function remembered<T extends {}>(compute: (text: string) => T): (text: string) => T {
+export function memoizedByText<T extends {}>(compute: (text: string) => T): (text: string) => T {
   const known = new LRUCache<string, T>({
     maxSize: charactersMax,
     // The library requires sizes above 0.
@@ -100,7 +100,7 @@ export function remembered<T extends {}>(compute: (text: string) => T): (text: s
 export type TermCounts = ReadonlyMap<string, number>;
 
 /** How often a text has each term. */
-export const termCounts = remembered((text): TermCounts => {
+export const termCounts = memoizedByText((text): TermCounts => {
   const counts = new Map<string, number>();
   for (const token of tokensOf(text)) counts.set(token, (counts.get(token) ?? 0) + 1);
   return counts;

@@ -1,4 +1,4 @@
-import { KeptSearches } from '../kept-searches.ts';
+import { SearchCache } from '../search-cache.ts';
 import { documents, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { callColumns, statement } from '../sql/sql.ts';
@@ -27,7 +27,7 @@ const insertPassages = statement('insert-passages')`WITH held AS (
 
 export function postgresDocuments(database: Database): Documents {
   const { run, read } = database;
-  const searches = new KeptSearches();
+  const searches = new SearchCache();
   return {
     ...documents(database, {
       lockDocuments,
@@ -48,8 +48,8 @@ export function postgresDocuments(database: Database): Documents {
       const corpora = await read(() => corporaOf(organizationId, accountId));
       const passageCount = passageCountOf(corpora);
       if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
-      const kept = searches.of(corpora);
-      const known = new Map(terms.map((term) => [term, kept.find<PassageNumber[]>(`${limit} ${term}`)]));
+      const cache = searches.of(corpora);
+      const known = new Map(terms.map((term) => [term, cache.find<PassageNumber[]>(`${limit} ${term}`)]));
       const unknown = terms.filter((term) => known.get(term) === undefined);
       if (unknown.length > 0) {
         const queries = unknown.map((term) => passageQuery(corpora, term, queryDialect));
@@ -58,7 +58,7 @@ export function postgresDocuments(database: Database): Documents {
         const holders = Map.groupBy(found, ({ ordinal }) => ordinal);
         for (const [at, term] of unknown.entries()) {
           const numbers = (holders.get(at + 1) ?? []).map(({ number }) => number);
-          known.set(term, kept.keep(`${limit} ${term}`, numbers));
+          known.set(term, cache.set(`${limit} ${term}`, numbers));
         }
       }
       return { passageCount, holders: terms.map((term) => known.get(term)!) };

@@ -1,6 +1,6 @@
 import { cacheBytesDefault } from '../../domain/limits.ts';
 import { diagnoseClock } from '../clock-jumps.ts';
-import { KeptObjects } from '../kept-objects.ts';
+import { ObjectCache } from '../object-cache.ts';
 import { purges } from '../sql/purge.ts';
 import { isRunning } from '../sql/replies.ts';
 import { type Removal, retention } from '../sql/retention.ts';
@@ -51,14 +51,14 @@ export async function openPostgresStore(
   const beforeMs = time.steady();
   const [start] = await run<{ at: number }>(readTime);
   const reading = { time: start!.at, beforeMs, afterMs: time.steady() };
-  const kept = new KeptObjects(settings.cacheBytes ?? cacheBytesDefault);
+  const cache = new ObjectCache(settings.cacheBytes ?? cacheBytesDefault);
   const { close: closeNotices, ...notices } = postgresNotices(database, servers);
 
   return {
     ...sharedStore(database),
     ...postgresAdmissions(database),
-    ...postgresThreads(database, kept),
-    ...postgresWalks(database, kept),
+    ...postgresThreads(database, cache),
+    ...postgresWalks(database, cache),
     ...postgresThreadSearch(database),
     ...postgresReplies(database, reading),
     ...postgresDocuments(database),

@@ -6,7 +6,7 @@ import { by, newFollowUp, newRetry, note } from '../../../testing/contract/fixtu
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { RetentionKind } from '../../domain/retention.ts';
-import { KeptObjects } from '../kept-objects.ts';
+import { ObjectCache } from '../object-cache.ts';
 import { retentionRules } from '../sql/retention.ts';
 import { statement } from '../sql/sql.ts';
 import type { Store } from '../store.ts';
@@ -300,7 +300,7 @@ describe('The statements of the PostgreSQL store', () => {
     const time = new StoreTime({ steady: () => performance.now() });
     const servers = new Servers(database.url);
     const one = new Database(servers, time, { ...poolSettings, connectionsMax: 1 });
-    const walks = postgresWalks(one, new KeptObjects(0));
+    const walks = postgresWalks(one, new ObjectCache(0));
     for (let round = 0; round < 10; round += 1) {
       for (const limit of [1, 25, 50, 100]) {
         const { start } = await walks.beginWalk(organization, { userId: user }, limit);

@@ -1,6 +1,6 @@
 import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { type KeptObjects, memoryOf } from '../kept-objects.ts';
+import { memoryOf, type ObjectCache } from '../object-cache.ts';
 import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
 import { endCancelled, isRunning, messageBytes } from '../sql/replies.ts';
 import { type CallColumns, callColumns, opaque, type Sql, sql, statement } from '../sql/sql.ts';
@@ -148,7 +148,7 @@ const softDelete = statement('delete-thread')`
     ARRAY(SELECT id FROM cancelled WHERE cancelled.thread_id = held_thread.thread_id) AS cancelled
   FROM held_thread`;
 
-export function postgresThreads(database: Database, kept: KeptObjects): Omit<Threads, keyof Walks> {
+export function postgresThreads(database: Database, cache: ObjectCache): Omit<Threads, keyof Walks> {
   const { read, time } = database;
   const createLimits = { batchesMax: 1, callsMax: 32 };
   const batchCreates = database.batched<{ at: number }>(create, createColumns, createLimits);
@@ -187,21 +187,21 @@ export function postgresThreads(database: Database, kept: KeptObjects): Omit<Thr
 
     async getThread(organizationId, threadId, reader) {
       const { userId = null, bytesMax = Number.MAX_SAFE_INTEGER } = reader ?? {};
-      const found = kept.peek<WholeThread>(threadId);
+      const found = cache.peek<WholeThread>(threadId);
       const known = found?.thread.organizationId === organizationId ? found : undefined;
       const knownVersion = known?.version ?? 0;
       const anyReader = reader === undefined;
       const values = { organizationId, threadId, userId, anyReader, bytesMax, knownVersion };
       const [row] = await batchGets(values);
       if (row === undefined) {
-        if (known) kept.remove(threadId);
+        if (known) cache.remove(threadId);
         return undefined;
       }
       if (row.version === known?.version) return known;
       const thread = row.rows
         ? wholeThread(row.rows)
         : await read(() => readWhole(organizationId, threadId, reader));
-      return thread && !anyReader ? kept.keep(threadId, thread, memoryOf(thread)) : thread;
+      return thread && !anyReader ? cache.set(threadId, thread, memoryOf(thread)) : thread;
     },
 
     async renameThread(organizationId, threadId, writer, title) {

@@ -1,16 +1,16 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { KeptObjects } from '../kept-objects.ts';
+import { cut, isExpired, readStart, writeStart } from '../listings.ts';
+import type { ObjectCache } from '../object-cache.ts';
 import {
+  type CachedPage,
+  cachedThread,
+  cachePage,
   type FirstPage,
   firstPageMsMax,
-  type KeptPage,
-  keepPage,
-  keptThread,
   pageName,
-} from '../kept-pages.ts';
-import { cut, isExpired, readStart, writeStart } from '../listings.ts';
+} from '../page-cache.ts';
 import { callColumns, join, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
 import { forEachListing, isLater, kindOf, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
@@ -94,7 +94,7 @@ const dialect = {
 const batchLimits = { batchesMax: 2, callsMax: 16 };
 
 /** A walk skips threads that are newer than its start, and finds threads that have moved since at their old position. */
-export function postgresWalks(database: Database, kept: KeptObjects): Walks {
+export function postgresWalks(database: Database, cache: ObjectCache): Walks {
   // A later page also reads the moves in its range, and an organization may have very many.
   const laterLimits = { ...batchLimits, separateBy: 'organizationId' };
   const pages = forEachListing(dialect, (query) =>
@@ -113,7 +113,7 @@ export function postgresWalks(database: Database, kept: KeptObjects): Walks {
     rows
       .filter((row) => row.id !== null)
       .map((row) => ({
-        thread: keptThread(kept, threadOf({ ...row, organizationId, deletedAt: null })),
+        thread: cachedThread(cache, threadOf({ ...row, organizationId, deletedAt: null })),
         position: { activityAt: row.activityAt, id: row.id },
       }));
   // One statement each, so that the page, the start of the walk and the moves are of the same moment.
@@ -121,7 +121,7 @@ export function postgresWalks(database: Database, kept: KeptObjects): Walks {
     async beginWalk(organizationId, listing, limit) {
       const { first } = pagesOf(listing, limit);
       const name = pageName(organizationId, listing, limit);
-      const known = kept.peek<KeptPage<FirstPage>>(name);
+      const known = cache.peek<CachedPage<FirstPage>>(name);
       const values = { ...pageValues(organizationId, listing, limit), knownState: known?.state ?? '' };
       const rows = await first(values);
       const [head] = rows;
@@ -133,21 +133,21 @@ export function postgresWalks(database: Database, kept: KeptObjects): Walks {
       const page = isKnown
         ? { ...known.page, start }
         : { ...cut(toListed(organizationId, rows), limit), start, size: head.size };
-      return keepPage(kept, name, { page, state, at });
+      return cachePage(cache, name, { page, state, at });
     },
 
     async continueWalk(organizationId, listing, limit, walk) {
       const { later } = pagesOf(listing, limit);
       const start = readStart(walk.start);
       const name = pageName(organizationId, listing, limit, walk);
-      const known = kept.peek<KeptPage>(name);
+      const known = cache.peek<CachedPage>(name);
       const values = { ...pageValues(organizationId, listing, limit), ...laterValues(walk.after, start) };
       const rows = await later({ ...values, knownState: known?.state ?? '' });
       const [head] = rows;
       if (head === undefined || isExpired(start, head.now)) return 'expired';
       const { state, now: at } = head;
       if (state === known?.state) return known.page;
-      return keepPage(kept, name, { page: cut(toListed(organizationId, rows), limit), state, at });
+      return cachePage(cache, name, { page: cut(toListed(organizationId, rows), limit), state, at });
     },
   };
 }

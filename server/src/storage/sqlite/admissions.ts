@@ -6,8 +6,8 @@ import { readQuota } from '../sql/requests.ts';
 import type { Admission, Admissions, ApiKeys, Applications } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import type { ObjectCache } from './object-cache.ts';
 import { workRunner } from './transactions.ts';
+import type { WatchedCache } from './watched-cache.ts';
 
 /** A request to be admitted. `findOwner` returns undefined if the credential is not valid. */
 interface Arrival {
@@ -34,7 +34,7 @@ interface Batch {
 export function sqliteAdmissions(
   database: Database,
   commits: CommitQueue,
-  cache: ObjectCache,
+  cache: WatchedCache,
 ): Admissions & Pick<ApiKeys & Applications, 'findKeyGrant' | 'findApplicationGrant'> {
   const isEndless = database.prepare('SELECT 1 FROM api_key WHERE hash = ? AND revoked_at IS NULL');
   const runWork = workRunner(database, commits);
@@ -129,7 +129,7 @@ const grantMemory = 1024;
 
 /** Grants that have not changed are not read again. */
 function grantReader<Grant extends object>(
-  cache: ObjectCache,
+  cache: WatchedCache,
   read: (name: string) => Grant | undefined,
   mayKeep: (name: string) => boolean = () => true,
 ) {
@@ -138,7 +138,7 @@ function grantReader<Grant extends object>(
       const kept = cache.get<Grant>(name);
       if (kept !== undefined) return kept;
       const grant = read(name);
-      return grant && mayKeep(name) ? cache.keep(name, grant, grantMemory) : grant;
+      return grant && mayKeep(name) ? cache.set(name, grant, grantMemory) : grant;
     },
 
     /** Keeps nothing, because the transaction may be rolled back. */

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { FairQueue } from '../../domain/fair-queue.ts';
-import { KeptSearches } from '../kept-searches.ts';
+import { SearchCache } from '../search-cache.ts';
 import { documents, type PassageIndex, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { statement } from '../sql/sql.ts';
@@ -21,19 +21,19 @@ export const sqliteDocuments = (
 ): Documents => ({
   ...documents(transactions, sqlitePassageIndex(database, commits)),
   // Without a cache: this connection searches only for commands, or if the connection of a thread has failed.
-  ...sqlitePassages(database, (search) => database.transaction(search)(), new KeptSearches(0)),
+  ...sqlitePassages(database, (search) => database.transaction(search)(), new SearchCache(0)),
 });
 
 /** For a thread that searches outside of the event loop. All reads of one turn see the documents as of its start. */
 export function openPassages(file: string): Passages {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true });
-  return sqlitePassages(database, transactionOfTurn(database), new KeptSearches());
+  return sqlitePassages(database, transactionOfTurn(database), new SearchCache());
 }
 
 type InTransaction = <T>(search: () => T) => T;
 
 /** A call is one transaction, or part of its turn's; either way SQLite locks the file once, not per term. */
-function sqlitePassages(database: Database, inTransaction: InTransaction, cache: KeptSearches): Passages {
+function sqlitePassages(database: Database, inTransaction: InTransaction, cache: SearchCache): Passages {
   const runWork = workRunner(database, { now: Date.now });
   const holdersOf = database
     .prepare<[object], PassageNumber>(
@@ -64,15 +64,18 @@ function sqlitePassages(database: Database, inTransaction: InTransaction, cache:
           const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });
           return found.filter((number) => !hidden!.has(number)).slice(0, limit);
         };
-        const { once } = cache.of(corpora);
-        return { passageCount, holders: terms.map((term) => once(`${limit} ${term}`, () => find(term))) };
+        const { findOrRead } = cache.of(corpora);
+        return {
+          passageCount,
+          holders: terms.map((term) => findOrRead(`${limit} ${term}`, () => find(term))),
+        };
       }),
 
     readPassages: async (organizationId, accountId, passages) =>
       inTransaction(() => {
-        const { once } = cache.of(runWork(corporaOf(organizationId, accountId)));
+        const { findOrRead } = cache.of(runWork(corporaOf(organizationId, accountId)));
         return passages.flatMap((number) =>
-          once(`passage ${number}`, () => runWork(readPassages(organizationId, accountId, [number]))),
+          findOrRead(`passage ${number}`, () => runWork(readPassages(organizationId, accountId, [number]))),
         );
       }),
   };

@@ -14,7 +14,6 @@ import { type Database, openDatabase } from './database.ts';
 import { DiskGuard } from './disk-guard.ts';
 import { sqliteDocuments } from './documents.ts';
 import { createWorkerLock } from './locks.ts';
-import { ObjectCache } from './object-cache.ts';
 import { sqlitePurges, sqliteRemoval } from './purge.ts';
 import { sqliteReplies } from './replies.ts';
 import { createReadThreads } from './store-thread.ts';
@@ -24,6 +23,7 @@ import { sqliteThreadSearch } from './thread-search.ts';
 import { sqliteThreads } from './threads.ts';
 import { sqliteTransactions } from './transactions.ts';
 import { sqliteWalks } from './walks.ts';
+import { WatchedCache } from './watched-cache.ts';
 
 /** The embedded store: one file and one connection. One process serves it; the operator's commands may run alongside. */
 export function openSqliteStore(
@@ -43,7 +43,7 @@ export function openSqliteStore(
     committed: (queue) => checkpoints.committed(queue),
     syncFailed: stopProcess,
   });
-  const cache = new ObjectCache(database, cacheBytes);
+  const cache = new WatchedCache(database, cacheBytes);
   const workerLock = createWorkerLock(file);
   const reads = createReadThreads(file);
   const ping = database.prepare('SELECT latest_at FROM store_clock');

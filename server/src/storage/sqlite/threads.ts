@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/audit.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { memoryOf } from '../kept-objects.ts';
+import { memoryOf } from '../object-cache.ts';
 import { writeNote } from '../sql/audit.ts';
 import { statement } from '../sql/sql.ts';
 import {
@@ -19,7 +19,6 @@ import {
 } from '../sql/thread-reads.ts';
 import { method, row, run, type Transactions, type Work } from '../sql/work.ts';
 import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread, Writer } from '../store.ts';
-import type { ObjectCache } from './object-cache.ts';
 import {
   adjustSizes,
   cancelRunning,
@@ -28,6 +27,7 @@ import {
   sqliteThreadChanges,
   takeTick,
 } from './thread-changes.ts';
+import type { WatchedCache } from './watched-cache.ts';
 
 const insertThread = statement('insert-thread')`
   INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at, published,
@@ -43,15 +43,15 @@ const rename = statement('rename-thread')`
 const softDelete = statement('delete-thread')`
   UPDATE thread SET deleted_at = :now, ${nextVersion} WHERE ${isThread}`;
 
-/** A key that is still kept has not changed since it was read. */
-function* isGranted(cache: ObjectCache, ...asked: Parameters<typeof mayWrite>): Work<boolean> {
+/** A key that is still cached has not changed since it was read. */
+function* isGranted(cache: WatchedCache, ...asked: Parameters<typeof mayWrite>): Work<boolean> {
   const [organizationId, { userId, keyHash }] = asked;
-  const kept = cache.get<KeyGrant>(keyHash ?? '');
-  const isOwnKey = kept?.organizationId === organizationId && kept.userId === userId;
-  return (isOwnKey && kept.apiEnabled) || (yield* mayWrite(...asked));
+  const cached = cache.get<KeyGrant>(keyHash ?? '');
+  const isOwnKey = cached?.organizationId === organizationId && cached.userId === userId;
+  return (isOwnKey && cached.apiEnabled) || (yield* mayWrite(...asked));
 }
 
-function* create(cache: ObjectCache, organizationId: OrganizationId, thread: NewThread): Work<Created> {
+function* create(cache: WatchedCache, organizationId: OrganizationId, thread: NewThread): Work<Created> {
   const { id: threadId, messageId, prompt, idempotency } = thread;
   if (!(yield* isGranted(cache, organizationId, thread))) return { outcome: 'revoked' };
   const first = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
@@ -66,7 +66,7 @@ function* create(cache: ObjectCache, organizationId: OrganizationId, thread: New
 
 /** The writer's thread, or why they may not change it. */
 function* findOwn(
-  cache: ObjectCache,
+  cache: WatchedCache,
   organizationId: OrganizationId,
   threadId: ThreadId,
   writer: Writer,
@@ -81,19 +81,19 @@ function* findOwn(
 
 export function sqliteThreads(
   transactions: Transactions,
-  cache: ObjectCache,
+  cache: WatchedCache,
 ): Omit<Threads, keyof Walks> & Pick<Replies, 'cancelReplies'> {
   const { read, write } = transactions;
   const reads = threadReads(transactions);
   /** A thread that the reader may not read is looked up, so that it takes as long as one that does not exist. */
-  function findKept(
+  function findCached(
     organizationId: OrganizationId,
     threadId: ThreadId,
     reader?: Reader,
   ): WholeThread | undefined {
-    const kept = cache.get<WholeThread>(threadId);
-    if (kept?.thread.organizationId !== organizationId) return undefined;
-    return reader === undefined || canBeReadBy(kept.thread, reader.userId) ? kept : undefined;
+    const cached = cache.get<WholeThread>(threadId);
+    if (cached?.thread.organizationId !== organizationId) return undefined;
+    return reader === undefined || canBeReadBy(cached.thread, reader.userId) ? cached : undefined;
   }
 
   return {
@@ -102,15 +102,15 @@ export function sqliteThreads(
     createThread: (organizationId, thread) => write(() => create(cache, organizationId, thread)),
 
     async getThread(organizationId, threadId, reader) {
-      const kept = findKept(organizationId, threadId, reader);
-      if (kept !== undefined) return kept;
+      const cached = findCached(organizationId, threadId, reader);
+      if (cached !== undefined) return cached;
       const thread = await read(() => readWhole(organizationId, threadId, reader));
-      // Workers read threads of any size. What is kept is also returned to readers, who ask for small ones.
-      return thread && reader !== undefined ? cache.keep(threadId, thread, memoryOf(thread)) : thread;
+      // Workers read threads of any size. What is cached is also returned to readers, who ask for small ones.
+      return thread && reader !== undefined ? cache.set(threadId, thread, memoryOf(thread)) : thread;
     },
 
     threadVersion: async (organizationId, threadId, reader) =>
-      findKept(organizationId, threadId, reader)?.version ??
+      findCached(organizationId, threadId, reader)?.version ??
       reads.threadVersion(organizationId, threadId, reader),
 
     renameThread: method(write, function* (organizationId, threadId, writer, title) {

@@ -1,14 +1,14 @@
 import { memoized } from '../../domain/memoized.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { byPosition, cut, isExpired, readStart, writeStart } from '../listings.ts';
 import {
+  type CachedPage,
+  cachedThread,
+  cachePage,
   type FirstPage,
   firstPageMsMax,
-  type KeptPage,
-  keepPage,
-  keptThread,
   pageName,
-} from '../kept-pages.ts';
-import { byPosition, cut, isExpired, readStart, writeStart } from '../listings.ts';
+} from '../page-cache.ts';
 import { join, type Sql, sql, type Values } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
 import {
@@ -23,7 +23,7 @@ import {
 import type { ListedThread, Walks } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import type { ObjectCache } from './object-cache.ts';
+import type { WatchedCache } from './watched-cache.ts';
 
 /** `threadColumns` and others, read with `.raw()`: a page of arrays costs a quarter less than one of objects. */
 export type ThreadRow = readonly unknown[];
@@ -47,7 +47,7 @@ export function toThread(row: ThreadRow): Thread {
 }
 
 /** A walk skips threads that are newer than its start, and finds threads that have moved since at their old position. */
-export function sqliteWalks(database: Database, commits: CommitQueue, cache: ObjectCache): Walks {
+export function sqliteWalks(database: Database, commits: CommitQueue, cache: WatchedCache): Walks {
   const prepare = (text: Sql) => database.prepare<[Values], ThreadRow>(text).raw();
   const queries = forEachListing(dialect, (query) => query);
   // Prepared on first use: preparing all of them takes 4 ms, a fifth of the time of most commands.
@@ -58,7 +58,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
 
   /** The column after those of the thread is its activity when the walk started. */
   function toListed(row: ThreadRow): ListedThread {
-    const thread = keptThread(cache, toThread(row));
+    const thread = cachedThread(cache, toThread(row));
     return { thread, position: { activityAt: row[threadColumnCount] as number, id: thread.id } };
   }
 
@@ -79,15 +79,15 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
       const at = commits.now();
       const name = pageName(organizationId, listing, limit);
       const state = cache.listingChange(organizationId);
-      const kept = cache.get<KeptPage<FirstPage>>(name);
-      if (kept?.state === state && at - kept.at < firstPageMsMax) return kept.page;
+      const cached = cache.get<CachedPage<FirstPage>>(name);
+      if (cached?.state === state && at - cached.at < firstPageMsMax) return cached.page;
       const { firstPage } = prepared(queries[kindOf(listing)]);
       const rows = firstPage.all(pageValues(organizationId, listing, limit));
       // An empty listing has no second page, so its start does not matter.
       const [lastSequence, lastMove, size] = (rows[0]?.slice(-3) ?? [0, 0, 0]) as [number, number, number];
       const start = writeStart({ lastSequence, lastMove, at });
       const page = { ...cut(rows.map(toListed), limit), start, size };
-      return keepPage(cache, name, { page, state, at });
+      return cachePage(cache, name, { page, state, at });
     },
 
     async continueWalk(organizationId, listing, limit, walk) {
@@ -96,11 +96,11 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Obj
       if (isExpired(start, at)) return 'expired';
       const name = pageName(organizationId, listing, limit, walk);
       const state = cache.listingChange(organizationId);
-      const kept = cache.get<KeptPage>(name);
-      if (kept?.state === state) return kept.page;
+      const cached = cache.get<CachedPage>(name);
+      if (cached?.state === state) return cached.page;
       const values = { ...pageValues(organizationId, listing, limit), ...laterValues(walk.after, start) };
       const page = readLater(kindOf(listing), limit, values);
-      return keepPage(cache, name, { page, state, at });
+      return cachePage(cache, name, { page, state, at });
     },
   };
 }

@@ -10,7 +10,7 @@ import {
 } from '../../reading/passage-parts.ts';
 import { coverageOf, largerWeights, matchedWeights, termsOfParts } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
-import { remembered, termCounts } from '../../retrieval/terms.ts';
+import { memoizedByText, termCounts } from '../../retrieval/terms.ts';
 
 /** Score adjustments for a unit that has words of the question, has what it asks for, is code, or was quoted before. */
 const weights = { own: 0.3, expected: 0.4, code: -0.3, repeated: -0.4 };
@@ -102,7 +102,7 @@ export function withHeader({ text, header }: Unit): string {
   return header === undefined ? text : `${header}\n${text}`;
 }
 
-const unitsOf = remembered(splitUnits);
+const unitsOf = memoizedByText(splitUnits);
 
 /** A heading such as `maxAge` or `--port` names what the text below it describes, so the quote needs it. */
 const identifier = /^(?:-\S+|[\w.]*[a-z][A-Z]\w*(?:\(\))?)$/;

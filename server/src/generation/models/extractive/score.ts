@@ -2,7 +2,7 @@ import { bareName } from '../../../domain/document.ts';
 import { coverageOf, largerWeights, matchedWeights, termsOfParts } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { stopWords } from '../../retrieval/stop-words.ts';
-import { remembered, termsOf, tokensOf } from '../../retrieval/terms.ts';
+import { memoizedByText, termsOf, tokensOf } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
 import { type ComparedUnit, innermostHeading, type Quote } from './quote.ts';
 
@@ -65,7 +65,7 @@ export function comparerOf({ text }: Question, { concepts }: SearchFindings) {
 }
 
 /** The words of a title. Numbers and 'readme' do not count. */
-const titleTerms = remembered((title) => termsOf(title).filter((term) => !/^(?:\d+|readm)$/.test(term)));
+const titleTerms = memoizedByText((title) => termsOf(title).filter((term) => !/^(?:\d+|readm)$/.test(term)));
 
 /** The part of a title's words that were asked. */
 function shareAsked(title: string, asked: ReadonlySet<string>): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryOf } from './kept-objects.ts';
+import { memoryOf } from './object-cache.ts';
 import type { WholeThread } from './store.ts';
 
 test('counts two bytes for a character of a thread, and as many as its JSON takes', () => {

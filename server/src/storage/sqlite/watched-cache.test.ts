@@ -6,8 +6,8 @@ import { after, describe, it } from 'node:test';
 import { by, World } from '../../../testing/contract/fixture.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import { openDatabase } from './database.ts';
-import { ObjectCache } from './object-cache.ts';
 import { openSqliteStore } from './open.ts';
+import { WatchedCache } from './watched-cache.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'skein-cache-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,19 +53,19 @@ describe('The embedded store', () => {
   });
 });
 
-describe('ObjectCache', () => {
-  function openCache(bytesMax: number): ObjectCache {
+describe('WatchedCache', () => {
+  function openCache(bytesMax: number): WatchedCache {
     const database = openDatabase(nextFile());
     after(() => database.close());
-    return new ObjectCache(database, bytesMax);
+    return new WatchedCache(database, bytesMax);
   }
 
   it('stays within its size, and keeps objects that were used', () => {
     const cache = openCache(1000);
-    const used = cache.keep('used', {}, 100);
+    const used = cache.set('used', {}, 100);
     for (let number = 0; number < 100; number += 1) {
       assert.equal(cache.get('used'), used);
-      cache.keep(`${number}`, {}, 100);
+      cache.set(`${number}`, {}, 100);
       assert.ok(cache.bytes <= 1000);
     }
     assert.equal(cache.bytes, 1000);
@@ -75,8 +75,8 @@ describe('ObjectCache', () => {
 
   it('does not keep an object that would displace many others', () => {
     const cache = openCache(1000);
-    const kept = cache.keep('small', {}, 10);
-    cache.keep('large', {}, 126);
+    const kept = cache.set('small', {}, 10);
+    cache.set('large', {}, 126);
     assert.equal(cache.get('large'), undefined);
     assert.equal(cache.get('small'), kept);
     assert.equal(cache.bytes, 10);
@@ -84,8 +84,8 @@ describe('ObjectCache', () => {
 
   it('counts an object that replaces another once', () => {
     const cache = openCache(1000);
-    cache.keep('one', {}, 100);
-    cache.keep('one', {}, 50);
+    cache.set('one', {}, 100);
+    cache.set('one', {}, 50);
     assert.equal(cache.bytes, 50);
   });
 });

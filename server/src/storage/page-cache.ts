@@ -2,20 +2,20 @@ import type { Position } from '../domain/cursor.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import { memoized } from '../domain/memoized.ts';
 import type { Thread } from '../domain/thread.ts';
-import { type KeptObjects, memoryOfTexts } from './kept-objects.ts';
 import { accountKey } from './listings.ts';
+import { memoryOfTexts, type ObjectCache } from './object-cache.ts';
 import type { Listing, ThreadPage } from './store.ts';
 
 export type FirstPage = ThreadPage & { readonly start: string; readonly size: number };
 
 /** A page of a listing, with the state of the organization's listings that it was read from. */
-export interface KeptPage<Page extends ThreadPage = ThreadPage> {
+export interface CachedPage<Page extends ThreadPage = ThreadPage> {
   readonly page: Page;
   readonly state: number | string;
   readonly at: number;
 }
 
-/** A walk ends a day after its start: a kept first page must not start it much earlier. */
+/** A walk ends a day after its start: a cached first page must not start it much earlier. */
 export const firstPageMsMax = 60_000;
 /** What the objects of a listed thread take without its texts. */
 const listedMemory = 1024;
@@ -23,13 +23,13 @@ const listedMemory = 1024;
 /** Counted twice: the JSON is also kept as a string, and these are the bytes of a page that contains it. */
 const listedThreadMemory = memoized((thread: Thread) => listedMemory + 2 * memoryOfTexts(thread));
 
-/** Returns the same object for an unchanged thread, so that its JSON can be kept with it. */
-export function keptThread(objects: KeptObjects, thread: Thread): Thread {
+/** Returns the same object for an unchanged thread, so that its JSON can be cached with it. */
+export function cachedThread(cache: ObjectCache, thread: Thread): Thread {
   const name = `listed ${thread.id}`;
-  const kept = objects.peek<Thread>(name);
-  return kept !== undefined && isSame(kept, thread)
-    ? kept
-    : objects.keep(name, thread, listedThreadMemory(thread));
+  const cached = cache.peek<Thread>(name);
+  return cached !== undefined && isSame(cached, thread)
+    ? cached
+    : cache.set(name, thread, listedThreadMemory(thread));
 }
 
 /** Compares everything that can change. */
@@ -43,14 +43,14 @@ function isSame(one: Thread, other: Thread): boolean {
   );
 }
 
-export function keepPage<Page extends ThreadPage>(
-  objects: KeptObjects,
+export function cachePage<Page extends ThreadPage>(
+  cache: ObjectCache,
   name: string,
-  kept: KeptPage<Page>,
+  cached: CachedPage<Page>,
 ): Page {
   // Every page counts all of its threads, even those that other pages hold, because it may outlive them.
-  const bytes = kept.page.rows.reduce((sum, { thread }) => sum + listedThreadMemory(thread), listedMemory);
-  return objects.keep(name, kept, bytes + 2 * name.length).page;
+  const bytes = cached.page.rows.reduce((sum, { thread }) => sum + listedThreadMemory(thread), listedMemory);
+  return cache.set(name, cached, bytes + 2 * name.length).page;
 }
 
 export function pageName(

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { WholeThread } from './store.ts';
 
-/** Objects that were read from a store, by name, within a limit of memory. The store decides whether they are current. */
-export class KeptObjects {
+/** Caches what a store has read, by name, within a limit of memory. The store decides whether an object is current. */
+export class ObjectCache {
   readonly #limits: { readonly maxSize: number; readonly maxEntrySize: number };
   #objects: LRUCache<string, object>;
 
@@ -29,8 +29,8 @@ export class KeptObjects {
     return this.#objects.has(name);
   }
 
-  /** `bytes` includes what is kept with the object, such as its JSON. An object over an eighth of the limit is not kept. */
-  keep<T extends object>(name: string, value: T, bytes: number): T {
+  /** `bytes` includes what is cached with the object, such as its JSON. Objects over an eighth of the limit are not cached. */
+  set<T extends object>(name: string, value: T, bytes: number): T {
     this.#objects.set(name, value, { size: bytes });
     return value;
   }

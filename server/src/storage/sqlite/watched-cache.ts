@@ -1,11 +1,11 @@
-import { KeptObjects } from '../kept-objects.ts';
+import { ObjectCache } from '../object-cache.ts';
 import { atEndOfTurn, type Database } from './database.ts';
 
 /**
- * Keeps objects, each under the id of its row, while the rows behind them do not change. Triggers remove objects that this
+ * Caches objects, each under the id of its row, while the rows behind them do not change. Triggers remove objects that this
  * connection changes, so no write can miss it. A commit of another connection (a new `data_version`) removes everything.
  */
-export class ObjectCache extends KeptObjects {
+export class WatchedCache extends ObjectCache {
   readonly #readDataVersion;
   /** Raised by each change of an organization's threads that its listings show. */
   readonly #listingChanges = new Map<string, number>();
