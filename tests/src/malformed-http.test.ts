@@ -383,7 +383,7 @@ describe('Malformed HTTP', () => {
     });
   });
 
-  it('sends no response on a connection that sent nothing: a browser would take it for an answer', async () => {
+  it('sends no response on a connection that sent nothing, because a browser would take it for the response to its next request', async () => {
     const connection = await RawConnection.open(service);
     assert.equal(await connection.ended(), '');
   });

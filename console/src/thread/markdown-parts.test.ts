@@ -127,7 +127,7 @@ describe('A text that is too complex to be formatted', () => {
     assert.equal(isTooComplex(`\`\`\`c\n\`\`\`\n${banner}`), true);
   });
 
-  test('goes on below a block of code that a quotation ends', () => {
+  test('continues below a block of code that a quotation ends', () => {
     for (const start of ['- ```', '1. ```js', '    ```'])
       for (const mark of ['>', '> '])
         assert.equal(isTooComplex(`${start}\n${mark.repeat(60)}last`), true, start);

@@ -129,7 +129,7 @@ describe('The claims of the reply worker', () => {
     });
   }
 
-  it('goes on with a reply that a person who is no longer a member tries to stop', async () => {
+  it('continues a reply that a former member tries to stop', async () => {
     const asked = await ask('#say Half\n#hang');
     await start();
     await until(asked.reply, ({ content }) => content === 'Half');

@@ -39,7 +39,7 @@ describe('A route with a large response', () => {
 });
 
 describe('Kept JSON', () => {
-  it('keeps no other memory than its own bytes', () => {
+  it('keeps only its own bytes in memory', () => {
     const body = encoded(rendered({ text: '“ünïcödé”' }));
     assert.equal(body.toString(), '{"text":"“ünïcödé”"}');
     assert.equal(body.buffer.byteLength, body.length);

@@ -14,7 +14,7 @@ const options = {
   spanDelayMs: 1,
 };
 
-it('reports a refused export without the answer of the receiver', async () => {
+it('reports a rejected export without the response of the receiver', async () => {
   const receiver = createServer((request, response) => {
     request.resume();
     response.writeHead(400).end('secret');

@@ -106,7 +106,7 @@ describe('A provider of single sign-on', () => {
     for (sign of forged) await failsWith('failed');
   });
 
-  it('may tell the email address only when asked for it', async () => {
+  it('may reveal the email address only when asked for it', async () => {
     metadata = { userinfo_endpoint: `${issuer}/userinfo` };
     assert.equal((await signIn()).email, profile.email);
   });

@@ -69,7 +69,7 @@ describe('Single sign-on', () => {
     assert.equal((await browser.get('/session')).body.user.email, 'ada@demo.example');
   });
 
-  it('starts from a page whose address is too long to return to', async () => {
+  it('starts from a page whose URL is too long to return to', async () => {
     provider.account = ada;
     const cited = `/documents/doc_1?cited=${'%E6%BC%A2'.repeat(400)}`;
     assert.equal(await goThrough(newBrowser(), cited), '/documents/doc_1');

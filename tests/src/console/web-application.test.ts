@@ -83,7 +83,7 @@ describe('The web application', () => {
     }
   });
 
-  it('opens at every address that people get, whatever the Accept header', async () => {
+  it('opens at every URL that people receive, whatever the Accept header', async () => {
     for (const path of ['/', '/threads/thr_01', '/invitation', '/sign-in?returnTo=%2F'])
       for (const headers of [html, { accept: '*/*' }])
         assert.equal((await open(path, headers)).status, 200, path);

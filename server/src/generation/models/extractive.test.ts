@@ -176,7 +176,7 @@ describe('the extractive model', () => {
     assert.match(text, /^\*\*Every skein of ours is a skein to love/);
   });
 
-  it('goes on with the last question that names something if it is asked for more twice', async () => {
+  it('continues with the last question that has a subject if it is asked for more twice', async () => {
     const { text } = await askAfterReply('What is a skein?', 'Tell me more', 'Tell me more');
     assert.match(text, /skein/);
     assert.doesNotMatch(text, /^I did not find an answer/);
@@ -186,7 +186,7 @@ describe('the extractive model', () => {
     assert.match((await askAfterReply('What is a skein?', 'And why?')).text, /skein/);
   });
 
-  it('defines what is named alone after a definition', async () => {
+  it('defines a subject that is named alone after a definition', async () => {
     for (const prompt of ['And a ball?', 'What about a ball?', 'How about the ball?', 'Or balls?']) {
       assert.match(
         (await askAfterReply('What is a skein?', prompt)).text,

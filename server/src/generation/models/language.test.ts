@@ -213,7 +213,7 @@ describeDrafts('drafts', (trial) => {
       assert.equal(text, 'Cards cost two percent abroad [3].');
     });
 
-    it('take no time to refuse, however many there are in one event', async () => {
+    it('are rejected quickly, however many there are in one event', async () => {
       const started = performance.now();
       const { error } = await draft('!tools-at-once 12000');
       assertModelError(error, true, 'The model searched too much at once.');

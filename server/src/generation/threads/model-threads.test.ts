@@ -216,7 +216,7 @@ describe('Model threads', () => {
       }
     });
 
-    it('free the slot of an aborted task that goes on asking a slow store', {
+    it('free the slot of an aborted task that keeps querying a slow store', {
       timeout: 60_000,
     }, async () => {
       const answers = [Promise.withResolvers<[]>(), Promise.withResolvers<[]>()];

@@ -56,7 +56,7 @@ describe('The SQLite database', () => {
     database.close();
   });
 
-  it('rejects what is not a file, without waiting for a pipe', () => {
+  it('rejects a path that is not a file, without waiting for a pipe', () => {
     const pipe = join(folder, 'pipe.db');
     execFileSync('mkfifo', [pipe]);
     for (const path of [pipe, folder]) assert.throws(() => openDatabase(path), /it is not a file/);

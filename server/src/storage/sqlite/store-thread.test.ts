@@ -49,7 +49,7 @@ describe('A thread of the store', () => {
   before(() => new Sqlite(file).exec('CREATE TABLE t (n)').close());
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('gives nobody the rows of another statement after a value that cannot be sent', async () => {
+  it('never returns the rows of another statement after a value that cannot be sent', async () => {
     const thread = new StoreThread(file);
     await assert.rejects(thread.all('SELECT 1', { value: (() => {}) as never }), /could not be cloned/);
     assert.equal(thread.waiting, 0);

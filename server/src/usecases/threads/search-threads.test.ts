@@ -207,7 +207,7 @@ describe('A search in threads', () => {
     assert.ok(loadedInTurnMax <= 2, `${loadedInTurnMax} threads in one turn`);
   });
 
-  it('yields to other requests while it indexes a long thread, whose first words it finds', async () => {
+  it('yields to other requests while it indexes a long thread, and finds its first words', async () => {
     let isRunning = true;
     let turns = 0;
     const count = () => {
