@@ -94,7 +94,7 @@ export async function openContext(
     mailer: config.mail && createSmtpMailer(config.mail),
     baseUrl,
     // The embedded store admits a request before a read could start.
-    knownKeys: config.store.engine === 'sqlite' ? undefined : new Map(),
+    readsEarly: config.store.engine !== 'sqlite',
     limits: config.limits,
     retentionMs: retentionMs(config.retention),
     replySignals,

@@ -7,10 +7,11 @@ import {
   admit,
   type Credential,
   expectedPrincipal,
-  knownKeysMax,
   readCredential,
 } from '../usecases/credentials/authenticate.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
+
+const parsedKeysMax = 10_000;
 
 /**
  * The first checks of a request: 401, then 404 if the public API is not enabled for the organization, then 429. A read by a
@@ -29,7 +30,7 @@ export function admitCaller(context: SurfaceContext) {
       if (known === undefined && credential.kind === 'key') {
         // A part of a string keeps the whole string in memory, here a header that may be long.
         const copy = Buffer.from(text!, 'latin1').toString('latin1');
-        setBounded(parsedKeys, copy, credential, knownKeysMax);
+        setBounded(parsedKeys, copy, credential, parsedKeysMax);
       }
       applyAdmission(admitted, request, reply);
     });

@@ -42,8 +42,8 @@ export interface Context {
   /** Undefined if mail is not configured: links are then shown to the person who created them. */
   readonly mailer: Mailer | undefined;
   readonly baseUrl: () => string;
-  /** The principals of recently used keys, by hash. Undefined if no read starts before its caller is admitted. */
-  readonly knownKeys: Map<string, Principal> | undefined;
+  /** Whether a read by a known caller starts before the caller is admitted. */
+  readonly readsEarly: boolean;
   readonly limits: Limits;
   readonly retentionMs: RetentionMs;
   readonly replySignals: ReplySignals;

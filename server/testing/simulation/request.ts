@@ -1,7 +1,8 @@
 import { rateLimited, ServiceError } from '../../src/domain/errors.ts';
+import { memoized } from '../../src/domain/memoized.ts';
 import type { Principal, UserPrincipal } from '../../src/domain/principal.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { admit, expectedPrincipal } from '../../src/usecases/credentials/authenticate.ts';
+import { admit, type Credential, expectedPrincipal } from '../../src/usecases/credentials/authenticate.ts';
 import { StoreUnavailable } from './network.ts';
 import type { SimulatedNode } from './node.ts';
 import type { Random } from './random.ts';
@@ -49,6 +50,9 @@ export function send<T>(
   world.loop.after(random.fraction() * 3, 'request', run, node.process);
 }
 
+/** The keys that a node has parsed, by their hash. */
+const keysOf = memoized((_: Context) => new Map<string, Credential>());
+
 /**
  * A request with the person's latest key, as http/authenticate.ts handles it: a read by a known caller starts while the
  * caller is admitted.
@@ -62,8 +66,9 @@ export function sendWithKey<T>(
   judge: (outcome: Outcome<T>, sent: Sent) => void = () => {},
 ): void {
   const hash = random.chance(0.9) ? person.keys.at(-1)! : random.pick(person.keys);
-  const credential = { kind: 'key', hash } as const;
   const attempt = async (context: Context, sent: Sent) => {
+    const credential = keysOf(context).get(hash) ?? { kind: 'key', hash };
+    keysOf(context).set(hash, credential);
     const admission = admit(context, credential).then(({ granted, principal, resetSeconds }) => {
       if (!granted) throw rateLimited('The limit was exceeded.', resetSeconds);
       return principal;

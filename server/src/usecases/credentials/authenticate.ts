@@ -3,13 +3,13 @@ import { notFound, organizationNotFound, type ServiceError, unauthorized } from 
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/organization.ts';
 import type { Principal } from '../../domain/principal.ts';
-import { setBounded } from '../../domain/set-bounded.ts';
 import { secondsUntilReset, utcDay } from '../../domain/time.ts';
 import type { Context, PersonCall } from '../context.ts';
 
 /** A credential that is well formed and, if it is a token, signed by us. It may have been revoked. */
 export type Credential =
-  | { readonly kind: 'key'; readonly hash: string }
+  /** `principal`: whom the key stands for, which never changes. Known once it was admitted. */
+  | { readonly kind: 'key'; readonly hash: string; principal?: Principal }
   | ({ readonly kind: 'application' } & AccessClaims);
 
 export async function readCredential(context: Context, text: string | undefined): Promise<Credential> {
@@ -78,12 +78,9 @@ export interface Admitted extends QuotaUse {
   readonly resetSeconds: number;
 }
 
-/** The owner of a key never changes, so what is known of recently used keys can be cached. */
-export const knownKeysMax = 10_000;
-
 /** Counts the request against today's quota (§8). Over the quota, the result has `granted: false`. */
 export async function admit(context: Context, credential: Credential): Promise<Admitted> {
-  const { store, knownKeys } = context;
+  const { store } = context;
   const now = context.now();
   const day = utcDay(now);
   const admission =
@@ -98,8 +95,7 @@ export async function admit(context: Context, credential: Credential): Promise<A
   if (admission === undefined) throw revoked(credential);
   if (admission.use === undefined) throw apiNotEnabled();
   const principal = principalOf(admission.organizationId, admission.userId, credential);
-  if (knownKeys !== undefined && credential.kind === 'key')
-    setBounded(knownKeys, credential.hash, principal, knownKeysMax);
+  if (credential.kind === 'key') credential.principal = principal;
   return {
     ...admission.use,
     principal,
@@ -109,8 +105,8 @@ export async function admit(context: Context, credential: Credential): Promise<A
 }
 
 /** What a known key means never changes. A read may start while `admit` runs, and awaits it before it answers. */
-export function expectedPrincipal({ knownKeys }: Context, credential: Credential): Principal | undefined {
-  if (knownKeys === undefined) return undefined;
-  if (credential.kind === 'application') return principalOf(credential.organizationId, null, credential);
-  return knownKeys.get(credential.hash);
+export function expectedPrincipal({ readsEarly }: Context, credential: Credential): Principal | undefined {
+  if (!readsEarly) return undefined;
+  if (credential.kind === 'key') return credential.principal;
+  return principalOf(credential.organizationId, null, credential);
 }
