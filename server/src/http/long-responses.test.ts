@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { chunksInTurns, whileAdmitted } from './long-responses.ts';
+import { chunksInTurns, HeldRequests, whileAdmitted } from './long-responses.ts';
 
 describe('The pieces of a body', () => {
   it('are sent in bounded chunks, each requested after the previous one was consumed', async () => {
@@ -34,5 +36,28 @@ describe('The pieces of a body', () => {
     for await (const piece of whileAdmitted(pieces, async () => order.push('check')))
       order.push(String(piece));
     assert.deepEqual(order, ['[', '', 'one', ',', 'check', 'two', ',', 'check', 'three', ']']);
+  });
+});
+
+describe('Held requests', () => {
+  it('go on one by one when all of them end at once', async () => {
+    const held = new HeldRequests();
+    const response = { socket: null } as ServerResponse;
+    const ends = new AbortController();
+    let done = 0;
+    const holds = Array.from({ length: 200 }, async () => {
+      await held.hold('org', response, 60_000, async () => {
+        await once(ends.signal, 'abort');
+      });
+      done += 1;
+    });
+    ends.abort();
+    let largest = 0;
+    while (done < holds.length) {
+      const before = done;
+      await new Promise(setImmediate);
+      largest = Math.max(largest, done - before);
+    }
+    assert.ok(largest <= 3, `${largest} in one turn`);
   });
 });

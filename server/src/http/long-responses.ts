@@ -7,9 +7,17 @@ export class HeldRequests {
   readonly #held = new Set<AbortController>();
   #closing = false;
 
-  /** Aborts `until` after `ms`, when the peer disconnects, or when the service stops. */
-  hold(response: ServerResponse, ms: number, wait: (until: AbortSignal) => Promise<void>): Promise<void> {
-    return whileConnected(response, async (enough) => {
+  /**
+   * Aborts `until` after `ms`, when the peer disconnects, or when the service stops. Resolves in a turn of its own: one change
+   * can end thousands of waits at once.
+   */
+  async hold(
+    organizationId: string,
+    response: ServerResponse,
+    ms: number,
+    wait: (until: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    await whileConnected(response, async (enough) => {
       const timer = setTimeout(() => enough.abort(), ms);
       this.#held.add(enough);
       const { socket } = response;
@@ -21,6 +29,7 @@ export class HeldRequests {
         this.#held.delete(enough);
       }
     });
+    await nextTurn(organizationId);
   }
 
   /** Answers every held request now. */

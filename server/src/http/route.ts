@@ -144,7 +144,7 @@ export function mountRoute(
         async hold(ms, wait) {
           // Check admission before holding the request.
           await request.admission?.done;
-          await heldRequests.hold(reply.raw, ms, wait);
+          await heldRequests.hold(request.principal.organizationId, reply.raw, ms, wait);
           return (await authenticate(context, request.credential)) as UserPrincipal;
         },
       });

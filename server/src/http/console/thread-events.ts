@@ -32,7 +32,7 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
     const { mayRead, stopWatching } = watchSession(call, stream, close);
     try {
       reportReply(reportRequest(context, reply.log), reply.request, reply);
-      await heldRequests.hold(reply.raw, streamMsMax, async (until) => {
+      await heldRequests.hold(call.organizationId, reply.raw, streamMsMax, async (until) => {
         until.addEventListener('abort', close, { once: true });
         if (until.aborted || reply.raw.destroyed) close();
         await stream.send(first.value);
