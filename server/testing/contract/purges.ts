@@ -98,8 +98,18 @@ export function describePurges(world: () => World): void {
           message: null,
         },
       ]);
-      const request = { id: `req_${email}` as KeyRequestId, userId, name: text, keepMs: 1000, waitingMax: 1 };
-      assert.equal(await store.createKeyRequest(organization, request, note()), 'created');
+      const request = {
+        id: 'req_1' as KeyRequestId,
+        userId,
+        name: 'My phone',
+        keepMs: 1000,
+        waitingMax: 1,
+      };
+      const requested = note('key.requested', request.id, { ...noted, detail: { name: request.name } });
+      assert.equal(await store.createKeyRequest(organization, request, requested), 'created');
+      const declined = note('key.declined', request.id, { detail: { name: request.name, owner: email } });
+      const decision = { state: 'declined', by: userId, keepMs: 1000 } as const;
+      assert.equal(await store.decideKeyRequest(organization, request.id, decision, declined), 'decided');
       return userId;
     }
 
@@ -264,7 +274,7 @@ export function describePurges(world: () => World): void {
       assert.equal((await store.listDocuments(organization)).length, 1);
       const log = JSON.stringify((await store.listAudit(organization, { limit: 100 })).events);
       assert.ok(log.includes('usr_purged') && log.includes('(purged)'));
-      for (const trace of [ada, userId, 'laptop'])
+      for (const trace of [ada, userId, 'laptop', 'phone'])
         assert.ok(!log.includes(trace), `the log still has ${trace}`);
       assert.equal((await store.anonymizeAudit(organization, person, null)).changed, 0);
     });

@@ -116,7 +116,7 @@ const peopleOfOrganization = unnamed`SELECT user_id AS id FROM member WHERE orga
 const findKeys = unnamed`SELECT id FROM api_key WHERE ${ofPerson}`;
 const auditRows = 500;
 const readAudit = unnamed`
-  SELECT at, id, actor_user_id AS "actorUserId", subject, detail FROM audit_event
+  SELECT at, id, actor_user_id AS "actorUserId", action, subject, detail FROM audit_event
   WHERE organization_id = :organizationId AND (at, id) > (:afterAt, :afterId) ORDER BY at, id LIMIT ${auditRows}`;
 const rewriteAudit = statement('purge-person-from-audit')`
   UPDATE audit_event SET actor_user_id = :actorUserId, subject = :subject, detail = :detail
@@ -296,7 +296,7 @@ function* countPurge(organizationId: OrganizationId, person: PurgedPerson | null
   return counts;
 }
 
-type AuditedRow = LogPosition & Pick<AuditRow, 'actorUserId' | 'subject' | 'detail'>;
+type AuditedRow = LogPosition & Pick<AuditRow, 'actorUserId' | 'action' | 'subject' | 'detail'>;
 
 interface AuditPage {
   /** Without the person. */
@@ -332,14 +332,16 @@ function withoutPerson(
   { userId, email }: PurgedPerson,
   keyIds: ReadonlySet<string>,
 ): AuditedRow {
-  const isTheirKey = keyIds.has(row.subject);
-  const detail = JSON.parse(row.detail, (name, value) =>
-    value === email || (isTheirKey && name === 'name') ? purgedText : value,
-  );
+  const detail = JSON.parse(row.detail);
+  // A key may have been requested, and never created.
+  const isRequest = row.action === 'key.requested' && row.actorUserId === userId;
+  const isTheirKey = isRequest || keyIds.has(row.subject) || detail.owner === email;
+  const purged = (name: string, value: unknown) =>
+    value === email || (isTheirKey && name === 'name') ? purgedText : value;
   return {
     ...row,
     actorUserId: row.actorUserId === userId ? purgedUserId : row.actorUserId,
     subject: row.subject === userId ? purgedUserId : row.subject,
-    detail: JSON.stringify(detail),
+    detail: JSON.stringify(detail, purged),
   };
 }
