@@ -17,7 +17,7 @@ export function RecentThreads() {
       <p className={classes.heading} aria-hidden>
         Recent
       </p>
-      <ul className={classes.places}>
+      <ul className={classes.pages}>
         {data.threads.map((thread) => (
           <RecentThread key={thread.id} organizationId={id} thread={thread} />
         ))}
