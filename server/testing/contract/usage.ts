@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyId, OrganizationId, UserId } from '../../src/domain/id.ts';
+import { dayMs } from '../../src/domain/time.ts';
 import type { TrafficReport } from '../../src/storage/store.ts';
 import { hashOf, newApplication, note, strangers, trafficReport, type World } from './fixture.ts';
 
@@ -163,7 +164,6 @@ export function describeUsages(world: () => World): void {
         const { store, clock } = world();
         const organization = await world().organization();
         const ada = await world().member(organization);
-        const dayMs = 86_400_000;
         for (const [period, ms] of [
           ['minute', 60_000],
           ['day', dayMs],
@@ -230,6 +230,9 @@ export function describeUsages(world: () => World): void {
       assert.deepEqual(await lastUsed(), [5000, 4000]);
       await other.addTraffic([of(key.id, 4999), of(application.id, 4001)]);
       assert.deepEqual(await lastUsed(), [5000, 4001]);
+      await store.addTraffic([of(key.id, 5000 + dayMs), of(application.id, 5000 + 30 * dayMs)]);
+      await store.addTraffic([of(key.id, 6000), of(application.id, 6000)]);
+      assert.deepEqual(await lastUsed(), [5000 + dayMs, 6000], 'after a clock was 30 days ahead');
     });
 
     it('of one organization is not visible in another, even with the same credential', async () => {

@@ -102,6 +102,7 @@ const addUsage = statement('add-usage')`
   GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT (organization_id, day, credential_id, operation, outcome)
   DO UPDATE SET requests = usage_day.requests + excluded.requests`;
+// A time of more than a day ahead was written by a wrong clock. It would hide all uses until then.
 const keepLatest = statement('keep-latest-use')`
   INSERT INTO credential_use (organization_id, credential_id, last_used_at)
   SELECT organization.id, value ->> 'credentialId', max(CAST(value ->> 'lastAt' AS bigint)) FROM ${reported}
@@ -111,7 +112,8 @@ const keepLatest = statement('keep-latest-use')`
       WHERE application.organization_id = organization.id AND application.id = (value ->> 'credentialId'))
   GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (organization_id, credential_id) DO UPDATE SET last_used_at = excluded.last_used_at
-  WHERE credential_use.last_used_at < excluded.last_used_at`;
+  WHERE credential_use.last_used_at < excluded.last_used_at
+    OR credential_use.last_used_at > excluded.last_used_at + ${dayMs}`;
 const listTraffic = statement('list-traffic')`SELECT period, operation, outcome, bucket, requests FROM traffic
   WHERE organization_id = :organizationId AND unit = :unit AND period BETWEEN :first AND :last
   ORDER BY period, operation, outcome, bucket`;
