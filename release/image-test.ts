@@ -30,7 +30,7 @@ interface ImageConfig {
   readonly Healthcheck: { readonly Test: string[] };
 }
 
-interface Answer {
+interface ResponseBody {
   readonly thread: { readonly id: string };
   readonly messages: readonly [unknown, { readonly content: string }];
 }
@@ -228,10 +228,10 @@ async function start(folder: string, volume: string, config: ImageConfig) {
 }
 
 /** A get or a create through the public API. */
-async function json(url: string, init: RequestInit): Promise<Answer> {
+async function json(url: string, init: RequestInit): Promise<ResponseBody> {
   const response = await fetch(url, init);
   assert.ok(response.ok, `${url}: ${response.status}`);
-  return (await response.json()) as Answer;
+  return (await response.json()) as ResponseBody;
 }
 
 function step(text: string): void {

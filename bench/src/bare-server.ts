@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A response captured from the service. */
-export interface CapturedAnswer {
+export interface CapturedResponse {
   readonly status: number;
   readonly headers: [string, string][];
   readonly body: string;
@@ -12,7 +12,7 @@ export interface CapturedAnswer {
  * Measures what Node.js itself needs to answer with the same bytes: no routing, no credential, no store. It receives
  * the response once, listens on the loopback address and reports the port.
  */
-process.once('message', ({ status, headers, body }: CapturedAnswer) => {
+process.once('message', ({ status, headers, body }: CapturedResponse) => {
   const bytes = Buffer.from(body);
   const flatHeaders = headers.flat();
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-import type { CapturedAnswer } from './bare-server.ts';
+import type { CapturedResponse } from './bare-server.ts';
 import type { Request, Target } from './load.ts';
 import { end, nextMessage, startPart } from './processes.ts';
 
@@ -17,7 +17,7 @@ export async function startBareServer(service: Target, request: Request): Promis
   const response = await fetch(service.baseUrl + request.path, { method, headers, body: body ?? null });
   if (!response.ok && response.status !== 304)
     throw new Error(`${method} ${request.path} gave ${response.status}.`);
-  const answer: CapturedAnswer = {
+  const answer: CapturedResponse = {
     status: response.status,
     headers: [...response.headers].filter(([name]) => !addedByNode.has(name)),
     body: await response.text(),

@@ -12,7 +12,7 @@ import {
   standings,
 } from './access-rules.ts';
 import { AccessWorld, titleGivenBy } from './access-world.ts';
-import type { Answer } from './conformance.ts';
+import type { ApiResponse } from './conformance.ts';
 import { describeOnEachEngine, partFor } from './engines.ts';
 
 /** None of these headers may reveal a difference. */
@@ -148,11 +148,11 @@ async function checkCell(world: AccessWorld, cell: Cell): Promise<void> {
   await assertEffect(world, cell, answer);
 }
 
-function assertOutcome(cell: Cell, { status, body }: Answer): void {
+function assertOutcome(cell: Cell, { status, body }: ApiResponse): void {
   assert.deepEqual({ status, code: body.error?.code }, expectedOutcome(cell), show(cell));
 }
 
-async function assertEffect(world: AccessWorld, cell: Cell, { body }: Answer): Promise<void> {
+async function assertEffect(world: AccessWorld, cell: Cell, { body }: ApiResponse): Promise<void> {
   const api = world.apiOf(cell.credential);
   switch (cell.operation) {
     case 'create':
@@ -180,7 +180,7 @@ async function assertEffect(world: AccessWorld, cell: Cell, { body }: Answer): P
 }
 
 /** The response without the parts that differ between any two requests. */
-function essence({ status, headers, body }: Answer): string {
+function essence({ status, headers, body }: ApiResponse): string {
   const shown = [...headers].filter(([name]) => !['x-request-id', 'date', 'ratelimit'].includes(name));
   const error = body && { ...body.error, trace_id: undefined };
   return JSON.stringify([status, shown, error]);

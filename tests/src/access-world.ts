@@ -14,7 +14,7 @@ import {
 } from './access-rules.ts';
 import { Api } from './api.ts';
 import { exchange, makeApplication } from './applications.ts';
-import type { Answer } from './conformance.ts';
+import type { ApiResponse } from './conformance.ts';
 import { request } from './request.ts';
 import { operate, type Service, temporaryFolder } from './service.ts';
 import { sharedService } from './shared-service.ts';
@@ -131,7 +131,7 @@ export class AccessWorld {
     return (succeeds ? this.#doomed : this.#shared).get(nameOf(cell.target)) as string;
   }
 
-  perform(cell: Cell): Promise<Answer> {
+  perform(cell: Cell): Promise<ApiResponse> {
     const api = this.apiOf(cell.credential);
     const id = this.idOf(cell);
     switch (cell.operation) {
@@ -155,7 +155,7 @@ export class AccessWorld {
   }
 
   /** Records the effect of an operation that was allowed. */
-  record(cell: Cell, { body }: Answer): void {
+  record(cell: Cell, { body }: ApiResponse): void {
     const identity = credentials[cell.credential] as Owner;
     if (cell.operation === 'create') {
       this.#threads.set(body.thread.id, {

@@ -1,4 +1,4 @@
-import { type Answer, checkAnswer } from './conformance.ts';
+import { type ApiResponse, checkResponse } from './conformance.ts';
 import { eventually, waitMsMax } from './eventually.ts';
 import { request } from './request.ts';
 
@@ -19,7 +19,7 @@ export class Api {
     this.#key = key;
   }
 
-  async call(method: string, path: string, { body, raw, headers = {} }: Call = {}): Promise<Answer> {
+  async call(method: string, path: string, { body, raw, headers = {} }: Call = {}): Promise<ApiResponse> {
     const hasBody = body !== undefined || raw !== undefined;
     const { text, ...response } = await request(`${this.#baseUrl}/api/v1${path}`, {
       method,
@@ -31,30 +31,33 @@ export class Api {
       ...(hasBody && { body: raw ?? JSON.stringify(body) }),
     });
     const answer = { ...response, body: text === '' ? undefined : JSON.parse(text) };
-    checkAnswer(method, path, answer);
+    checkResponse(method, path, answer);
     return answer;
   }
 
-  create(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  create(body: unknown, headers: Record<string, string> = {}): Promise<ApiResponse> {
     return this.call('POST', '/threads', { body, headers });
   }
 
-  get(id: string, headers: Record<string, string> = {}): Promise<Answer> {
+  get(id: string, headers: Record<string, string> = {}): Promise<ApiResponse> {
     return this.call('GET', `/threads/${id}`, { headers });
   }
 
-  list(query: Record<string, string | number> = {}, headers: Record<string, string> = {}): Promise<Answer> {
+  list(
+    query: Record<string, string | number> = {},
+    headers: Record<string, string> = {},
+  ): Promise<ApiResponse> {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
     const text = parameters.toString();
     return this.call('GET', text === '' ? '/threads' : `/threads?${text}`, { headers });
   }
 
-  rename(id: string, title: string): Promise<Answer> {
+  rename(id: string, title: string): Promise<ApiResponse> {
     return this.call('PATCH', `/threads/${id}`, { body: { title } });
   }
 
-  delete(id: string): Promise<Answer> {
+  delete(id: string): Promise<ApiResponse> {
     return this.call('DELETE', `/threads/${id}`);
   }
 
@@ -82,7 +85,7 @@ export class Api {
   }
 
   async until(id: string, condition: (body: any) => boolean, timeoutMs = waitMsMax): Promise<any> {
-    const isEnough = ({ status, body }: Answer) => status === 200 && condition(body);
+    const isEnough = ({ status, body }: ApiResponse) => status === 200 && condition(body);
     return (await eventually(() => this.get(id), isEnough, timeoutMs)).body;
   }
 }

@@ -7,7 +7,7 @@ export interface IssuedApplication {
   readonly clientSecret: string;
 }
 
-interface TokenAnswer {
+interface TokenResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: any;
@@ -26,7 +26,7 @@ export async function makeApplication(
 export async function requestToken(
   authUrl: string,
   { clientId, clientSecret }: IssuedApplication,
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
   const response = await fetch(`${authUrl}/oauth2/token`, {
     method: 'POST',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { root } from './service.ts';
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed body; undefined if there is none. */
@@ -32,7 +32,7 @@ ajv.addSchema({ $id: 'openapi', ...document });
 const compiled = new Map<string, ValidateFunction>();
 
 /** Fails unless openapi.json documents this response for the operation, field by field. */
-export function checkAnswer(method: string, path: string, { status, headers, body }: Answer): void {
+export function checkResponse(method: string, path: string, { status, headers, body }: ApiResponse): void {
   assert.match(headers.get('x-request-id') ?? '', /./, 'every response has an X-Request-Id');
   if (status >= 400) assert.equal(headers.get('cache-control'), 'no-store', `${method} ${path} ${status}`);
   if (status >= 400 && body !== undefined) {

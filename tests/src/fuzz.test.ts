@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
 import type { Fixture } from './fuzz-part.ts';
 import { type FuzzRequest, fuzzRequests } from './fuzz-requests.ts';
-import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
+import { assertEnvelope, RawConnection, type RawResponse } from './raw-http.ts';
 import type { Service } from './service.ts';
 import { startWithoutDemo } from './shared-service.ts';
 import { makeMember, makeOrganization, makeOrgWideKey } from './tenants.ts';
@@ -88,7 +88,7 @@ async function sendAll(service: Service, requests: readonly FuzzRequest[]): Prom
   assert.ok(shared.length > 0 && alone.length > 0);
   const statuses: number[] = [];
   const faults: string[] = [];
-  const take = (request: FuzzRequest, answer: RawAnswer) => {
+  const take = (request: FuzzRequest, answer: RawResponse) => {
     statuses.push(answer.status);
     try {
       check(request, answer);
@@ -114,7 +114,7 @@ async function sendAll(service: Service, requests: readonly FuzzRequest[]): Prom
   return statuses;
 }
 
-type Take = (request: FuzzRequest, answer: RawAnswer) => void;
+type Take = (request: FuzzRequest, answer: RawResponse) => void;
 type Lost = (request: FuzzRequest, error: unknown) => void;
 
 /** Returns the requests that the service did not read because it closed the connection, as it announced. */
@@ -163,7 +163,7 @@ const successKeys = [
   ['thread'],
 ];
 
-function check({ status, method }: FuzzRequest, answer: RawAnswer): void {
+function check({ status, method }: FuzzRequest, answer: RawResponse): void {
   assert.equal(answer.status, status, `${status} expected`);
   if (answer.status >= 400) assertEnvelope(answer, method);
   else if (answer.body !== '')

@@ -4,7 +4,7 @@ import type { Api } from './api.ts';
 import { ConsoleClient, testPassword } from './console/console-client.ts';
 import { assertDone, Visitor } from './console/visitor.ts';
 import { describeOnEachEngine } from './engines.ts';
-import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
+import { assertEnvelope, RawConnection, type RawResponse } from './raw-http.ts';
 import type { Service } from './service.ts';
 import { startWithoutDemo } from './shared-service.ts';
 import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
@@ -16,7 +16,7 @@ const settings = { SKEIN_REQUEST_TIMEOUT_MS: '300000' };
 /** A request whose headers and part of the body have arrived. */
 interface Begun {
   /** Sends the rest and returns the response. */
-  finish(): Promise<RawAnswer>;
+  finish(): Promise<RawResponse>;
 }
 
 describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from './api.ts';
-import type { Answer } from './conformance.ts';
+import type { ApiResponse } from './conformance.ts';
 import type { Asked } from './replies/observations.ts';
 
 /** What a caller knows about a thread. `pending` holds requests without a response. */
@@ -115,15 +115,15 @@ export class Ledger {
   async #askToWrite(
     api: Api,
     status: number,
-    send: () => Promise<Answer>,
-  ): Promise<Answer | 'failed' | 'gone'> {
+    send: () => Promise<ApiResponse>,
+  ): Promise<ApiResponse | 'failed' | 'gone'> {
     this.#underWay.set(api, this.writesUnderWay(api) + 1);
     const answer = await this.#ask(status, send);
     this.#underWay.set(api, this.writesUnderWay(api) - 1);
     return answer;
   }
 
-  async #ask(status: number, send: () => Promise<Answer>): Promise<Answer | 'failed' | 'gone'> {
+  async #ask(status: number, send: () => Promise<ApiResponse>): Promise<ApiResponse | 'failed' | 'gone'> {
     const began = performance.now();
     const answer = await send().catch(connectionLost);
     this.slowestMs = Math.max(this.slowestMs, performance.now() - began);

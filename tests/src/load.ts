@@ -1,4 +1,4 @@
-import type { Answer } from './conformance.ts';
+import type { ApiResponse } from './conformance.ts';
 
 /** Sends `count` requests, `atOnce` of them concurrently. */
 export async function sendMany<T>(
@@ -22,9 +22,9 @@ export async function sendMany<T>(
 
 export interface LoadAround {
   /** Responses to requests that were sent before the change had ended. */
-  readonly before: Answer[];
+  readonly before: ApiResponse[];
   /** Responses to requests that were sent after the change. */
-  readonly after: Answer[];
+  readonly after: ApiResponse[];
 }
 
 const connections = 8;
@@ -32,7 +32,7 @@ const answersEach = 12;
 
 /** Sends requests without a pause on several connections before, during and after the change. */
 export async function loadAround(
-  send: (place: number) => Promise<Answer>,
+  send: (place: number) => Promise<ApiResponse>,
   change: () => Promise<unknown>,
 ): Promise<LoadAround> {
   const load: LoadAround = { before: [], after: [] };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Api } from './api.ts';
-import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
+import { assertEnvelope, RawConnection, type RawResponse } from './raw-http.ts';
 import { metricsUrlOf } from './scrape.ts';
 import type { Service } from './service.ts';
 import { startWithoutDemo } from './shared-service.ts';
@@ -38,7 +38,7 @@ describe('Malformed HTTP', () => {
   const list = () => request('GET /api/v1/threads?limit=1');
 
   /** Sends the bytes at once. Returns the requested number of responses, and whether the service then closes. */
-  async function exchange(bytes: string, methods = ['GET']): Promise<RawAnswer[]> {
+  async function exchange(bytes: string, methods = ['GET']): Promise<RawResponse[]> {
     const connection = await RawConnection.open(service);
     try {
       connection.send(bytes);
@@ -51,7 +51,7 @@ describe('Malformed HTTP', () => {
   }
 
   async function refused(bytes: string, status: number, message: RegExp): Promise<void> {
-    const [answer] = (await exchange(bytes)) as [RawAnswer];
+    const [answer] = (await exchange(bytes)) as [RawResponse];
     assert.equal(answer.status, status, answer.body);
     assert.match(assertEnvelope(answer), message);
   }
@@ -154,7 +154,7 @@ describe('Malformed HTTP', () => {
     const lines = `Authorization: Bearer ${key}\r\n\r\n`;
     await refused(`GET /api/v1/threads HTTP/1.1\r\n${lines}`, 400, /Host/);
     await refused(`GET /api/v1/threads HTTP/1.1\r\nHost: a\r\nHost: b\r\n${lines}`, 400, /Host/);
-    const [old] = (await exchange(`GET /api/v1/threads HTTP/1.0\r\n${lines}`)) as [RawAnswer];
+    const [old] = (await exchange(`GET /api/v1/threads HTTP/1.0\r\n${lines}`)) as [RawResponse];
     assert.equal(old.status, 200);
   });
 
@@ -177,7 +177,7 @@ describe('Malformed HTTP', () => {
   });
 
   it('continues after Expect: 100-continue, and rejects any other expectation', async () => {
-    const [made] = (await exchange(create('{"prompt":"x"}', 'Expect: 100-continue'))) as [RawAnswer];
+    const [made] = (await exchange(create('{"prompt":"x"}', 'Expect: 100-continue'))) as [RawResponse];
     assert.equal(made.status, 201);
     await makesNothing(() => refused(create('{"prompt":"x"}', 'Expect: miracles'), 400, /Expect/));
   });
@@ -282,7 +282,7 @@ describe('Malformed HTTP', () => {
 
   it('accepts shallow JSON and rejects deep nesting, at any depth', async () => {
     const nested = (depth: number) => `{"prompt":"x","deep":${'['.repeat(depth)}${']'.repeat(depth)}}`;
-    const [modest] = (await exchange(create(nested(8)))) as [RawAnswer];
+    const [modest] = (await exchange(create(nested(8)))) as [RawResponse];
     assert.equal(modest.status, 201);
     await makesNothing(async () => {
       for (const depth of [64, 5000, 400_000]) await refused(create(nested(depth)), 400, /JSON|deep/);
@@ -296,8 +296,8 @@ describe('Malformed HTTP', () => {
       request('GET /api/v1/threads', ['Expect: miracles']),
     ]) {
       const [made, refusal] = (await exchange(create('{"prompt":"x"}') + bad, ['POST', 'GET'])) as [
-        RawAnswer,
-        RawAnswer,
+        RawResponse,
+        RawResponse,
       ];
       assert.equal(made.status, 201, made.body);
       assert.equal(refusal.status, 400);
@@ -309,7 +309,7 @@ describe('Malformed HTTP', () => {
   it('responds at once to a request with a Content-Type but no body', async () => {
     for (const target of ['POST /api/v1/threads', 'POST /oauth2/token']) {
       for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain']) {
-        const [answer] = (await exchange(request(target, [`Content-Type: ${type}`]))) as [RawAnswer];
+        const [answer] = (await exchange(request(target, [`Content-Type: ${type}`]))) as [RawResponse];
         assert.equal(answer.status, 400, `${target} ${type}: ${answer.body}`);
       }
     }
@@ -317,8 +317,8 @@ describe('Malformed HTTP', () => {
 
   it('parses bytes beyond Content-Length as a new request', async () => {
     const [made, refusal] = (await exchange(`${create('{"prompt":"x"}')}}}}}\r\n\r\n`, ['POST', 'GET'])) as [
-      RawAnswer,
-      RawAnswer,
+      RawResponse,
+      RawResponse,
     ];
     assert.equal(made.status, 201, made.body);
     assert.equal(refusal.status, 400);

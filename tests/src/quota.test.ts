@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
-import type { Answer } from './conformance.ts';
+import type { ApiResponse } from './conformance.ts';
 import { sendMany } from './load.ts';
 import { operate, Service, temporaryFolder } from './service.ts';
 import { startWithoutDemo } from './shared-service.ts';
@@ -33,7 +33,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
     const quota = 60;
     const metered = await makeMetered(quota);
     const { key } = await makeMember(first, metered.organization, 'ada@example.com');
-    const kinds: ((api: Api) => Promise<Answer>)[] = [
+    const kinds: ((api: Api) => Promise<ApiResponse>)[] = [
       (api) => api.list(),
       (api) => api.create({ prompt: 'Does this count?' }),
       (api) => api.get('thr_missing'),
@@ -172,7 +172,7 @@ describe('The daily quota of a service that stops', () => {
   });
 });
 
-function granted(answers: readonly Answer[]): number {
+function granted(answers: readonly ApiResponse[]): number {
   for (const { status, body } of answers) {
     if (status === 429) assert.equal(body.error.code, 'RATE_LIMITED');
     else assert.ok(status < 500 && status !== 401, `${status} is neither granted nor refused by the quota`);

@@ -5,7 +5,7 @@ import { statusOfCode } from './conformance.ts';
 import { waitMsMax } from './eventually.ts';
 import type { Service } from './service.ts';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** Names are in lower case. Repeated fields are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>;
@@ -89,7 +89,7 @@ export class RawConnection {
   }
 
   /** The next answer. `method` is that of its request, because answers to HEAD have no body. */
-  async answer(method = 'GET', timeoutMs = waitMsMax): Promise<RawAnswer> {
+  async answer(method = 'GET', timeoutMs = waitMsMax): Promise<RawResponse> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
       const taken = takeAnswer(this.#received, method);
@@ -141,8 +141,8 @@ export class RawConnection {
 }
 
 /** The answers to requests other than HEAD. Nothing may be left over at the end. */
-export function answersIn(received: Buffer): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+export function answersIn(received: Buffer): RawResponse[] {
+  const answers: RawResponse[] = [];
   for (let rest = received; rest.length > 0; ) {
     const taken = takeAnswer(rest, 'GET');
     assert.ok(taken, `half an answer: ${JSON.stringify(rest.toString('latin1', 0, 200))}`);
@@ -152,7 +152,7 @@ export function answersIn(received: Buffer): RawAnswer[] {
   return answers;
 }
 
-function takeAnswer(received: Buffer, method: string): { answer: RawAnswer; rest: Buffer } | undefined {
+function takeAnswer(received: Buffer, method: string): { answer: RawResponse; rest: Buffer } | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;
   const [statusLine = '', ...lines] = received.toString('latin1', 0, headEnd).split('\r\n');
@@ -178,7 +178,7 @@ function takeAnswer(received: Buffer, method: string): { answer: RawAnswer; rest
 }
 
 /** Fails unless the answer is the envelope of §7 with the code of its status. Returns the message. */
-export function assertEnvelope(answer: RawAnswer, method = 'GET'): string {
+export function assertEnvelope(answer: RawResponse, method = 'GET'): string {
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json\b/);
   assert.match(answer.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
   assert.equal(answer.headers.get('cache-control'), 'no-store');

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request as requestOverHttp } from 'node:http';
 
-interface HttpAnswer {
+interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -19,7 +19,10 @@ const agent = new Agent({ keepAlive: true });
  * Sends a request and reads the whole response. It takes a third of the processor time of `fetch` (0.3 ms instead of
  * 0.9 ms), which counts because the tests send tens of thousands. A connection that fails is a `TypeError`, as with `fetch`.
  */
-export function request(url: string | URL, { method, headers, body }: HttpRequest = {}): Promise<HttpAnswer> {
+export function request(
+  url: string | URL,
+  { method, headers, body }: HttpRequest = {},
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const fail = (cause: Error) => reject(new TypeError(`the request failed: ${cause.message}`, { cause }));
     // Node.js states the length of a body only for methods that usually have one.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
 import { exchange, type IssuedApplication, makeApplication, requestToken } from './applications.ts';
-import type { Answer } from './conformance.ts';
+import type { ApiResponse } from './conformance.ts';
 import { type LoadAround, loadAround } from './load.ts';
 import { runCommand, Service } from './service.ts';
 import { sharedService } from './shared-service.ts';
@@ -27,7 +27,10 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
   after(() => second.end());
 
   /** Reads, and writes if the key may, at both processes. */
-  function requestsOf({ key }: Pick<IssuedKey, 'key'>, writes: boolean): (place: number) => Promise<Answer> {
+  function requestsOf(
+    { key }: Pick<IssuedKey, 'key'>,
+    writes: boolean,
+  ): (place: number) => Promise<ApiResponse> {
     const apis = [new Api(first.baseUrl, key), new Api(second.baseUrl, key)] as const;
     return (place) => {
       const api = apis[place % 2 === 0 ? 0 : 1];
@@ -176,6 +179,6 @@ function assertTurned({ before, after }: LoadAround, status: number, code: strin
   assert.ok(after.every(({ body }) => body.error.code === code));
 }
 
-function statusesOf(answers: readonly Answer[]): number[] {
+function statusesOf(answers: readonly ApiResponse[]): number[] {
   return [...new Set(answers.map(({ status }) => status))];
 }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Api } from './api.ts';
-import { type Answer, statusOfCode } from './conformance.ts';
+import { type ApiResponse, statusOfCode } from './conformance.ts';
 import { operate, root, Service, temporaryFolder } from './service.ts';
 import { sharedService } from './shared-service.ts';
 import { hire, type Key, type Operator } from './tenants.ts';
@@ -138,14 +138,14 @@ export async function createThread(api: Api, body: object = {}): Promise<any> {
 }
 
 /** Fails unless the response is this error, with its code and status (§7). */
-export function assertFails(answer: Answer, code: keyof typeof statusOfCode, what = ''): void {
+export function assertFails(answer: ApiResponse, code: keyof typeof statusOfCode, what = ''): void {
   const found = `${what} got ${answer.status} ${JSON.stringify(answer.body)}`;
   assert.equal(answer.body?.error?.code, code, found);
   assert.equal(answer.status, statusOfCode[code], found);
 }
 
 /** Fails unless the error is `INVALID_PARAMS` and its message names the field. */
-export function assertInvalid(answer: Answer, field: string, what = ''): void {
+export function assertInvalid(answer: ApiResponse, field: string, what = ''): void {
   assertFails(answer, 'INVALID_PARAMS', what);
   assert.ok(
     answer.body.error.message.includes(`${field}:`),

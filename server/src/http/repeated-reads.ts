@@ -15,7 +15,15 @@ import { keepAliveMs } from './listener.ts';
 import { isOneRequest, type RawResponse } from './raw-messages.ts';
 import { createTraceId } from './request.ts';
 import type { ReportRequest } from './request-log.ts';
-import { type Answer, type Call, isPlain, isUnchanged, jsonType, type Route, revalidated } from './route.ts';
+import {
+  type Call,
+  isPlain,
+  isUnchanged,
+  jsonType,
+  type Route,
+  type RouteResponse,
+  revalidated,
+} from './route.ts';
 
 /** What is known of a read once it was parsed, routed and validated. */
 interface KnownRead extends Pick<Call, 'path' | 'query' | 'headers'> {
@@ -106,7 +114,7 @@ export function repeatedReads(context: SurfaceContext, report: ReportRequest, ma
 function headOf(
   traceId: string,
   admitted: Admitted,
-  { etag, headers }: Answer,
+  { etag, headers }: RouteResponse,
   body: Buffer | undefined,
 ): string {
   const [policy, use] = quotaFields(admitted);

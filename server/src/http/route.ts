@@ -39,7 +39,7 @@ export const jsonType = 'application/json; charset=utf-8';
 /** The Cache-Control of a response with an ETag. */
 export const revalidated = 'private, no-cache';
 
-export interface Answer<Body = unknown> {
+export interface RouteResponse<Body = unknown> {
   /** Undefined if the caller already has it: the response is 304. A large body is sent in pieces. */
   readonly body: Rendered<Body> | AsyncIterable<Piece> | undefined;
   /** Sent with a response that can be revalidated. */
@@ -94,7 +94,7 @@ export interface Route<
   readonly errors: Partial<Record<ErrorCode, string>>;
   handle(
     call: Call<CallerKinds[C], Static<Path>, Static<Query>, Static<Headers>, Static<Body>>,
-  ): Promise<Answer<Static<Response>>>;
+  ): Promise<RouteResponse<Static<Response>>>;
 }
 
 /** Lets the schemas of a route type its handler. */
@@ -169,14 +169,14 @@ function send(
   context: SurfaceContext,
   { success }: Route,
   reply: FastifyReply,
-  answer: Answer,
+  response: RouteResponse,
 ): FastifyReply {
   const { request } = reply;
-  const { body, etag, headers } = answer;
+  const { body, etag, headers } = response;
   reply.code(success.status).header('content-type', jsonType);
   if (headers) reply.headers(headers);
   if (etag !== undefined) reply.header('etag', etag).header('cache-control', revalidated);
-  if (isUnchanged(request.headers, answer)) {
+  if (isUnchanged(request.headers, response)) {
     // Without a payload, Fastify adds Content-Length: 0 to HEAD, which would be wrong for a 304 (RFC 9110 §8.6).
     return reply.code(304).send(request.method === 'HEAD' ? Readable.from([]) : undefined);
   }
@@ -188,12 +188,12 @@ function send(
 }
 
 /** Whether the response has a body in memory, or none. */
-export function isPlain(headers: Values, answer: Answer): boolean {
-  return Buffer.isBuffer(answer.body) || isUnchanged(headers, answer);
+export function isPlain(headers: Values, response: RouteResponse): boolean {
+  return Buffer.isBuffer(response.body) || isUnchanged(headers, response);
 }
 
 /** Whether the response is 304. */
-export function isUnchanged(headers: Values, { body, etag }: Answer): boolean {
+export function isUnchanged(headers: Values, { body, etag }: RouteResponse): boolean {
   if (etag === undefined) return false;
   const known = headers['if-none-match'] as string | undefined;
   return body === undefined || (known !== undefined && matchesEntityTag(known, etag));

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { statusOfCode } from '../conformance.ts';
-import type { ConsoleAnswer } from './console-client.ts';
+import type { ConsoleResponse } from './console-client.ts';
 
 /**
  * Fails unless the response has the envelope and code of the public API, and no challenge that makes browsers
  * prompt.
  */
 export function assertRefused(
-  { status, headers, body }: ConsoleAnswer,
+  { status, headers, body }: ConsoleResponse,
   code: keyof typeof statusOfCode,
   what?: string,
 ): void {
@@ -19,7 +19,7 @@ export function assertRefused(
 }
 
 /** A 429 says how many seconds to wait (RFC 6585 §4). No other error does. */
-export function assertRetryAfter({ status, headers }: Pick<ConsoleAnswer, 'status' | 'headers'>): void {
+export function assertRetryAfter({ status, headers }: Pick<ConsoleResponse, 'status' | 'headers'>): void {
   const seconds = headers.get('retry-after') ?? '';
   if (status === 429) assert.match(seconds, /^[1-9]\d*$/);
   else assert.equal(seconds, '');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from '../request.ts';
 import type { Service } from '../service.ts';
 
-export interface ConsoleAnswer {
+export interface ConsoleResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: any;
@@ -34,7 +34,7 @@ export class ConsoleClient {
     method: string,
     path: string,
     { body, file, headers = {} }: ConsoleCall = {},
-  ): Promise<ConsoleAnswer> {
+  ): Promise<ConsoleResponse> {
     const { text, ...response } = await request(new URL(`/console${path}`, this.baseUrl), {
       method,
       headers: {
@@ -65,32 +65,32 @@ export class ConsoleClient {
     return response;
   }
 
-  get(path: string): Promise<ConsoleAnswer> {
+  get(path: string): Promise<ConsoleResponse> {
     return this.call('GET', path);
   }
 
-  post(path: string, body?: unknown): Promise<ConsoleAnswer> {
+  post(path: string, body?: unknown): Promise<ConsoleResponse> {
     return this.call('POST', path, { body });
   }
 
-  put(path: string, body: unknown): Promise<ConsoleAnswer> {
+  put(path: string, body: unknown): Promise<ConsoleResponse> {
     return this.call('PUT', path, { body });
   }
 
-  patch(path: string, body: unknown): Promise<ConsoleAnswer> {
+  patch(path: string, body: unknown): Promise<ConsoleResponse> {
     return this.call('PATCH', path, { body });
   }
 
-  delete(path: string): Promise<ConsoleAnswer> {
+  delete(path: string): Promise<ConsoleResponse> {
     return this.call('DELETE', path);
   }
 
-  signIn(email: string, password: string): Promise<ConsoleAnswer> {
+  signIn(email: string, password: string): Promise<ConsoleResponse> {
     return this.post('/sign-in', { email, password });
   }
 
   /** `link` is the one that `skein member add` and the Members page show. */
-  acceptInvitation(link: string, password: string): Promise<ConsoleAnswer> {
+  acceptInvitation(link: string, password: string): Promise<ConsoleResponse> {
     return this.post('/invitation/accept', { token: tokenOf(link), password });
   }
 

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { Service } from '../service.ts';
 import { clockOffBy, dayMs } from '../shifted-clock.ts';
-import { type ConsoleAnswer, ConsoleClient, testPassword } from './console-client.ts';
+import { ConsoleClient, type ConsoleResponse, testPassword } from './console-client.ts';
 import { definedRoutes, type KnownRoute, knownRoutes, type Thing } from './console-routes.ts';
 import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused } from './visitor.ts';
@@ -28,7 +28,7 @@ describe('Every route of the console', () => {
     return caller === 'member' || caller === 'admin' ? `/organizations/${world.acme}${path}` : path;
   }
 
-  function call(client: ConsoleClient, route: KnownRoute, headers = {}): Promise<ConsoleAnswer> {
+  function call(client: ConsoleClient, route: KnownRoute, headers = {}): Promise<ConsoleResponse> {
     return client.call(route.method, addressOf(route), { ...route.call, headers });
   }
 

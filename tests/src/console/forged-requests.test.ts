@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import { eventually } from '../eventually.ts';
 import type { Service } from '../service.ts';
 import { assertRefused } from './assertions.ts';
-import { type ConsoleAnswer, ConsoleClient, testPassword } from './console-client.ts';
+import { ConsoleClient, type ConsoleResponse, testPassword } from './console-client.ts';
 import { sharedSettingsWorld } from './settings-world.ts';
 
 describe('A request of the console', () => {
@@ -17,7 +17,7 @@ describe('A request of the console', () => {
     ben = world.ben.client;
   });
 
-  const change = (headers: Record<string, string>): Promise<ConsoleAnswer> =>
+  const change = (headers: Record<string, string>): Promise<ConsoleResponse> =>
     ada.call('POST', '/password', {
       body: { current: testPassword, next: testPassword },
       headers,

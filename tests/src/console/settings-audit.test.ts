@@ -5,7 +5,7 @@ import { before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
 import { eventually } from '../eventually.ts';
-import { type ConsoleAnswer, ConsoleClient, testPassword } from './console-client.ts';
+import { ConsoleClient, type ConsoleResponse, testPassword } from './console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused } from './visitor.ts';
 
@@ -21,7 +21,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
 
   /** Finds the entry by the trace ID of the response, with its actor and time. */
   async function assertWritten(
-    answer: ConsoleAnswer,
+    answer: ConsoleResponse,
     action: string,
     subject: string,
     detail: Record<string, unknown>,

@@ -1,5 +1,5 @@
 import { eventually } from '../eventually.ts';
-import type { ConsoleAnswer } from './console-client.ts';
+import type { ConsoleResponse } from './console-client.ts';
 import { assertDone, type Visitor } from './visitor.ts';
 
 /** The path of a thread, or of something that belongs to it, under its organization. */
@@ -22,7 +22,7 @@ export async function untilEnded(visitor: Visitor, threadId: string): Promise<an
 
 export const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-export function publish(visitor: Visitor, id: string, published = true): Promise<ConsoleAnswer> {
+export function publish(visitor: Visitor, id: string, published = true): Promise<ConsoleResponse> {
   return visitor.call('PUT', at(id, '/published'), { body: { published } });
 }
 

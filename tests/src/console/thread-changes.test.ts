@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { describeOnEachEngine } from '../engines.ts';
 import { eventually } from '../eventually.ts';
-import type { ConsoleAnswer } from './console-client.ts';
+import type { ConsoleResponse } from './console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
 import { ask, at, isoTime, publish, titlesOf, untilEnded, walk } from './thread-calls.ts';
 import { assertDone, assertRefused, type Visitor } from './visitor.ts';
@@ -57,7 +57,7 @@ describeOnEachEngine('Changes of threads in the console', ({ sharedStore }) => {
 
     it('and the audit log says by whom', async () => {
       const { thread } = await ask(ada, 'x');
-      const deeds: ConsoleAnswer[] = [
+      const deeds: ConsoleResponse[] = [
         await publish(ada, thread.id),
         await publish(ada, thread.id, false),
         await ada.delete(at(thread.id)),

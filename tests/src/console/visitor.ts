@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { assertRetryAfter } from './assertions.ts';
-import { type ConsoleAnswer, type ConsoleCall, ConsoleClient, testPassword } from './console-client.ts';
+import { type ConsoleCall, ConsoleClient, type ConsoleResponse, testPassword } from './console-client.ts';
 
 /** A person who is signed in to one organization. */
 export class Visitor {
@@ -24,27 +24,27 @@ export class Visitor {
   }
 
   /** `path` is under the organization. */
-  call(method: string, path: string, call: ConsoleCall = {}): Promise<ConsoleAnswer> {
+  call(method: string, path: string, call: ConsoleCall = {}): Promise<ConsoleResponse> {
     return this.client.call(method, this.client.at(path, this.#organizationId), call);
   }
 
-  get(path: string): Promise<ConsoleAnswer> {
+  get(path: string): Promise<ConsoleResponse> {
     return this.call('GET', path);
   }
 
-  post(path: string, body?: unknown): Promise<ConsoleAnswer> {
+  post(path: string, body?: unknown): Promise<ConsoleResponse> {
     return this.call('POST', path, { body });
   }
 
-  patch(path: string, body: unknown): Promise<ConsoleAnswer> {
+  patch(path: string, body: unknown): Promise<ConsoleResponse> {
     return this.call('PATCH', path, { body });
   }
 
-  delete(path: string): Promise<ConsoleAnswer> {
+  delete(path: string): Promise<ConsoleResponse> {
     return this.call('DELETE', path);
   }
 
-  upload(query: Record<string, string>, text: string): Promise<ConsoleAnswer> {
+  upload(query: Record<string, string>, text: string): Promise<ConsoleResponse> {
     return this.call('POST', `/documents?${new URLSearchParams(query)}`, { file: Buffer.from(text) });
   }
 
@@ -54,20 +54,20 @@ export class Visitor {
     method: string,
     path: string,
     call: ConsoleCall = {},
-  ): Promise<ConsoleAnswer> {
+  ): Promise<ConsoleResponse> {
     return this.client.call(method, this.client.at(path, organizationId), call);
   }
 }
 
 /** Fails unless the route rejected the request with this status and the envelope of the public API. */
-export function assertRefused(answer: ConsoleAnswer, status: number, message = /./): void {
+export function assertRefused(answer: ConsoleResponse, status: number, message = /./): void {
   assert.equal(answer.status, status, JSON.stringify(answer.body));
   assert.match(answer.body.error.message, message);
   assert.equal(answer.body.error.trace_id, answer.headers.get('x-request-id'));
   assertRetryAfter(answer);
 }
 
-export function assertDone(answer: ConsoleAnswer, status = 200): any {
+export function assertDone(answer: ConsoleResponse, status = 200): any {
   // A body can have megabytes, so it is described only if the test fails.
   if (answer.status !== status)
     assert.fail(`${answer.status} instead of ${status}: ${JSON.stringify(answer.body)}`);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Api } from '../api.ts';
 import type { Chance } from '../chance.ts';
-import type { Answer } from '../conformance.ts';
+import type { ApiResponse } from '../conformance.ts';
 import { sendMany } from '../load.ts';
 import { type Call, type Credential, isUnknown, type SeenThread } from './history.ts';
 
@@ -161,7 +161,7 @@ export class Callers {
     else await this.#delete(credential, thread.id);
   }
 
-  async #call(credential: Credential, send: (api: Api) => Promise<Answer>) {
+  async #call(credential: Credential, send: (api: Api) => Promise<ApiResponse>) {
     const address = this.#chance.pick(this.#addresses());
     const startedAt = performance.now();
     const timeout = new AbortController();

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../api.ts';
-import type { Answer } from '../conformance.ts';
-import type { ConsoleAnswer } from '../console/console-client.ts';
+import type { ApiResponse } from '../conformance.ts';
+import type { ConsoleResponse } from '../console/console-client.ts';
 import { keptDocuments, type Neighborhood, sessionHeaders, type Tenant } from './neighborhood.ts';
 
 /** One thing that a hostile or careless tenant does. */
@@ -73,7 +73,9 @@ export async function removeDocuments({ admin, organizationId }: Tenant): Promis
     ({ name }: { name: string }) => !keptDocuments.includes(name),
   );
   const path = admin.at('/documents/remove', organizationId);
-  const answers: ConsoleAnswer[] = await Promise.all(added.map(({ id }) => admin.post(path, { ids: [id] })));
+  const answers: ConsoleResponse[] = await Promise.all(
+    added.map(({ id }) => admin.post(path, { ids: [id] })),
+  );
   return answers.map(({ status }) => String(status));
 }
 
@@ -86,7 +88,7 @@ export async function ask({ api }: Tenant, prompt: string): Promise<string> {
 }
 
 /** Waits for the end of a reply without polling: each read of a large thread takes processor time. */
-export async function untilEnded(api: Api, id: string): Promise<Answer> {
+export async function untilEnded(api: Api, id: string): Promise<ApiResponse> {
   for (;;) {
     const read = await api.get(id, { prefer: 'wait=20' });
     if (read.status !== 200 || read.body.status.state !== 'in_progress') return read;

@@ -9,12 +9,12 @@ const answerWithinMs = 60_000;
 const faultsShownMax = 5;
 const prompt = 'Quiet: how long do refunds take?';
 
-interface Answer {
+interface TimedResponse {
   readonly status: number;
   readonly body: any;
 }
 
-interface CheckedAnswer extends Answer {
+interface CheckedResponse extends TimedResponse {
   readonly isRight: boolean;
 }
 
@@ -63,7 +63,7 @@ class TimedRun {
     };
   }
 
-  #send(operation: Operation, work: () => Promise<CheckedAnswer>): void {
+  #send(operation: Operation, work: () => Promise<CheckedResponse>): void {
     const once = async () => {
       if (operation === 'upload' && this.#isUploading) return;
       const began = performance.now();
@@ -96,12 +96,12 @@ class TimedRun {
     this.#faults.add('create: no reply');
   }
 
-  #create(): Promise<Answer> {
+  #create(): Promise<TimedResponse> {
     return this.#api('POST', '/threads', JSON.stringify({ prompt, title: 'Quiet' }));
   }
 
   /** Uploads one file at a time, as a person would. */
-  async #upload(): Promise<CheckedAnswer> {
+  async #upload(): Promise<CheckedResponse> {
     this.#isUploading = true;
     try {
       const path = `/console/organizations/${this.#order.organizationId}/documents?name=note.md`;
@@ -113,7 +113,7 @@ class TimedRun {
     }
   }
 
-  #api(method: string, path: string, body?: string): Promise<Answer> {
+  #api(method: string, path: string, body?: string): Promise<TimedResponse> {
     const headers = {
       authorization: `Bearer ${this.#order.key}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -121,7 +121,12 @@ class TimedRun {
     return this.#call(method, `/api/v1${path}`, headers, body);
   }
 
-  #call(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer> {
+  #call(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: string,
+  ): Promise<TimedResponse> {
     return new Promise((resolve, reject) => {
       const url = new URL(path, this.#order.baseUrl);
       const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };

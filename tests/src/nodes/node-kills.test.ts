@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../api.ts';
-import type { Answer } from '../conformance.ts';
+import type { ApiResponse } from '../conformance.ts';
 import { eventually } from '../eventually.ts';
 import { Ledger } from '../ledger.ts';
 import { Observations } from '../replies/observations.ts';
@@ -88,7 +88,7 @@ async function stopDuringWrite(node: Service, isWriting: () => boolean): Promise
 }
 
 /** A reply that a worker is writing: it has some text and has not ended. */
-function isBegun({ body }: Answer): boolean {
+function isBegun({ body }: ApiResponse): boolean {
   const reply = body.messages?.[1];
   return reply?.status === 'in_progress' && reply.content !== '';
 }

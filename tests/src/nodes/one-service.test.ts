@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { exchange, makeApplication, requestToken } from '../applications.ts';
-import type { Answer } from '../conformance.ts';
+import type { ApiResponse } from '../conformance.ts';
 import { type LoadAround, loadAround, sendMany } from '../load.ts';
 import type { Service } from '../service.ts';
 import { dayMs } from '../shifted-clock.ts';
@@ -40,7 +40,7 @@ describe('Three nodes on one database', () => {
       makeOrgWideKey(services[0]!, organization),
     ]);
     const apis = [...apisOf(ada.key), ...apisOf(wide.key)];
-    const kinds: ((api: Api) => Promise<Answer>)[] = [
+    const kinds: ((api: Api) => Promise<ApiResponse>)[] = [
       (api) => api.list({ limit: 1 }),
       (api) => api.create({ prompt: 'Does this count?' }),
       (api) => api.get('thr_missing'),

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { exchange, makeApplication } from '../applications.ts';
-import type { Answer } from '../conformance.ts';
+import type { ApiResponse } from '../conformance.ts';
 import type { Service } from '../service.ts';
 import { assertFails, type Made, prepareStore } from '../world.ts';
 import { startAddressed } from './addressed-service.ts';
@@ -76,7 +76,7 @@ describe('A token that the service did not issue', () => {
     assert.equal(await elsewhere.end(), 0);
   });
 
-  const read = (token: string): Promise<Answer> => new Api(kit.baseUrl, token).list();
+  const read = (token: string): Promise<ApiResponse> => new Api(kit.baseUrl, token).list();
 
   /** The remaining quota, read with a valid token, which uses one request. */
   async function remaining(): Promise<number> {

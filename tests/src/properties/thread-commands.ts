@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Answer } from '../conformance.ts';
+import type { ApiResponse } from '../conformance.ts';
 import { assertShows, type Playground } from './playground.ts';
 import {
   type ModelThread,
@@ -155,7 +155,7 @@ function refusedAsItShould(
   model: ThreadModel,
   principal: PrincipalName,
   thread: ModelThread,
-  answer: Answer,
+  answer: ApiResponse,
 ): boolean {
   if (principal === 'service') assertRefused(answer, 403, 'FORBIDDEN');
   else if (!model.canRead(principal, thread)) assertRefused(answer, 404, 'NOT_FOUND');
@@ -253,6 +253,6 @@ const useElsewhere =
     assertRefused(await apis[principal].list(query), 400, 'INVALID_PARAMS');
   };
 
-function assertRefused({ status, body }: Answer, expectedStatus: number, code: string): void {
+function assertRefused({ status, body }: ApiResponse, expectedStatus: number, code: string): void {
   assert.deepEqual({ status, code: body.error?.code }, { status: expectedStatus, code });
 }

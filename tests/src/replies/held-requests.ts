@@ -3,7 +3,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import { json } from 'node:stream/consumers';
 import type { Service } from '../service.ts';
 
-interface HeldAnswer {
+interface HeldResponse {
   readonly status: number;
   readonly body: any;
   /** By this machine's clock. */
@@ -25,7 +25,7 @@ export class HeldRequests {
   }
 
   /** Rejects if the connection ends without a response. */
-  async hold(threadId: string, seconds: number): Promise<HeldAnswer> {
+  async hold(threadId: string, seconds: number): Promise<HeldResponse> {
     const sent = request(`${this.#service.baseUrl}/api/v1/threads/${threadId}`, {
       agent: this.#agent,
       headers: { authorization: `Bearer ${this.#key}`, prefer: `wait=${seconds}` },

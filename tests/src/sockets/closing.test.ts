@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { assertEnvelope, type RawAnswer, RawConnection } from '../raw-http.ts';
+import { assertEnvelope, RawConnection, type RawResponse } from '../raw-http.ts';
 import { root, type Service } from '../service.ts';
 import { sharedService, startWithoutDemo } from '../shared-service.ts';
 import { makeMember, makeOrganization } from '../tenants.ts';
@@ -36,7 +36,7 @@ for (const [name, environment] of Object.entries({ HTTP: {}, HTTPS: tls })) {
     after(() => service.end('SIGKILL'));
 
     /** The response, read by a client that sends everything before it reads. */
-    async function sendThenRead(target: string, ...fields: string[]): Promise<RawAnswer> {
+    async function sendThenRead(target: string, ...fields: string[]): Promise<RawResponse> {
       const connection = await RawConnection.open(service);
       connection.stopReading();
       connection.send([`${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n'));

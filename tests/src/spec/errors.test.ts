@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
-import type { Answer } from '../conformance.ts';
+import type { ApiResponse } from '../conformance.ts';
 import { eventually } from '../eventually.ts';
 import { assertEnvelope, RawConnection } from '../raw-http.ts';
 import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
@@ -18,7 +18,7 @@ describe('Errors', () => {
   });
 
   /** One failure for every code that a caller can cause. */
-  async function failures(): Promise<Answer[]> {
+  async function failures(): Promise<ApiResponse[]> {
     return [
       await world.ada.create({}),
       await world.nobody.list(),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Answer } from '../conformance.ts';
+import type { ApiResponse } from '../conformance.ts';
 import { assertFails, assertInvalid, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('Extensions by request header', () => {
@@ -9,7 +9,7 @@ describe('Extensions by request header', () => {
     world = await sharedWorld();
   });
 
-  const idsOf = ({ body }: Answer) => [body.thread.id, body.messageId, body.responseMessageId];
+  const idsOf = ({ body }: ApiResponse) => [body.thread.id, body.messageId, body.responseMessageId];
 
   describe('Idempotency-Key on create', () => {
     it('returns the first response again for a retry and creates no second thread', async () => {
@@ -87,7 +87,7 @@ describe('Extensions by request header', () => {
   });
 
   describe('If-None-Match on get and list', () => {
-    const etagOf = ({ headers }: Answer): string => {
+    const etagOf = ({ headers }: ApiResponse): string => {
       const etag = headers.get('etag');
       assert.match(etag ?? '', /^(W\/)?".+"$/);
       return etag as string;
@@ -160,10 +160,12 @@ describe('Extensions by request header', () => {
 
   describe('Prefer: wait on get', { concurrency: true }, () => {
     const waitFor = (seconds: number | string) => ({ prefer: `wait=${seconds}` });
-    const appliedTo = ({ headers }: Answer) => headers.get('preference-applied');
+    const appliedTo = ({ headers }: ApiResponse) => headers.get('preference-applied');
 
     /** Whether a waiting request has received its response. */
-    const held = (answer: Promise<Answer>): { answer: Promise<Answer>; isAnswered: () => boolean } => {
+    const held = (
+      answer: Promise<ApiResponse>,
+    ): { answer: Promise<ApiResponse>; isAnswered: () => boolean } => {
       let answered = false;
       const marked = answer.finally(() => {
         answered = true;
@@ -299,7 +301,7 @@ describe('Extensions by request header', () => {
 
   describe('Prefer: wait and the quota', () => {
     it('counts as one request against the quota, however long it waits', async () => {
-      const remaining = ({ headers }: Answer) =>
+      const remaining = ({ headers }: ApiResponse) =>
         Number(/r=(\d+)/.exec(headers.get('ratelimit') as string)?.[1]);
       const { thread } = await createThread(world.eve, { prompt: '#wait 1200\n#say Done.' });
       const before = remaining(await world.eve.get(thread.id));

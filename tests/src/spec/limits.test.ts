@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
-import type { Answer } from '../conformance.ts';
+import type { ApiResponse } from '../conformance.ts';
 import { dayMs } from '../shifted-clock.ts';
 import { makeMember, makeOrganization, makeOrgWideKey } from '../tenants.ts';
 import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
 /** The remaining quota, from the RateLimit header of a response. */
-function remaining({ headers }: Answer): number {
+function remaining({ headers }: ApiResponse): number {
   const field = /^"day";r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '');
   assert.ok(field, `RateLimit: ${headers.get('ratelimit')}`);
   return Number(field[1]);
@@ -38,7 +38,7 @@ describe('Limits', () => {
     await world.service.skein('org', 'set', metered.id, '--quota', String(limit! - left! + count));
   }
 
-  async function grantedOf(requests: Promise<Answer>[]): Promise<number> {
+  async function grantedOf(requests: Promise<ApiResponse>[]): Promise<number> {
     const answers = await Promise.all(requests);
     for (const answer of answers) {
       if (answer.status !== 200) assertFails(answer, 'RATE_LIMITED');
@@ -96,7 +96,7 @@ describe('Limits', () => {
       const { api } = metered;
       await allow(100);
       const etag = (await api.list()).headers.get('etag') ?? '';
-      const requests: Record<string, () => Promise<Answer>> = {
+      const requests: Record<string, () => Promise<ApiResponse>> = {
         200: () => api.list(),
         304: () => api.list({}, { 'if-none-match': etag }),
         400: () => api.list({ limit: 0 }),
@@ -119,7 +119,7 @@ describe('Limits', () => {
 
     it('counts each of the five operations', async () => {
       let left = remaining(await world.ada.list());
-      const expectOneLess = (answer: Answer, what: string) => {
+      const expectOneLess = (answer: ApiResponse, what: string) => {
         assert.equal(remaining(answer), left - 1, what);
         left -= 1;
       };

@@ -14,7 +14,7 @@ export interface ReadingTask {
 }
 
 /** Answers the task and each `next` with some passages, so that none blocks the event loop. The last has the `head`. */
-export type ReadingAnswer =
+export type ReadingResult =
   | { readonly fault: string }
   | { readonly part: IndexedDocument['passages']; readonly head?: Omit<IndexedDocument, 'passages'> };
 
@@ -104,7 +104,7 @@ async function answerOf(child: ChildProcess, task: ReadingTask) {
   if (child.connected) child.send(task);
   const passages = [];
   try {
-    for await (const [answer] of messages as AsyncIterable<[ReadingAnswer]>) {
+    for await (const [answer] of messages as AsyncIterable<[ReadingResult]>) {
       if ('fault' in answer) return answer;
       passages.push(...answer.part);
       if (answer.head !== undefined) return { ...answer.head, passages };

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { fileFault, indexedText, UnreadableDocument } from '../../domain/document.ts';
 import { formatBytes, type Limits } from '../../domain/limits.ts';
 import { termsOf } from '../retrieval/terms.ts';
-import type { ReadingAnswer, ReadingTask } from './document-reader.ts';
+import type { ReadingResult, ReadingTask } from './document-reader.ts';
 import { parseDocument } from './parse-document.ts';
 
 // The program of a reading process: reads one file after the other, as the service asks for them.
@@ -11,7 +11,7 @@ import { parseDocument } from './parse-document.ts';
 /** The service takes in an answer with this many passages in about a millisecond. */
 const passagesPerPart = 50;
 
-let answers: AsyncGenerator<ReadingAnswer>;
+let answers: AsyncGenerator<ReadingResult>;
 
 process.on('message', async (message: ReadingTask | 'next') => {
   if (message !== 'next') answers = answersTo(message);
@@ -34,7 +34,7 @@ function watchLimits(): void {
   new Worker(watch, { eval: true }).unref();
 }
 
-async function* answersTo({ name, path, limits }: ReadingTask): AsyncGenerator<ReadingAnswer> {
+async function* answersTo({ name, path, limits }: ReadingTask): AsyncGenerator<ReadingResult> {
   try {
     const { title, url, passages } = await parseDocument(name, bytesOf(path, limits), limits);
     let bytes = 0;
