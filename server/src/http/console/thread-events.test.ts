@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { streamSlots } from './thread-events.ts';
+import { sessionWatches, streamSlots } from './thread-events.ts';
 
 describe('The limit of streams', () => {
   it('applies per member, and one too many closes the oldest stream', () => {
@@ -21,5 +21,47 @@ describe('The limit of streams', () => {
       leave();
     }
     assert.deepEqual(ended, []);
+  });
+});
+
+describe('The sessions of open streams', () => {
+  it('are checked once for all streams of a session, all of which end with it', async (test) => {
+    test.mock.timers.enable({ apis: ['setInterval'] });
+    const second = async () => {
+      test.mock.timers.tick(1000);
+      await new Promise(setImmediate);
+    };
+    const watch = sessionWatches();
+    const ended = new Set<string>();
+    const events: string[] = [];
+    const open = (session: string, name: string) =>
+      watch(session, {
+        async check() {
+          events.push(`check ${session}`);
+          return ended.has(session);
+        },
+        async end() {
+          events.push(`end ${name}`);
+          // A peer that does not read.
+          await new Promise(() => {});
+        },
+      });
+    const leaveFirst = open('one', 'one a');
+    const leaves = [open('one', 'one b'), open('one', 'one c'), open('two', 'two a')];
+    await second();
+    assert.deepEqual(events.splice(0), ['check one', 'check two']);
+
+    leaveFirst();
+    ended.add('one');
+    await second();
+    assert.deepEqual(events.splice(0), ['check one', 'check two', 'end one b', 'end one c']);
+
+    for (const leave of leaves) leave();
+    await second();
+    assert.deepEqual(events, []);
+    const leave = open('two', 'two b');
+    await second();
+    assert.deepEqual(events, ['check two'], 'a stream that is opened later is checked, too');
+    leave();
   });
 });
