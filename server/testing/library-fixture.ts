@@ -34,7 +34,11 @@ export async function openLibrary(
   await store.createOrganization(organization, note('organization.created', organizationId));
   for (const document of documents) await put(store, organizationId, document);
   return {
-    library: { search: (...asked) => searchPassages(store, ...asked) },
+    library: {
+      // Callers may pass more, such as a signal.
+      search: (organizationId, accountId, question, limit) =>
+        searchPassages(store, organizationId, accountId, question, limit),
+    },
     store,
     organizationId,
     async close() {
