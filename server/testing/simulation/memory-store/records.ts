@@ -47,7 +47,8 @@ export function memoryRecords(tables: Tables): Sync<Audits & Counts> {
         const key = [`${day}`.padStart(6, '0'), credentialId, operation, outcome].join(' ');
         const sum = (usage.get(key)?.requests ?? 0) + requests;
         usage.set(key, { day, credentialId, operation, outcome, requests: sum });
-        latest.set(credentialId, Math.max(latest.get(credentialId) ?? 0, lastAt));
+        const known = latest.get(credentialId) ?? 0;
+        if (known < lastAt || known > lastAt + dayMs) latest.set(credentialId, lastAt);
       }
       return true;
     },
