@@ -7,6 +7,7 @@ import {
   fastify,
   LogController,
 } from 'fastify';
+import { invalid } from '../domain/errors.ts';
 import { FairQueue } from '../domain/fair-queue.ts';
 import type { UserId } from '../domain/id.ts';
 import { limits } from '../domain/limits.ts';
@@ -23,7 +24,13 @@ import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { routeNotFound, sendError } from './error-response.ts';
 import { acceptJsonBodies } from './json-body.ts';
-import { askForBody, createListener, type ListenerOptions } from './listener.ts';
+import {
+  allowSlowBody,
+  askForBody,
+  createListener,
+  type ListenerOptions,
+  restartTimeLimit,
+} from './listener.ts';
 import { HeldRequests } from './long-responses.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
@@ -174,6 +181,9 @@ function addHooks(
     if (request.is404 && !isPage(request)) return done(routeNotFound());
     if (request.routeOptions.config.takesFile) return done(null, payload);
     receiveInTurn(reply, () => {
+      // The framework would wait for its body forever.
+      if (request.raw.destroyed && request.method !== 'GET')
+        return done(invalid('The connection was closed.'));
       if (request.headers.expect !== undefined) askForBody(reply);
       done(null, payload);
     });
@@ -230,7 +240,9 @@ function bodiesInTurn() {
     }
     const caller = callerOf(reply.request);
     const release = () => slots.release(caller);
+    allowSlowBody(raw);
     void slots.acquire(caller).then(() => {
+      restartTimeLimit(raw);
       // The peer may have disconnected in the meantime.
       if (reply.raw.destroyed) release();
       else reply.raw.once('close', release);

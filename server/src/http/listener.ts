@@ -22,11 +22,17 @@ const uploadTimeFactor = 20;
 const endedTlsMs = 1000;
 const tooSlow = 'The request took too long to arrive.';
 
-const uploads = new WeakSet<IncomingMessage>();
+/** When bodies began to be read (`performance.now()`), if they have the time limit of uploads or had to wait. */
+const bodyStarts = new WeakMap<IncomingMessage, number>();
 
 /** Gives the body of this request the time limit of uploads. Call it once the caller is known to be allowed to upload. */
 export function allowSlowBody(request: IncomingMessage): void {
-  uploads.add(request);
+  bodyStarts.set(request, Number.POSITIVE_INFINITY);
+}
+
+/** Measures the time limit of this body from now. */
+export function restartTimeLimit(request: IncomingMessage): void {
+  bodyStarts.set(request, performance.now());
 }
 
 /** For `Expect: 100-continue`: tells the caller to send its body (RFC 9110 §10.1.1), unless it is too large. */
@@ -155,7 +161,7 @@ class Connections {
     const time = performance.now() - timeoutMs;
     for (const connection of this.#open.values()) {
       const request = connection.requestArrivingSince(time);
-      if (request !== undefined && !uploads.has(request)) connection.refuse(tooSlow);
+      if (request !== undefined && (bodyStarts.get(request) ?? 0) < time) connection.refuse(tooSlow);
     }
   }
 

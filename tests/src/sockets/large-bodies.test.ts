@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { waitMsMax } from '../eventually.ts';
 import { RawConnection } from '../raw-http.ts';
+import { untilScraped } from '../scrape.ts';
 import type { Service } from '../service.ts';
 import { startWithoutDemo } from '../shared-service.ts';
 import { type IssuedKey, makeMember, makeOrganization } from '../tenants.ts';
@@ -52,7 +53,7 @@ describe('Large bodies of one organization', () => {
   let eve: IssuedKey;
   before(async () => {
     // Bodies that a busy machine sends slowly do not time out.
-    service = await startWithoutDemo({ SKEIN_REQUEST_TIMEOUT_MS: '300000' });
+    service = await startWithoutDemo({ SKEIN_REQUEST_TIMEOUT_MS: '300000', SKEIN_METRICS_PORT: '0' });
     ada = await makeMember(service, await makeOrganization(service, 'Acme'), 'ada@acme.example');
     eve = await makeMember(service, await makeOrganization(service, 'Umbra'), 'eve@umbra.example');
   });
@@ -78,5 +79,18 @@ describe('Large bodies of one organization', () => {
 
     const again = await beginMany(largeBodiesMax);
     for (const one of again) assert.equal(await one.finish(), 201);
+    await untilScraped(service, (scraped) => scraped.value('skein_http_requests_in_flight') === 0);
+  });
+
+  it('wait no longer than the time limit of those that stall, and have not taken too long themselves', async () => {
+    const impatient = await startWithoutDemo({ SKEIN_REQUEST_TIMEOUT_MS: '2000' });
+    try {
+      const lin = await makeMember(impatient, await makeOrganization(impatient, 'Acme'), 'lin@acme.example');
+      const stalled = Array.from({ length: largeBodiesMax }, () => LargeCreate.begin(impatient, lin));
+      await Promise.all((await Promise.all(stalled)).map(({ asked }) => asked));
+      assert.equal((await lin.api.create({ prompt: 'x'.repeat(90_000) })).status, 201);
+    } finally {
+      await impatient.end();
+    }
   });
 });
