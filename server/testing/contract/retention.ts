@@ -50,6 +50,25 @@ export function describeRetention(world: () => World): void {
       assert.equal((await store.createThread(organization, again)).outcome, 'created');
     });
 
+    it('removes what named the account of a thread, with the last thread of the account', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const ada = await world().member(organization);
+      const remove = async (accountId: string) => {
+        const { id } = await world().thread(organization, ada, { accountId });
+        await store.setThreadPublished(organization, id, true, note());
+        await store.deleteThread(organization, id, by(ada), note());
+      };
+      const sizes = async () => (await store.countPurge(organization, null)).listing_size;
+      await world().thread(organization, ada, { accountId: 'kept' });
+      const before = await sizes();
+      for (const accountId of ['left', 'kept']) await remove(accountId);
+      clock.pass(2 * day);
+      await world().removeAll('deleted_threads', day);
+      // The published one in the account that is left had a size of its own among all users, and so had all accounts.
+      assert.equal(await sizes(), before! + 1);
+    });
+
     it('removes a long thread in several batches, its row with the last one', async () => {
       const { store, clock } = world();
       const organization = await world().organization();

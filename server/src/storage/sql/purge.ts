@@ -34,8 +34,7 @@ export const rowsOfPerson: Readonly<Record<TableName, Sql | null>> = {
   // Only ids and times; retention removes them within a day.
   thread_move: null,
   // Before the threads: `hasLeft` must not count those that are being purged.
-  // Sizes of 0 may name accounts that only their threads had.
-  listing_size: sql`${inOrganization} AND (user_id = :userId OR threads = 0 AND published = 0)`,
+  listing_size: ofPerson,
   thread: ofPerson,
   passage: null,
   document: null,

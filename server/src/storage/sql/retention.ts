@@ -1,7 +1,9 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
+import type { Thread } from '../../domain/thread.ts';
 import { dayMs, hourMs } from '../../domain/time.ts';
 import type { TableName } from '../archive.ts';
+import { accountKey } from '../listings.ts';
 import type { Retention } from '../store.ts';
 import { blocksPerRemoval } from './requests.ts';
 import { identifier, jsonRows, type Sql, sql, statement } from './sql.ts';
@@ -99,20 +101,31 @@ export function threadStatements({ deleteFirst }: Removal) {
     removeMessages: statement('remove-messages-of-thread')`${deleteFirst('message', ofThread)} RETURNING 1`,
     removeKeys: statement('remove-keys-of-thread')`DELETE FROM idempotency_key WHERE ${ofThread} RETURNING 1`,
     removeThread: statement('remove-thread')`DELETE FROM thread
-      WHERE organization_id = :organizationId AND id = :threadId AND deleted_at IS NOT NULL`,
+      WHERE organization_id = :organizationId AND id = :threadId AND deleted_at IS NOT NULL
+      RETURNING user_id AS "userId", account_id AS "accountId"`,
+    // Not those that a change has locked: it may lock another one that is removed here.
+    removeSizes: statement('remove-empty-sizes-of-account')`${deleteFirst(
+      'listing_size',
+      sql`organization_id = :organizationId AND user_id IN ('', :userId) AND account_key = :account
+        AND threads = 0 AND published = 0`,
+      { skipLocked: true },
+    )} RETURNING user_id AS "userId"`,
   };
 }
 
-/** Removes locked threads, with at most `limit` of their rows. A thread stays while it has messages. */
+/**
+ * Removes locked threads, with at most `limit` of their rows. A thread stays while it has messages. With the last thread of
+ * an account, nothing names the account any more.
+ */
 export function threadRemoval(removal: Removal) {
-  const { removeMessages, removeKeys, removeThread } = threadStatements(removal);
+  const { removeMessages, removeKeys, removeThread, removeSizes } = threadStatements(removal);
   return function* (
     organizationId: OrganizationId,
     threads: readonly { readonly id: string }[],
     limit: number,
     isLate: () => boolean,
-  ): Work<Record<'message' | 'idempotency_key' | 'thread', number>> {
-    const gone = { message: 0, idempotency_key: 0, thread: 0 };
+  ): Work<Record<'message' | 'idempotency_key' | 'thread' | 'listing_size', number>> {
+    const gone = { message: 0, idempotency_key: 0, thread: 0, listing_size: 0 };
     for (const { id: threadId } of threads) {
       const values = { organizationId, threadId };
       let [most, removed] = [0, 0];
@@ -123,8 +136,19 @@ export function threadRemoval(removal: Removal) {
         if (gone.message + gone.thread >= limit || (removed > 0 && isLate())) return gone;
       } while (removed === most);
       gone.idempotency_key += yield* count(removeKeys, values);
-      yield* run(removeThread, values);
+      const thread = yield* row<Pick<Thread, 'userId' | 'accountId'>>(removeThread, values);
       gone.thread += 1;
+      if (thread === undefined || thread.accountId === null) continue;
+      const { userId, accountId } = thread;
+      const account = accountKey(accountId);
+      const sizes = yield* rows<{ userId: string }>(removeSizes, {
+        organizationId,
+        userId,
+        account,
+        limit: 2,
+      });
+      // The size for all users is no row of a person.
+      gone.listing_size += sizes.filter((size) => size.userId === userId).length;
     }
     return gone;
   };

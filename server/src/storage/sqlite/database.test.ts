@@ -204,7 +204,7 @@ describe('The SQLite database', () => {
     const ofKinds = retentionKinds.map((kind) => retentionStatements(kind, sqliteRemoval));
     const statements = ofKinds.flatMap(({ remove, findOwners }) => [remove, findOwners]);
     statements.push(...Object.values(threadStatements(sqliteRemoval)));
-    assert.equal(statements.length, 2 * retentionKinds.length + 3);
+    assert.equal(statements.length, 2 * retentionKinds.length + 4);
     for (const statement of statements) {
       const { name } = statement;
       const plan = planOf(database, sqliteText(statement));
