@@ -25,7 +25,8 @@ for (const [what, text, shown] of [
   ['a table is shown with its second line', '| a | b |\n|---|---|', '| a | b |\n|---|---|'],
 ] as const) {
   test(`while a reply is being written, ${what}`, () => {
-    assert.equal(closeOpenMarks(text), shown);
+    for (const lineEnd of ['\n', '\r\n', '\r'])
+      assert.equal(closeOpenMarks(text.replaceAll('\n', lineEnd)), shown);
   });
 }
 

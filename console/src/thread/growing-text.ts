@@ -4,7 +4,8 @@ import { fenceAfter } from './markdown-parts.ts';
  * Closes the open Markdown marks of a text that is still being written. No mark is visible for a moment, and the text
  * looks the same when the rest arrives.
  */
-export function closeOpenMarks(text: string): string {
+export function closeOpenMarks(written: string): string {
+  const text = written.replace(/\r\n?/g, '\n');
   if (isInFence(text)) return text;
   const from = text.lastIndexOf('\n\n') + 1;
   const block = text.slice(from);

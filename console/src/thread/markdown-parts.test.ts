@@ -38,9 +38,13 @@ describe('a long text in parts', () => {
     ['a quotation', '> one\n\n> two'],
   ] as const) {
     test(`never starts a part within ${what}`, () => {
-      const parts = markdownParts(repeated(`${paragraph}\n\n${block}`));
-      assert.ok(parts.length > 3);
-      for (const part of parts) assert.match(part, /^Merino/);
+      for (const lineEnd of ['\n', '\r\n', '\r']) {
+        const text = repeated(`${paragraph}\n\n${block}`).replaceAll('\n', lineEnd);
+        const parts = markdownParts(text);
+        assert.ok(parts.length > 3);
+        assert.equal(parts.join(''), text);
+        for (const part of parts) assert.match(part, /^Merino/);
+      }
     });
   }
 

@@ -18,14 +18,14 @@ export function markdownParts(text: string): string[] {
   let at = 0;
   let isAfterBlank = false;
   let fence: string | undefined;
-  for (const line of text.split('\n')) {
+  for (const [withEnd, line = ''] of text.matchAll(/([^\r\n]*)(?:\r\n?|\n|$)/g)) {
     if (fence === undefined && isAfterBlank && at - from >= partLengthMin && beginning.test(line)) {
       parts.push(text.slice(from, at));
       from = at;
     }
     fence = fenceAfter(line, fence);
     isAfterBlank = line.trim() === '';
-    at += line.length + 1;
+    at += withEnd.length;
   }
   return [...parts, text.slice(from)];
 }

@@ -55,6 +55,8 @@ describe('The sessions of open streams', () => {
     ended.add('one');
     await second();
     assert.deepEqual(events.splice(0), ['check one', 'check two', 'end one b', 'end one c']);
+    await second();
+    assert.deepEqual(events.splice(0), ['check two'], 'each stream is ended once');
 
     for (const leave of leaves) leave();
     await second();

@@ -114,8 +114,11 @@ export function sessionWatches() {
       const [one] = streams;
       if (isChecking || one === undefined) return;
       isChecking = true;
-      // A peer that does not read delays the end of its own stream only.
-      if (await one.check()) for (const stream of streams) void stream.end();
+      if (await one.check()) {
+        // A peer that does not read delays the end of its own stream only.
+        for (const stream of streams) void stream.end();
+        streams.clear();
+      }
       isChecking = false;
     }, sessionCheckMs);
     const started = { streams, timer };
