@@ -6,9 +6,9 @@ import { policyOf } from './src/policy.ts';
 
 const folder = import.meta.dirname;
 
-/** The documentation. */
+/** Builds the documentation. */
 await buildOnce(folder, async (fresh) => {
-  // Turns off Astro's telemetry, which has to happen before Astro is loaded.
+  // Turns off Astro's telemetry. It must be set before Astro is loaded.
   process.env.ASTRO_TELEMETRY_DISABLED = '1';
   const { build } = await import('astro');
   // Builds that run at the same time must not share a cache.

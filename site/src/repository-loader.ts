@@ -30,9 +30,9 @@ export function repositoryLoader(): Loader {
 
 const notFound = { title: 'Page not found', template: 'doc', pagefind: false, tableOfContents: false };
 const whereToGo =
-  'There is no page at this URL. Search for it, or start with [Getting started](/docs/getting-started/), the [API guide](/docs/api-guide/) or [Operating](/docs/operating/).';
+  'There is no page at this URL. Use the search, or start with [Getting started](/docs/getting-started/), the [API guide](/docs/api-guide/) or [Operating](/docs/operating/).';
 
-/** They mention everything, and would rank above the page that a reader wants. */
+/** Pages that mention everything would rank above the page that a reader wants. */
 function isForContributors(slug: string): boolean {
   return slug.startsWith('decisions/') || slug === 'spec-coverage';
 }

@@ -46,8 +46,8 @@ const separate = /^[ \t]*(?:$|\|.*\||(?:[-+*]|\d{1,9}[.)])[ \t])/;
 
 /**
  * Whether a text outside of code may be nested too deeply, or have too many lines, to be formatted, for example because a
- * model repeats itself. Parsing takes time with the square of both (20 s for 16,000 characters of `1. 1. 1.`), and fails
- * when the stack is used up.
+ * model repeats itself. Parsing time grows with the square of both (20 s for 16,000 characters of `1. 1. 1.`), and
+ * parsing fails when the stack is used up.
  */
 export function isTooComplex(text: string): boolean {
   let fence: string | undefined;
@@ -83,8 +83,8 @@ export function formattedIfPossible<T>(text: string, format: () => T): T | undef
 const fenceLine = /^((?:[ \t>]|(?:[-+*]|\d{1,9}[.)])[ \t])*)(`{3,}(?![^`]*`)|~{3,})(.*)$/;
 
 /**
- * The code fence that is open after a line, given the one that was open before it: the line that would close it. A fence
- * within a quotation or list also ends with that.
+ * The code fence that is open after a line, given the one open before it. A fence is stored as the line that closes it.
+ * A fence in a quotation or list also ends where the quotation or list ends.
  */
 export function fenceAfter(line: string, before: string | undefined): string | undefined {
   const open = before !== undefined && isWithin(line, before) ? before : undefined;

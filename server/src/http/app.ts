@@ -171,7 +171,7 @@ function addHooks(
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
     // DELETE has no body (§4.5). A Content-Type without a body is accepted.
     if (request.method === 'DELETE') delete request.raw.headers['content-type'];
-    // However many connections an address has, others wait for only one of its requests. Quotas limit API calls.
+    // Others wait for only one request of an address, however many connections it has. Quotas limit API calls.
     if (request.url.startsWith(apiPrefix)) done();
     else takeTurn(callerOf(request), done);
   });
@@ -181,7 +181,7 @@ function addHooks(
     if (request.is404 && !isPage(request)) return done(routeNotFound());
     if (request.routeOptions.config.takesFile) return done(null, payload);
     receiveInTurn(reply, () => {
-      // The framework would wait for its body forever.
+      // Fastify would wait for the body forever.
       if (request.raw.destroyed && request.method !== 'GET')
         return done(invalid('The connection was closed.'));
       if (request.headers.expect !== undefined) askForBody(reply);
@@ -192,8 +192,8 @@ function addHooks(
     if (bytesLeft(request.raw) > keptBodyBytesMax) reply.header('connection', 'close');
     reportReply(report, request, reply);
     if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
-    // No quota limits rejected requests, so errors wait for a turn. A file is sent at once, because an error of its stream
-    // would end the process before Fastify listens for it.
+    // Quotas do not limit rejected requests, so errors wait for a turn. A file is sent at once, because an error of its
+    // stream would end the process before Fastify listens for it.
     const waits = reply.statusCode >= 400 && typeof payload === 'string';
     if (waits) takeTurn(callerOf(request), () => done(null, payload));
     else done(null, payload);
@@ -227,8 +227,8 @@ function bytesLeft({ complete, headers }: IncomingMessage): number {
 }
 
 /**
- * Large bodies are in memory until their requests are answered, so only some of one caller are received at once. The others
- * stay with their senders until it is their turn. With 600 of 1 MiB, the process grew by 480 MB.
+ * Large bodies stay in memory until their requests are answered, so only some of one caller's are received at once.
+ * The others wait at the sender for their turn. With 600 bodies of 1 MiB, the process grew by 480 MB.
  */
 function bodiesInTurn() {
   const slots = new FairQueue<string>(Number.POSITIVE_INFINITY, limits.largeBodiesMax.default);
@@ -268,7 +268,7 @@ function createDrain(ms: number | undefined) {
     isClosing: false,
     isProbed: false,
     lastRequestMs: 0,
-    /** Resolves when the listener may close. It takes up to twice as long while requests still arrive. */
+    /** Resolves when the listener may close: after the drain time, or up to twice that while requests arrive. */
     async start(): Promise<void> {
       this.isStarted = true;
       const startedMs = performance.now();

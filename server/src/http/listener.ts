@@ -22,7 +22,7 @@ const uploadTimeFactor = 20;
 const endedTlsMs = 1000;
 const tooSlow = 'The request took too long to arrive.';
 
-/** When bodies began to be read (`performance.now()`), if they have the time limit of uploads or had to wait. */
+/** When a body that had to wait got its turn (`performance.now()`). Infinity before that, and for uploads. */
 const bodyStarts = new WeakMap<IncomingMessage, number>();
 
 /** Gives the body of this request the time limit of uploads. Call it once the caller is known to be allowed to upload. */
@@ -100,8 +100,8 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   connections.follow(server, tls !== undefined, { handle, repeat, refused, lingerMs, silenceMs });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const connection = connections.of(socket);
-    // After a failed TLS handshake no response can be sent. A browser that connected in advance would take a response for
-    // the answer to its first request.
+    // After a failed TLS handshake no response can be sent. A browser that connected in advance would mistake a
+    // response for the answer to its first request.
     if (connection === undefined || connection.isUnused) socket.destroy();
     else connection.refuse(reasons[error.code ?? ''] ?? 'The request is not valid HTTP.');
   });

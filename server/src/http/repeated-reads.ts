@@ -25,7 +25,7 @@ import {
   revalidated,
 } from './route.ts';
 
-/** What is known of a read once it was parsed, routed and validated. */
+/** What is known of a read once it has been parsed, routed and validated. */
 interface KnownRead extends Pick<Call, 'path' | 'query' | 'headers'> {
   readonly route: Route;
   /** The pattern of the route, with its prefix. */
@@ -36,8 +36,8 @@ interface KnownRead extends Pick<Call, 'path' | 'query' | 'headers'> {
 
 /** A known read takes about 2 kB. */
 const knownMax = 10_000;
-/** Reads that share a mark are not learned: with 10,000 reads, few do. Pages of marks that nobody uses take no memory. */
-const marks = 131_072;
+/** Reads that share an entry of `seen` are not learned; of 10,000 reads, few do. Its unused pages take no memory. */
+const seenLength = 131_072;
 
 /**
  * Clients that poll send the same bytes again and again. A read that has been answered twice is then recognized by its
@@ -46,8 +46,8 @@ const marks = 131_072;
  */
 export function repeatedReads(context: SurfaceContext, report: ReportRequest, mayAnswer: () => boolean) {
   const known = new Map<string, KnownRead>();
-  /** Hashes of reads that were answered once. Requests with a header of their own would otherwise fill the memory. */
-  const seen = new Uint32Array(marks);
+  /** Only hashes of the reads that were answered once, so that requests with unique headers do not fill the memory. */
+  const seen = new Uint32Array(seenLength);
   const { telemetry } = context;
 
   async function respond(
@@ -91,8 +91,8 @@ export function repeatedReads(context: SurfaceContext, report: ReportRequest, ma
       const { head } = request.raw;
       if (head === undefined || !isRepeatable(request, reply)) return;
       const hash = hashOf(head);
-      const wasSeen = seen[hash % marks] === hash;
-      seen[hash % marks] = hash;
+      const wasSeen = seen[hash % seenLength] === hash;
+      seen[hash % seenLength] = hash;
       if (wasSeen) setBounded(known, head, knownRead(route, request), knownMax);
     },
 
@@ -110,7 +110,7 @@ export function repeatedReads(context: SurfaceContext, report: ReportRequest, ma
   };
 }
 
-/** The same as Node wrote for the first response. */
+/** The same head that Node wrote for the first response. */
 function headOf(
   traceId: string,
   admitted: Admitted,
@@ -149,12 +149,12 @@ function knownRead(route: Route, request: FastifyRequest): KnownRead {
   };
 }
 
-/** Other responses to such requests depend on more than the route's parameters, or end the connection. */
-const singular = ['prefer', 'expect', 'upgrade', 'content-length', 'transfer-encoding'];
+/** With one of these, the response depends on more than the route's parameters, or ends the connection. */
+const excludedHeaders = ['prefer', 'expect', 'upgrade', 'content-length', 'transfer-encoding'];
 
 function isRepeatable({ raw, headers }: FastifyRequest, { raw: response }: FastifyReply): boolean {
   const isUsual = raw.method === 'GET' && raw.httpVersion === '1.1' && response.shouldKeepAlive;
-  return isUsual && isOneRequest(raw.head!) && !singular.some((name) => name in headers);
+  return isUsual && isOneRequest(raw.head!) && !excludedHeaders.some((name) => name in headers);
 }
 
 /** A read that waits for a reply is never repeated. */

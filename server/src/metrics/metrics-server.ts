@@ -7,7 +7,7 @@ import { createListener } from '../http/listener.ts';
 import type { StoreHealth } from '../usecases/surface-context.ts';
 import { createMetrics, watchStore } from './metrics.ts';
 
-/** A scraper sends its request in one packet. */
+/** Ample, because a scraper sends its request in one packet. */
 const requestTimeoutMs = 10_000;
 
 const plainText = 'text/plain; charset=utf-8';
@@ -28,7 +28,7 @@ export function createMetricsServer(config: Config, role: string) {
     watch: (store: StoreHealth) => watchStore(registry, store),
     collect: () => registry.getMetricsAsJSON(),
     async listen(host: string, port: number): Promise<AddressInfo> {
-      // Rejects with the error of a port that is in use.
+      // Rejects if the port is in use.
       await once(server.listen(port, host), 'listening');
       return server.address() as AddressInfo;
     },
@@ -47,7 +47,7 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   if (method !== 'GET' || url?.split('?', 1)[0] !== '/metrics') {
-    send(response, 404, plainText, 'There is nothing here but GET /metrics.\n');
+    send(response, 404, plainText, 'Not found. This port serves only GET /metrics.\n');
     return;
   }
   try {

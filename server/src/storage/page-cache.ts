@@ -15,12 +15,12 @@ export interface CachedPage<Page extends ThreadPage = ThreadPage> {
   readonly at: number;
 }
 
-/** A walk ends a day after its start: a cached first page must not start it much earlier. */
+/** A walk expires a day after its start, so a cached first page must not backdate the start by much. */
 export const firstPageMsMax = 60_000;
-/** What the objects of a listed thread take without its texts. */
+/** The memory of a listed thread without its texts, in bytes. */
 const listedMemory = 1024;
 
-/** Counted twice: the JSON is also kept as a string, and these are the bytes of a page that contains it. */
+/** Texts count twice, because their JSON is also kept as a string and in the bytes of the page. */
 const listedThreadMemory = memoized((thread: Thread) => listedMemory + 2 * memoryOfTexts(thread));
 
 /** Returns the same object for an unchanged thread, so that its JSON can be cached with it. */
@@ -48,7 +48,7 @@ export function cachePage<Page extends ThreadPage>(
   name: string,
   cached: CachedPage<Page>,
 ): Page {
-  // Every page counts all of its threads, even those that other pages hold, because it may outlive them.
+  // Every page counts all of its threads, even those that other pages hold, because it may outlive those pages.
   const bytes = cached.page.rows.reduce((sum, { thread }) => sum + listedThreadMemory(thread), listedMemory);
   return cache.set(name, cached, bytes + 2 * name.length).page;
 }

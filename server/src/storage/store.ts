@@ -191,12 +191,12 @@ export interface Purges {
   countPurge: InOrganization<[person: PurgedPerson | null], PurgeCounts>;
   /**
    * Credentials and members go first, which ends all access, then running replies, then the rest, and finally the
-   * organization itself. People who are known in no other organization lose their sessions, passwords and identities, and
-   * their address is replaced. With `keepName`, the organization itself stays.
+   * organization itself. People who are not members elsewhere lose their sessions, passwords and identities. Their
+   * address is replaced if no other organization has their threads or keys. With `keepName`, the organization stays.
    */
   purgeOrganization: InOrganization<[keepName?: boolean], PurgeStep>;
   /**
-   * Deleted threads go first, then keys and the rest. If no other organization knows the person, they are forgotten as
+   * Deleted threads go first, then keys and the rest. Sessions, passwords, identities and the address are treated as
    * above. `isActive`: the person is a member, or has threads that are not deleted, and nothing was removed. With
    * `keepName`, only the threads go.
    */

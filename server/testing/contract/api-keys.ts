@@ -139,7 +139,7 @@ export function describeApiKeys(world: () => World): void {
       assert.equal((await store.findApiKey(organizationId, revoked[0]!.id))?.id, revoked[0]!.id);
     });
 
-    it('names credentials by their ids', async () => {
+    it('looks up the names of credentials by id', async () => {
       const { store } = world();
       const organizationId = await world().organization();
       const userId = await world().member(organizationId);

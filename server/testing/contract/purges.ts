@@ -120,7 +120,7 @@ export function describePurges(world: () => World): void {
         for (const [table, rows] of Object.entries(some)) removed[table] = (removed[table] ?? 0) + rows;
         if (done) return removed;
       }
-      throw new Error('it does not end');
+      throw new Error('the purge did not finish in 500 steps');
     }
 
     /** What a purge of the organization would remove. */
@@ -260,7 +260,7 @@ export function describePurges(world: () => World): void {
       assert.ok(changed > 0 && next === null);
       const removed = await purge(() => store.purgePerson(organization, person));
       const { member: _, invitation: __, audit_event: ___, ...rest } = counted;
-      assert.deepEqual(removed, rest, 'what the removal of the member and the audit log leave');
+      assert.deepEqual(removed, rest, 'everything except the membership, invitations and audit events');
       assert.equal((await store.countPurge(organization, person)).prompt_use, undefined);
       const outcome = await store.countPrompt(organization, invitations, bensMails);
       assert.partialDeepStrictEqual(outcome, { over: 'person' });
@@ -316,13 +316,13 @@ export function describePurges(world: () => World): void {
       await store.removeMember(organization, ada, false, note());
       const person = { userId, email: ada, mailCounters: countersOf(ada) };
       await purge(() => store.purgePerson(organization, person));
-      // Of Ben and of all users: each with and without the account that is left.
+      // For Ben and for all users: one size with the remaining account and one without it.
       assert.equal((await left(organization)).listing_size, 4);
       assert.deepEqual(await store.listAccounts(organization, ben, '', 9), ['shared']);
       assert.equal((await store.beginWalk(organization, { userId: null }, 1)).size, 1);
     });
 
-    it('of a person leaves nothing of a prompt that is counted afterwards', async () => {
+    it('of a person leaves no count of a prompt that is counted afterwards', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization, ada);
@@ -350,7 +350,7 @@ export function describePurges(world: () => World): void {
       assert.ok(first.next !== null && first.changed >= 498);
       const second = await store.anonymizeAudit(organization, person, first.next);
       assert.equal(second.next, null);
-      assert.equal(first.changed + second.changed, 601, 'with the one that added them');
+      assert.equal(first.changed + second.changed, 601, 'including the event that added the member');
     });
 
     it('counts no requests of a purged organization, and loses none of the others', async () => {

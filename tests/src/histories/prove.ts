@@ -1,6 +1,6 @@
 /**
  * `npm run prove -- --minutes N [--seed S] [--report FILE]`: simulates, breaks real clusters under load and checks the
- * recorded histories, sends malformed requests, and soaks. Ends with 1 if any promise was broken.
+ * recorded histories, sends malformed requests, and soaks. Exits with 1 if any promise was broken.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ const report = new Report(minutes, seed);
 const roundMs = 30_000;
 const simulatedSteps = 200_000;
 
-// Ends the processes and mounts of this run too.
+// Exiting also ends this run's processes and mounts.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 console.log(`Proving for about ${minutes} minutes; the seed is ${seed}.`);
 await simulate(share(0.05));

@@ -3,7 +3,6 @@ import { Api } from '../api.ts';
 import { startAddressed } from '../oauth/addressed-service.ts';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
 import { type CommandOutcome, operate, runSkein, Service, temporaryFolder } from '../service.ts';
-
 import { hire, makeOrganization } from '../tenants.ts';
 
 type Environment = Record<string, string>;

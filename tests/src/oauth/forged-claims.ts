@@ -36,7 +36,7 @@ function otherParties(kit: ForgersKit): Record<string, Claims> {
     'the audience with a slash': { aud: `${aud}/` },
     'the audience in an array': { aud: [aud] },
     'the audience among others': { aud: ['https://elsewhere.example', aud] },
-    'no audience at all': { aud: [] },
+    'an empty array of audiences': { aud: [] },
     'another organization': { org_id: kit.foreignOrganization },
     'another organization’s application': client(kit.foreignClient),
     'an unknown organization': { org_id: `org_${'0'.repeat(26)}` },
@@ -49,7 +49,7 @@ function otherParties(kit: ForgersKit): Record<string, Claims> {
     'the application in an array': client([sub]),
     'the application in upper case': client(sub.toUpperCase()),
     'a deleted application': client(kit.deletedClient),
-    'a deleted application, of its last epoch': { ...client(kit.deletedClient), epoch: 2 },
+    'a deleted application, with its last epoch': { ...client(kit.deletedClient), epoch: 2 },
   };
 }
 
@@ -66,14 +66,14 @@ function otherTimes(kit: ForgersKit): Record<string, Claims> {
     'valid forever': { exp: 1e308 },
     'valid until the largest safe integer': { exp: Number.MAX_SAFE_INTEGER },
     'not valid before a minute from now': { nbf: now + 60 },
-    'nbf as a text': { nbf: 'now' },
-    'exp as a text': { exp: String(now + hour) },
+    'nbf as a string': { nbf: 'now' },
+    'exp as a string': { exp: String(now + hour) },
     'exp negative': { exp: -1 },
     'exp zero': { exp: 0 },
     'exp with a fraction': { exp: now + hour + 0.5 },
     'exp in milliseconds': { exp: (now + hour) * 1000 },
     'exp true': { exp: true },
-    'iat as a text': { iat: String(now) },
+    'iat as a string': { iat: String(now) },
     'iat with a fraction': { iat: now - 0.5 },
     'iat negative': { iat: -1 },
   };
@@ -112,7 +112,7 @@ function otherSpellings({ good, claims }: ForgersKit): Record<string, unknown> {
     null: null,
     'a number': 1,
     'an array': [claims()],
-    'a text': JSON.stringify(text),
+    'a string': JSON.stringify(text),
     'a whole token': Buffer.from(good),
     'a whole token, as JSON': JSON.stringify(good),
   };

@@ -78,7 +78,7 @@ describe('a corroborated reply', () => {
     }
   });
 
-  it('passes on a draft without passages unchecked, as unanswered', async () => {
+  it('passes on a draft without passages unchecked and marks it as unanswered', async () => {
     const events = await reply('Hello there, nothing to cite.', []);
     assert.deepEqual(
       events.map(({ type }) => type),
@@ -166,7 +166,7 @@ describe('a corroborated reply', () => {
     );
   });
 
-  it('replaces a citation of a document that does not support the statement by one that does', async () => {
+  it('replaces a citation of a document that does not support the statement with one that does', async () => {
     const { text, sources } = await corroborate('Parcels to Norway cost €12 [1].');
     assert.equal(text, 'Parcels to Norway cost €12 [1].');
     assert.deepEqual(
@@ -240,7 +240,7 @@ describe('a corroborated reply', () => {
         'What | Rule\n--- | ---\nGift cards | cannot be refunded [1]\n',
       ],
     ],
-    'keeps the citation of a clause next to one that was not found': [
+    'keeps the citation of a clause next to a clause that was not found': [
       [
         'Gift cards cannot be refunded [1], and the director plays the trombone [2].',
         'Gift cards cannot be refunded [1], and the director plays the trombone.',
@@ -361,7 +361,7 @@ describe('a corroborated reply', () => {
     assert.deepEqual([verdict?.statements, verdict?.found, verdict?.checked.length], [1_200, 0, 1_000]);
   });
 
-  it('names a statement that was not found in its revised wording', async () => {
+  it('quotes the revised wording of a statement that was not found', async () => {
     const { steps } = await corroborate('As [2] says, the director plays the trombone [1].');
     assert.equal(
       steps[1],

@@ -13,7 +13,7 @@ const findHolders = statement('find-holders')`
     SELECT number FROM passage WHERE organization_id = :organizationId AND terms @@ query::tsquery
       AND document_id <> ALL (ARRAY(
         SELECT id FROM document WHERE organization_id = :organizationId AND state <> 'ready')) LIMIT :limit) AS passage`;
-// Not the lock of the organization's row, because creating threads must not wait for it.
+// An advisory lock, not the organization's row, because creating threads must not wait for it.
 const lockDocuments = statement('lock-documents')`
   SELECT id, pg_advisory_xact_lock(hashtextextended('skein documents ' || id, 0)) FROM organization
   WHERE id = :organizationId`;

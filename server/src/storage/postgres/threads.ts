@@ -31,8 +31,8 @@ const createColumns = callColumns({
 const callCount = sql`cardinality(:threadId::text[])`;
 
 /**
- * The lock of the organization's row serializes its creates, so that sequence and time grow in the order of commits, which
- * walks rely on, and so that of two creates with the same idempotency key the second finds nothing left to do.
+ * The lock of the organization's row serializes its creates. Sequence and time thus grow in the order of commits, which
+ * walks rely on, and the second of two creates with the same idempotency key finds nothing left to do.
  */
 const create = statement('create-thread')`WITH call AS (
     SELECT * FROM ${callsWith(createColumns)}
@@ -91,11 +91,11 @@ const get = statement('get-thread')`SELECT ordinal, version, CASE WHEN fits THEN
       AND sum(${messageBytes}) <= least(:bytesMax::bigint, ${batchedBytesMax}) AS fits
     FROM message WHERE ${isInThread} AND version <> known_version
   ) AS size`;
-/** A condition on a thread that a join finds by its id: it is the one of the call, whose writer created it. */
+/** A condition for joining a call with its thread: the thread is not deleted, and the call's writer created it. */
 const isOwnThread = (call: Sql) => sql`
       thread.organization_id = :organizationId AND thread.id = ${call}.thread_id
       AND ${opaque(sql`deleted_at IS NULL AND thread.user_id = ${call}.user_id`)}`;
-/** Locks the threads that writers of calls may change, after the organization's row. If there are none, it locks nothing. */
+/** Locks the organization's row, and then the threads that the calls may change. If there are none, locks nothing. */
 const heldThreads = (columns: CallColumns, change: Sql, actor?: Sql) => sql`WITH call AS (
     SELECT * FROM ${callsWith(columns)}
   ), gate AS (
@@ -178,7 +178,7 @@ export function postgresThreads(database: Database, cache: ObjectCache): Omit<Th
     if (!(await read(() => mayWrite(organizationId, thread)))) return { outcome: 'revoked' };
     const first =
       idempotency && (await read(() => repeatedCreate(organizationId, thread.userId, idempotency)));
-    // Without one, the writer was added again since the statement, or the key was removed or has expired.
+    // If there is none, the writer was added again since the statement, or the key was removed or has expired.
     return first ?? createThread(organizationId, thread);
   };
 

@@ -16,18 +16,18 @@ const ofUser = sql`user_id = :userId`;
 const threadsOfPerson = sql`(SELECT id FROM thread WHERE ${ofPerson})`;
 
 /**
- * The rows that a purge of a person removes; null if none of them identifies a person, or if they go with those of another
- * table. In the order of a purge of an organization: credentials and members first, to end access, and referring tables
- * before the tables they refer to. A purge of a person goes the other way.
+ * The rows that a purge of a person removes; null if no row identifies a person, or if they go with those of another
+ * table. An organization is purged in this order: credentials and members first, to end access, and referring tables
+ * before the tables they refer to. A person is purged in the reverse order.
  */
 export const rowsOfPerson: Readonly<Record<TableName, Sql | null>> = {
   api_key: ofPerson,
   application: null,
-  // They go with the membership.
+  // Removed with the membership.
   key_request: null,
   invitation: ofPerson,
   member: ofPerson,
-  // Those in their own threads go with the messages.
+  // Ratings in the person's own threads go with the messages.
   rating: sql`${ofPerson} AND thread_id NOT IN ${threadsOfPerson}`,
   message: sql`${inOrganization} AND thread_id IN ${threadsOfPerson}`,
   idempotency_key: ofPerson,
@@ -65,7 +65,7 @@ const belongsToOrganization = (table: TableName) => 'organization_id' in archive
 export const purgeOrder = tables.filter(belongsToOrganization);
 const tablesOfPerson = tables.filter((table) => rowsOfPerson[table] !== null).toReversed();
 const tracesOfPerson = tablesOfPerson.filter(belongsToOrganization);
-/** What is forgotten of people who are known in no other organization. */
+/** Removed for people who are not members of another organization. */
 const secretsOfPerson = tablesOfPerson.filter((table) => !belongsToOrganization(table));
 /** Other steps remove a person's rows from these: the end of the membership, and the removal of threads. */
 const removedEarlier: ReadonlySet<TableName> = new Set(['invitation', 'member', 'message', 'thread']);
@@ -97,7 +97,7 @@ function deletions(tables: readonly TableName[]) {
 const removeSecrets = deletions(secretsOfPerson);
 /** What is left of a person when their threads have been removed. */
 const removeEachTrace = deletions(tracesOfPerson.filter((table) => !removedEarlier.has(table)));
-// The owner takes the creator's place: a key without a creator is the operator's, which an owner's new proof does not revoke.
+// The owner becomes the creator: a key without one is the operator's, which a new proof of the owner does not revoke.
 const removeCreator = statement('purge-creator-of-keys')`UPDATE api_key SET created_by = user_id
   WHERE organization_id = :organizationId AND created_by = :userId`;
 /** Replies that are listed as unanswered only because of this person's ratings. */
@@ -325,14 +325,14 @@ function* auditOf(
 const purgedUserId = 'usr_purged' as UserId;
 const purgedText = '(purged)';
 
-/** `keyIds`: of the person's keys. The names of keys often contain those of people and their machines. */
+/** `keyIds`: the ids of the person's keys. Key names often contain the names of people and their machines. */
 function withoutPerson(
   row: AuditedRow,
   { userId, email }: PurgedPerson,
   keyIds: ReadonlySet<string>,
 ): AuditedRow {
   const detail = JSON.parse(row.detail);
-  // A key may have been requested, and never created.
+  // A requested key may never have been created.
   const isRequest = row.action === 'key.requested' && row.actorUserId === userId;
   const isTheirKey = isRequest || keyIds.has(row.subject) || detail.owner === email;
   const purged = (name: string, value: unknown) =>

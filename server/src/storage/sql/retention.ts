@@ -11,7 +11,7 @@ import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 interface RetentionRule {
   readonly table: TableName;
-  /** The age of a row. An index has its order within the organization, so that no batch scans a table. */
+  /** The time from which a row ages. An index orders an organization's rows by it, so that no batch scans a table. */
   readonly column: string;
   /** The unit of the column: a millisecond by default. */
   readonly unitMs?: number;
@@ -42,7 +42,7 @@ const countMax = 10_000;
 
 /** How a database removes rows for good. */
 export interface Removal {
-  /** The condition may end with an ORDER BY. `skipLocked`: not those that another node is removing now. `hint`: for SQLite. */
+  /** The condition may end with an ORDER BY. `skipLocked`: skip rows that are locked. `hint`: for SQLite. */
   deleteFirst(table: TableName, condition: Sql, options?: { skipLocked?: boolean; hint?: Sql }): Sql;
   /** One statement removes at most this many rows. */
   readonly rowsAtOnce: number;
@@ -89,7 +89,7 @@ export function retentionStatements(kind: RetentionKind, removal: Removal) {
   };
 }
 
-/** Returns a function that says whether a transaction which starts now should end. */
+/** Returns a function that says whether a transaction that starts now should end. */
 export function deadline({ transactionMs }: Removal): () => boolean {
   const startedAt = performance.now();
   return () => performance.now() - startedAt > transactionMs;
@@ -103,7 +103,7 @@ export function threadStatements({ deleteFirst }: Removal) {
     removeThread: statement('remove-thread')`DELETE FROM thread
       WHERE organization_id = :organizationId AND id = :threadId AND deleted_at IS NOT NULL
       RETURNING user_id AS "userId", account_id AS "accountId"`,
-    // Not those that a change has locked: it may lock another one that is removed here.
+    // Skips locked rows: the change that locked one may lock another that is removed here, which would be a deadlock.
     removeSizes: statement('remove-empty-sizes-of-account')`${deleteFirst(
       'listing_size',
       sql`organization_id = :organizationId AND user_id IN ('', :userId) AND account_key = :account
@@ -114,8 +114,8 @@ export function threadStatements({ deleteFirst }: Removal) {
 }
 
 /**
- * Removes locked threads, with at most `limit` of their rows. A thread stays while it has messages. With the last thread of
- * an account, nothing names the account any more.
+ * Removes locked threads, with at most `limit` of their rows. A thread stays while it has messages. The sizes of an
+ * account, which name it, go with its last thread.
  */
 export function threadRemoval(removal: Removal) {
   const { removeMessages, removeKeys, removeThread, removeSizes } = threadStatements(removal);
@@ -147,7 +147,7 @@ export function threadRemoval(removal: Removal) {
         account,
         limit: 2,
       });
-      // The size for all users is no row of a person.
+      // The row for all users does not belong to a person.
       gone.listing_size += sizes.filter((size) => size.userId === userId).length;
     }
     return gone;

@@ -53,7 +53,7 @@ export function purgePerson(change: Change, person: PurgedPerson, proceed: Proce
 
 type Counts = Record<string, number>;
 
-/** Removes the name last, after the words of removed texts: an interrupted purge is run again by this name. */
+/** Removes the name last, after the words of removed texts, so that an interrupted purge can be repeated by name. */
 async function purge(
   store: Context['store'],
   proceed: Proceed,

@@ -25,8 +25,8 @@ type Log = Pick<Store, 'addRequests' | 'addTraffic' | 'findOldRequest' | 'remove
 export type RequestRecorder = ReturnType<typeof requestRecorder>;
 
 /**
- * Keeps requests and statistics in memory until `flush`, so that no request waits for the log. A kill loses them. The log
- * keeps `keptMax` requests of one organization; 0: no log, only statistics.
+ * Keeps requests and statistics in memory until `flush`, so that no request waits for the log. A process that is killed
+ * loses them. The log keeps `keptMax` requests of each organization; 0: no log, only statistics.
  */
 export function requestRecorder(store: Log, keptMax: number, telemetry: Pick<Telemetry, 'requestNotLogged'>) {
   const requests: LoggedRequest[] = [];
@@ -46,7 +46,7 @@ export function requestRecorder(store: Log, keptMax: number, telemetry: Pick<Tel
   async function flush(): Promise<void> {
     while (flushing) await flushing.catch(() => {});
     flushing = flushLog()
-      // Even if the log could not be stored.
+      // Runs even if the log could not be stored.
       .finally(flushTraffic)
       .finally(() => {
         flushing = undefined;
@@ -85,7 +85,7 @@ export function requestRecorder(store: Log, keptMax: number, telemetry: Pick<Tel
     added.set(organizationId, (added.get(organizationId) ?? Number.POSITIVE_INFINITY) + entries);
   }
 
-  /** Not all at once: after the limit was lowered, the queue would fill up and drop requests of every organization. */
+  /** In small steps: after the limit was lowered, the queue would otherwise fill up and drop everyone's requests. */
   async function cutBack(): Promise<void> {
     for (const [organizationId, entries] of added) {
       if (entries < Math.max(1, keptMax * growthShare)) continue;
@@ -149,7 +149,7 @@ interface Sum {
 
 /** Adds up reports of the same kind. */
 class TrafficCounter {
-  /** By credential, or by organization without one. */
+  /** By credential, or by organization if there is no credential. */
   #reports = new Map<string, TrafficReport[]>();
 
   // A linear search, because this runs for every request: building a composite key costs three times as much, and there are
@@ -177,7 +177,7 @@ class TrafficCounter {
   }
 }
 
-/** Of two reports with the same credential, or without one. */
+/** Assumes that both reports have the same credential, or none. */
 function isSameKind(a: TrafficReport, b: TrafficReport): boolean {
   return (
     a.bucket === b.bucket &&

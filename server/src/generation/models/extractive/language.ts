@@ -26,7 +26,7 @@ const vocabularies = Object.entries(frequentWords).map(([language, words]) => {
   return { language, words: new Set(words.split(/\s+/)) };
 });
 
-/** In this order: Japanese is written in Chinese characters as well. */
+/** Japanese comes before Chinese because it also uses Chinese characters. */
 const scripts: readonly (readonly [string, RegExp])[] = [
   ['Japanese', /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
   ['Chinese', /\p{Script=Han}/gu],
@@ -38,7 +38,7 @@ const scripts: readonly (readonly [string, RegExp])[] = [
   ['Hindi or another language in Devanagari', /\p{Script=Devanagari}/gu],
   ['Thai', /\p{Script=Thai}/gu],
 ];
-/** Which part of a text's letters must be of a script. */
+/** The share of a text's letters that must be in a script. */
 const scriptShare = 0.3;
 
 /** The language of a text, if its script or the most frequent words identify one. */
