@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ConversationTurn } from '../src/domain/conversation.ts';
 import type { FoundPassage } from '../src/domain/document.ts';
 import type { DocumentId, OrganizationId } from '../src/domain/id.ts';
@@ -132,15 +131,6 @@ export function requestOf(
 
 export function steps(events: readonly DraftEvent[]): string[] {
   return events.flatMap((event) => (event.type === 'step' ? [event.description] : []));
-}
-
-/** Usually takes milliseconds. The limit is for a busy machine. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, 'within seconds');
-    await pause(5);
-  }
 }
 
 export function assertModelError(error: unknown, transient: boolean, message: string | RegExp): ModelError {

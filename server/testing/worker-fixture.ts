@@ -18,6 +18,7 @@ import { Signals } from '../src/usecases/signals.ts';
 import { noTelemetry, noTracing } from '../src/usecases/telemetry.ts';
 import { machineTimers } from '../src/usecases/timers.ts';
 import { by, World } from './contract/fixture.ts';
+import { until } from './until.ts';
 
 // The fixture of the worker's tests. `useWorkers` creates it for each test.
 export let world: World;
@@ -97,15 +98,6 @@ export function watched(then: (request: ReplyRequest) => AsyncIterable<ReplyEven
     },
   };
   return { seen, model };
-}
-
-export async function until<T>(read: () => Promise<T>, condition: (value: T) => boolean): Promise<T> {
-  for (let round = 0; round < 1000; round += 1) {
-    const value = await read();
-    if (condition(value)) return value;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error(`gave up: ${JSON.stringify(await read())}`);
 }
 
 /** The reply is logged before it is released. */

@@ -1,11 +1,14 @@
-/** A carriage return alone ends a line, too, as in Markdown. */
-const lineEnd = /\r\n?|\n/;
 /** For shorter texts, splitting costs more than it saves. */
 const partLengthMin = 2_000;
 /** `[1]: https://…`: links in any other part can refer to it. */
 const definition = /^ {0,3}\[[^\]\n]+\]:/m;
 /** After a blank line, these always start a new block. They cannot continue a list, quotation or table. */
 const beginning = /^(?:\p{L}|#{1,6} |\*\*)/u;
+
+/** The lines of a text, each with its end and without. A carriage return alone ends a line, too, as in Markdown. */
+function linesOf(text: string): Iterable<RegExpExecArray> {
+  return text.matchAll(/([^\r\n]*)(?:\r\n?|\n|$)/g);
+}
 
 /**
  * Splits a long Markdown text into parts that can be rendered separately. While the text grows, only the last part
@@ -18,7 +21,7 @@ export function markdownParts(text: string): string[] {
   let at = 0;
   let isAfterBlank = false;
   let fence: string | undefined;
-  for (const [withEnd, line = ''] of text.matchAll(/([^\r\n]*)(?:\r\n?|\n|$)/g)) {
+  for (const [withEnd, line = ''] of linesOf(text)) {
     if (fence === undefined && isAfterBlank && at - from >= partLengthMin && beginning.test(line)) {
       parts.push(text.slice(from, at));
       from = at;
@@ -53,7 +56,7 @@ export function isTooComplex(text: string): boolean {
   let fence: string | undefined;
   let marks = 0;
   let lines = 0;
-  for (const line of text.split(lineEnd)) {
+  for (const [, line = ''] of linesOf(text)) {
     const isCode = fence !== undefined && isWithin(line, fence);
     fence = fenceAfter(line, fence);
     if (!isCode && deep.test(line)) return true;
@@ -118,7 +121,7 @@ function quotations(lead: string): number {
 export function headingLevels(text: string): string {
   const levels = new Set<number>();
   let fence: string | undefined;
-  for (const line of text.split(lineEnd)) {
+  for (const [, line = ''] of linesOf(text)) {
     fence = fenceAfter(line, fence);
     const mark = fence === undefined ? /^ {0,3}(#{1,6}) /.exec(line)?.[1] : undefined;
     if (mark !== undefined) levels.add(mark.length);

@@ -14,7 +14,7 @@ import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, it } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '../../testing/until.ts';
 import type { Log } from '../log.ts';
 import { buildBeside, buildServedFiles } from './web-build.ts';
 
@@ -59,10 +59,6 @@ setInterval(() => {
   writeFileSync('dist/index.html', '');
 }, 5);
 `;
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await pause(5);
-}
 
 describe('A build of the console', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-build-'));

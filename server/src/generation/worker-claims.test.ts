@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { by, newFollowUp, note } from '../../testing/contract/fixture.ts';
+import { until } from '../../testing/until.ts';
 import {
   ask,
   changeContext,
@@ -8,7 +9,6 @@ import {
   ended,
   logged,
   start,
-  until,
   useWorkers,
   watched,
   world,

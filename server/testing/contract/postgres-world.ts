@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import pg from 'pg';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open.ts';
+import { until } from '../until.ts';
 import { World } from './fixture.ts';
 import { openTestDatabase, poolSettings } from './postgres-database.ts';
 
@@ -24,11 +25,12 @@ export async function openPostgresWorld() {
     await database.close();
   };
   /** Resolves when as many statements wait for locks. */
-  const untilWaiting = async (statements = 1) => {
-    // Within a transaction, PostgreSQL caches the activity that it read first.
-    while ((await operator.query(waitingStatements)).rowCount! < statements)
+  const untilWaiting = (statements = 1) =>
+    until(async () => {
+      // Within a transaction, PostgreSQL caches the activity that it read first.
       await operator.query('SELECT pg_stat_clear_snapshot()');
-  };
+      return (await operator.query(waitingStatements)).rowCount! >= statements;
+    });
   /** Runs `work` while the operator has locked all rows of the organization in the table. */
   const whileLocked = async (table: string, organization: OrganizationId, work: () => Promise<void>) => {
     await operator.query('BEGIN');

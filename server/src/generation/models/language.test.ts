@@ -16,10 +16,10 @@ import {
   requestOf,
   shipping,
   steps,
-  until,
 } from '../../../testing/describe-drafts.ts';
 import { openLibrary } from '../../../testing/library-fixture.ts';
 import { startProvider } from '../../../testing/provider-stand-in.ts';
+import { until } from '../../../testing/until.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { PassageSearch } from '../model.ts';
 import { languageModel } from './language.ts';

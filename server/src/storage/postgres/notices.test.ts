@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
+import { until } from '../../../testing/until.ts';
 import type { ReplyNotice, Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
 
@@ -46,7 +47,7 @@ describe('Notices between nodes', () => {
     })) as unknown as ReplyNotice['ended'];
     heard.length = 0;
     await nodes[0].sendNotice({ waiting: false, ended });
-    while (heard.flatMap((notice) => notice.ended).length < ended.length) await pause(5);
+    await until(() => heard.flatMap((notice) => notice.ended).length >= ended.length);
     assert.deepEqual(
       heard.flatMap((notice) => notice.ended),
       ended,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { by, newFollowUp, newRetry, note } from '../../../testing/contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
+import { until } from '../../../testing/until.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { RetentionKind } from '../../domain/retention.ts';
 import { ObjectCache } from '../object-cache.ts';
@@ -89,7 +89,7 @@ describe('The statements of the PostgreSQL store', () => {
   async function untilAlone(): Promise<void> {
     const others = `SELECT count(*)::int AS count FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`;
-    while ((await client.query(others)).rows[0].count > 0) await pause(5);
+    await until(async () => (await client.query(others)).rows[0].count === 0);
   }
 
   /** The rows read by table scans, and the searches and entries of indexes, that `work` took. */

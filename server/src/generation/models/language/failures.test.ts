@@ -9,9 +9,9 @@ import {
   goodText,
   requestOf,
   steps,
-  until,
 } from '../../../../testing/describe-drafts.ts';
 import { startProvider } from '../../../../testing/provider-stand-in.ts';
+import { until } from '../../../../testing/until.ts';
 import type { PassageSearch } from '../../model.ts';
 
 describeDrafts('failing drafts', (trial) => {
