@@ -48,7 +48,7 @@ function Overlays() {
 
 function PhoneBar() {
   const [opened, { toggle, close }] = useDisclosure(false);
-  const wanted = useEverOpened(opened);
+  const wasOpened = useEverOpened(opened);
   const { pathname } = useLocation();
   const { name } = useOrganization();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes after navigation.
@@ -60,14 +60,14 @@ function PhoneBar() {
       <ActionIcon component={Link} to="/new" size="lg" aria-label="New thread">
         <IconPlus size={20} aria-hidden />
       </ActionIcon>
-      <Suspense fallback={null}>{wanted && <PhoneMenu opened={opened} onClose={close} />}</Suspense>
+      <Suspense fallback={null}>{wasOpened && <PhoneMenu opened={opened} onClose={close} />}</Suspense>
     </header>
   );
 }
 
 /** Whether it has ever been opened. What was loaded stays mounted, so that it can close with an animation. */
 function useEverOpened(opened: boolean): boolean {
-  const [wanted, setWanted] = useState(opened);
-  if (opened && !wanted) setWanted(true);
-  return wanted;
+  const [wasOpened, setWasOpened] = useState(opened);
+  if (opened && !wasOpened) setWasOpened(true);
+  return wasOpened;
 }

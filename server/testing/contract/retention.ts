@@ -50,7 +50,7 @@ export function describeRetention(world: () => World): void {
       assert.equal((await store.createThread(organization, again)).outcome, 'created');
     });
 
-    it('removes what named the account of a thread, with the last thread of the account', async () => {
+    it('removes the sizes of an account with its last thread', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const ada = await world().member(organization);
@@ -65,7 +65,7 @@ export function describeRetention(world: () => World): void {
       for (const accountId of ['left', 'kept']) await remove(accountId);
       clock.pass(2 * day);
       await world().removeAll('deleted_threads', day);
-      // The published one in the account that is left had a size of its own among all users, and so had all accounts.
+      // Only the size of all published threads is new. It names no account.
       assert.equal(await sizes(), before! + 1);
     });
 
