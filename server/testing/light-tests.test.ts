@@ -1,13 +1,10 @@
 /**
- * Runs all unit tests in one process, except those that need PostgreSQL, start threads or take seconds: `npm test` runs
- * each of their files in a separate process. A process for each of these 60 files would take three times the processor
- * time. Each file can also be run alone: `npx node --test FILE`.
+ * Runs all unit tests in one process, except those of HTTP and those that need PostgreSQL, start threads or take seconds:
+ * `npm test` runs each of their files in a separate process. A process for each of these 60 files would take three times the
+ * processor time. Each file can also be run alone: `npx node --test FILE`.
  */
-import { globSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { importTests } from './import-tests.ts';
 
-const root = resolve(import.meta.dirname, '../..');
-const inOwnProcess = ['server/src/{generation,metrics,storage}/**'];
-const lightTests = globSync('{server,console,site}/src/**/*.test.ts', { cwd: root, exclude: inOwnProcess });
+const elsewhere = ['server/src/{generation,http,metrics,storage}/**'];
 
-for (const file of lightTests.sort()) await import(join(root, file));
+await importTests('{server,console,site}/src/**/*.test.ts', elsewhere);
