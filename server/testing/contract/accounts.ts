@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { describeAcceptedInvitations } from './accepted-invitations.ts';
 import { Accounting, email, oneMembership } from './account-fixture.ts';
 import { note, type World } from './fixture.ts';
 import { describeInvitations } from './invitations.ts';
@@ -10,6 +11,7 @@ export function describeAccounts(world: () => World): void {
   describePeople(world);
   describeIdentities(world);
   describeInvitations(world);
+  describeAcceptedInvitations(world);
   describeProofs(world);
   describeSessions(world);
 }

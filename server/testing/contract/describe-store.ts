@@ -6,6 +6,8 @@ import { describeApiKeys } from './api-keys.ts';
 import { describeApplications } from './applications.ts';
 import { describeAudits } from './audit.ts';
 import { describeConcurrentCalls } from './concurrent-calls.ts';
+import { describeDocumentQuestions } from './document-questions.ts';
+import { describeDocumentSearch } from './document-search.ts';
 import { describeDocuments } from './documents.ts';
 import { type OpenStore, World } from './fixture.ts';
 import { describeFollowUps } from './follow-ups.ts';
@@ -58,6 +60,8 @@ const parts = {
   unchangedObjects: describeUnchangedObjects,
   threadSearch: describeThreadSearch,
   documents: describeDocuments,
+  documentSearch: describeDocumentSearch,
+  documentQuestions: describeDocumentQuestions,
   largeDocuments: describeLargeDocuments,
   audits: describeAudits,
   usages: describeUsages,

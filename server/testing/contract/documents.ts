@@ -7,31 +7,6 @@ import { newDocument, note, putDocument, strangers, type World } from './fixture
 
 export function describeDocuments(world: () => World): void {
   describe('documents', () => {
-    it('are outlined by title, opening text and example questions, within the account', async () => {
-      const { store } = world();
-      const organization = await world().organization();
-      const passages = [passage('Opening.', 'x'), passage('b', 'x')];
-      const general = newDocument({ name: 'a.md', title: 'A', passages });
-      const own = newDocument({ name: 'b.md', title: 'B', accountId: 'acc' });
-      for (const document of [own, general]) {
-        await putDocument(store, organization, document);
-      }
-      const outline = { title: 'A', opening: 'Opening.', questions: [] };
-      assert.deepEqual(await store.outlineDocuments(organization, null, 5), [outline]);
-      const added = (await store.findDocument(organization, general.id))!;
-      await store.setDocumentQuestions(organization, added, ['What is “ä”?', 'B?']);
-      const both = await store.outlineDocuments(organization, 'acc', 2);
-      assert.deepEqual(
-        both.map(({ title, questions }) => [title, questions]),
-        [
-          ['A', ['What is “ä”?', 'B?']],
-          ['B', []],
-        ],
-      );
-      assert.equal((await store.outlineDocuments(organization, 'acc', 1)).length, 1);
-      assert.deepEqual(await store.outlineDocuments(await world().organization(), 'acc', 5), []);
-    });
-
     it('are neither added nor replaced if the confirmation before the last commit rejects', async () => {
       const { store } = world();
       const organization = await world().organization();
@@ -160,30 +135,6 @@ export function describeDocuments(world: () => World): void {
       assert.deepEqual(await store.listDocuments(organization, { after: all[3]!, limit: 2 }), []);
     });
 
-    it('are found in the whole organization, or only with their account', async () => {
-      const { store } = world();
-      const organization = await world().organization();
-      const add = (accountId: string | null, text: string) =>
-        putDocument(store, organization, newDocument({ accountId, passages: [passage(text, 'wool')] }));
-      await add(null, 'general');
-      await add('a', 'of a');
-      await add('b', 'of b');
-      await add('', 'of the account without a name');
-      assert.deepEqual(await textsWith(world().store, organization, null, 'wool'), [['general']]);
-      assert.deepEqual(await textsWith(world().store, organization, 'a', 'wool'), [['general', 'of a']]);
-      assert.deepEqual(await textsWith(world().store, organization, 'c', 'wool'), [['general']]);
-      assert.deepEqual(await textsWith(world().store, organization, '', 'wool'), [
-        ['general', 'of the account without a name'],
-      ]);
-      const { passageCount, holders } = await store.findPassages(organization, 'a', ['wool'], 10);
-      assert.equal(passageCount, 2);
-      const readAs = async (accountId: string | null) =>
-        (await store.readPassages(organization, accountId, holders[0]!)).map(({ text }) => text).sort();
-      assert.deepEqual(await readAs('a'), ['general', 'of a']);
-      assert.deepEqual(await readAs('b'), ['general']);
-      assert.deepEqual(await readAs(null), ['general']);
-    });
-
     it('are read page by page, in the order of their text and in their latest version', async () => {
       const { store } = world();
       const organization = await world().organization();
@@ -214,46 +165,6 @@ export function describeDocuments(world: () => World): void {
         (await read({ limit: 10 })).map(({ text }) => text),
         ['new'],
       );
-    });
-
-    it('are claimed once for their example questions, which are removed with them', async () => {
-      const { store } = world();
-      const organization = await world().organization();
-      while ((await store.claimDocumentForQuestions()) !== undefined);
-      const [general, own] = [newDocument(), newDocument({ name: 'own.md', accountId: 'acc' })];
-      for (const document of [general, own]) await putDocument(store, organization, document);
-      const claims = await Promise.all([1, 2, 3, 4].map(() => store.claimDocumentForQuestions()));
-      while (claims.filter((one) => one !== undefined).length < 2)
-        claims.push(await store.claimDocumentForQuestions());
-      const claimed = claims.filter((one) => one !== undefined);
-      assert.deepEqual(claimed.map(({ id }) => id).sort(), [general.id, own.id].sort());
-      assert.deepEqual(
-        claimed.map(({ organizationId }) => organizationId),
-        [organization, organization],
-      );
-      assert.equal(await store.claimDocumentForQuestions(), undefined);
-
-      const found = async (id: string) => (await store.findDocument(organization, id))!;
-      await store.setDocumentQuestions(organization, await found(general.id), ['What is “ä”?', 'B?']);
-      await store.setDocumentQuestions(organization, await found(own.id), ['C?']);
-      const questions = (account: string | null, limit = 10) =>
-        store.listDocumentQuestions(organization, account, limit);
-      assert.deepEqual(await questions(null), [['What is “ä”?', 'B?']]);
-      assert.deepEqual(await questions('acc'), [['C?'], ['What is “ä”?', 'B?']]);
-      assert.deepEqual(await questions('acc', 1), [['C?']]);
-
-      const before = await found(general.id);
-      world().clock.pass(5);
-      await putDocument(store, organization, newDocument());
-      assert.deepEqual(await questions(null), [], 'a new version needs new questions');
-      await store.setDocumentQuestions(organization, before, ['Of the old version?']);
-      assert.deepEqual(await questions(null), []);
-      const again = await store.claimDocumentForQuestions();
-      assert.equal(again?.id, general.id);
-      await store.setDocumentQuestions(organization, again!, null);
-      assert.equal((await store.claimDocumentForQuestions())?.id, general.id, 'it was given back');
-      await store.removeDocument(organization, own.id, note('document.removed', own.id));
-      assert.deepEqual(await questions('acc'), []);
     });
 
     it('replace the document of the same account and name and keep its id', async () => {
@@ -302,57 +213,6 @@ export function describeDocuments(world: () => World): void {
         ['kept'],
       );
       assert.equal((await store.findPassages(organization, null, [], 10)).passageCount, 1);
-    });
-
-    it('are read in the given order', async () => {
-      const { store } = world();
-      const organization = await world().organization();
-      const passages = ['a', 'b', 'c'].map((text) => passage(text, 'wool'));
-      await putDocument(store, organization, newDocument({ passages }));
-      const [first, second, third] = (await store.findPassages(organization, null, ['wool'], 10)).holders[0]!;
-      const texts = async (...numbers: number[]) =>
-        (await store.readPassages(organization, null, numbers)).map(({ text }) => text);
-      const inOrder = await texts(first!, second!, third!);
-      assert.deepEqual(await texts(third!, first!, second!), [inOrder[2], inOrder[0], inOrder[1]]);
-      assert.deepEqual(await texts(third!, 999_999, first!), [inOrder[2], inOrder[0]]);
-    });
-
-    it('are found by terms of any script, but not by a part of a term', async () => {
-      const { store } = world();
-      const organization = await world().organization();
-      const terms = ['größe', '羊毛', 'шерсть', '42', 'wool', 'near', 'and', 'or', 'not'];
-      await putDocument(store, organization, newDocument({ passages: [passage('all', ...terms)] }));
-      for (const term of terms)
-        assert.deepEqual(await textsWith(world().store, organization, null, term), [['all']], term);
-      for (const term of ['gro', 'größen', 'woo', 'ool', '4', '羊']) {
-        assert.deepEqual(await textsWith(world().store, organization, null, term), [[]], term);
-      }
-    });
-
-    it('are found by several terms if one passage contains all of them', async () => {
-      const { store } = world();
-      const organization = await world().organization();
-      const general = [passage('both', 'wool', 'red'), passage('one', 'wool'), passage('other', 'red')];
-      await putDocument(store, organization, newDocument({ passages: general }));
-      const own = newDocument({ name: 'own', accountId: 'acc', passages: [passage('own', 'wool', 'red')] });
-      await putDocument(store, organization, own);
-      assert.deepEqual(
-        await textsWith(world().store, organization, null, 'wool red', 'red wool', 'wool blue'),
-        [['both'], ['both'], []],
-      );
-      assert.deepEqual(await textsWith(world().store, organization, 'acc', 'wool red', 'wool'), [
-        ['both', 'own'],
-        ['both', 'one', 'own'],
-      ]);
-    });
-
-    it('return no more passages per term than the limit', async () => {
-      const { store } = world();
-      const organization = await world().organization();
-      const passages = Array.from({ length: 20 }, (_, index) => passage(`${index}`, 'wool', `n${index}`));
-      await putDocument(store, organization, newDocument({ passages }));
-      const { holders } = await store.findPassages(organization, null, ['wool', 'n7'], 5);
-      assert.deepEqual([holders[0]?.length, holders[1]?.length], [5, 1]);
     });
 
     it('are visible on all nodes at once', async () => {
