@@ -1,5 +1,6 @@
 import { after, before } from 'node:test';
 import type { Locator } from 'playwright-core';
+import { Api } from '../api.ts';
 import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { sharedBrowser, type Window } from './browser.ts';
 import { openAs } from './people.ts';
@@ -20,5 +21,7 @@ export function openSettingsWindow() {
     button: (name: string, within: Locator = window.page.getByRole('main')) =>
       within.getByRole('button', { name, exact: true }),
     row: (text: string) => window.page.getByRole('row').filter({ hasText: text }),
+    /** The public API with this key or access token. */
+    api: (credential: string) => new Api(world.service.baseUrl, credential),
   };
 }

@@ -8,16 +8,7 @@ import { assertDone } from '../console/visitor.ts';
 import { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
-import {
-  chooseFromAccountMenu,
-  countRequests,
-  demoLink,
-  gone,
-  heading,
-  openAs,
-  shown,
-  signIn,
-} from './people.ts';
+import { chooseFromAccountMenu, demoLink, gone, heading, shown, signIn } from './people.ts';
 
 const admin = 'admin@demo.example';
 const password = 'violin sky harbour';
@@ -164,96 +155,6 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('ends in every window when somebody signs out everywhere', async () => {
-    const [here, there] = [await open(), await open()];
-    for (const { page } of [here, there]) {
-      await page.goto('/settings/documents');
-      await signIn(page, admin, password);
-      await shown(heading(page, 'Documents'));
-    }
-    await here.page.goto('/settings/account');
-    await here.page.getByRole('button', { name: 'Sign out everywhere' }).click();
-    await here.page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
-    await shown(heading(here.page, 'Sign in'));
-    // No click here: the sidebar polls recent threads, and may have noticed already.
-    await there.page.goto('/published');
-    await shown(heading(there.page, 'Sign in'));
-    await signIn(there.page, admin, password);
-    await shown(heading(there.page, 'Published threads'));
-    await there.page.context().clearCookies();
-    await there.page.getByRole('link', { name: 'Documents' }).click();
-    const notice = there.page.getByText('Your session has ended. Sign in to continue.');
-    await shown(notice);
-    await signIn(there.page, admin, 'not the password');
-    await shown(there.page.getByText('Wrong email or password.'));
-    assert.equal(await notice.count(), 0, 'one message at a time');
-    await signIn(there.page, admin, password);
-    await shown(heading(there.page, 'Documents'));
-    await here.close();
-    await there.close();
-  });
-
-  it('continues after a change of the password, which a double click sends once', async () => {
-    const email = 'pat@demo.example';
-    const client = await signedInMember(service, 'Demo', email, 'member');
-    const window = await openAs(browser, client);
-    const { page } = window;
-    await page.goto('/settings/account');
-    await page.getByLabel('Current password').fill(testPassword);
-    for (const label of ['New password', 'Confirm new password']) {
-      await page.getByLabel(label, { exact: true }).fill('another long password');
-    }
-    const changes = countRequests(page, '/password');
-    await page.getByRole('button', { name: 'Change password' }).dblclick();
-    await shown(page.getByText('Password changed. You have been signed out everywhere else.'));
-    assert.equal(changes(), 1);
-    assert.equal(await page.getByRole('alert').filter({ hasText: 'Couldn’t' }).count(), 0);
-    await window.close();
-  });
-
-  it('ends even while a secret is on its way, which otherwise keeps the page open', async () => {
-    const window = await open();
-    const { page } = window;
-    await page.goto('/settings/keys');
-    await signIn(page, admin, password);
-    await page.getByRole('button', { name: 'Create key' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name').fill('Slow');
-    await page.route('**/keys', (route) => {
-      if (route.request().method() !== 'POST') return route.continue();
-    });
-    const sent = page.waitForRequest((request) => request.method() === 'POST');
-    await dialog.getByRole('button', { name: 'Create key' }).click();
-    await sent;
-    await page.context().clearCookies();
-    await page.evaluate("dispatchEvent(new Event('focus'))");
-    await shown(page.getByText('Your session has ended. Sign in to continue.'));
-    await window.close();
-  });
-
-  it('lets a person switch organizations, and starts in the last one used', async () => {
-    await service.skein('org', 'create', 'Acme');
-    const client = await signedInMember(service, 'Demo', 'cleo@demo.example', 'admin');
-    const { invitation } = await service.skein('member', 'add', 'Acme', 'cleo@demo.example');
-    const window = await openAs(browser, client);
-    const { page } = window;
-    // The operator's command does not know which port the service uses.
-    await page.goto(`/invitation#${tokenOf(invitation)}`);
-    await shown(heading(page, 'Join Acme'));
-    await page.getByLabel('Your password').fill(testPassword);
-    await page.getByRole('button', { name: 'Join', exact: true }).click();
-    const switcher = page.getByRole('button', { name: /^Switch organization/ });
-    await shown(switcher.filter({ hasText: 'Acme' }));
-    assert.equal(await page.getByRole('link', { name: 'Members' }).count(), 0, 'a member of Acme');
-    await switcher.click();
-    await lookAt(page, 'organizations');
-    await page.getByRole('menuitemradio', { name: 'Demo' }).click();
-    await shown(page.getByRole('link', { name: 'Members' }));
-    await page.reload();
-    await shown(switcher.filter({ hasText: 'Demo' }));
-    await window.close();
-  });
-
   it('says which memberships a link of the operator to a new password ends', async () => {
     const email = 'hana@demo.example';
     const hana = await signedInMember(service, 'Demo', email);
@@ -266,72 +167,6 @@ describe('Signing in', () => {
     await shown(heading(window.page, 'Choose a new password'));
     await shown(window.page.getByText('Your other organization has to invite you again.'));
     await lookAt(window.page, 'operators-password-link');
-    await window.close();
-  });
-
-  it('shows a person who loses or gets a role, or loses an organization, what they may open', async () => {
-    const email = 'dana@demo.example';
-    const dana = await signedInMember(service, 'Demo', email, 'admin');
-    const eli = await signedInMember(service, 'Demo', 'eli@demo.example', 'admin');
-    await service.skein('org', 'create', 'Globex');
-    const { invitation } = await service.skein('member', 'add', 'Globex', email);
-    assertDone(await dana.acceptInvitation(invitation, testPassword));
-    const window = await openAs(browser, dana);
-    const { page } = window;
-    const follow = (name: string) => page.getByRole('link', { name }).first().click();
-    await page.goto('/settings/members');
-    await shown(page.getByRole('button', { name: /^Switch organization/ }).filter({ hasText: 'Demo' }));
-    // Otherwise this page could be the first to notice, and the link below would be gone.
-    await shown(page.getByRole('row').filter({ hasText: email }));
-    assertDone(await eli.patch(eli.at(`/members/${dana.session.user.id}`), { role: 'member' }));
-    await follow('Audit log');
-    await shown(page.getByText('Only admins of Demo can open this page.'));
-    const members = page.getByRole('link', { name: 'Members' });
-    await gone(members);
-    assertDone(await eli.patch(eli.at(`/members/${dana.session.user.id}`), { role: 'admin' }));
-    await follow('Published threads');
-    await shown(members);
-
-    await service.skein('member', 'remove', 'Demo', email);
-    await follow('My threads');
-    await shown(page.getByText('You are no longer a member of Demo.'));
-    await shown(heading(page, 'My threads'));
-    await shown(page.getByText('Globex', { exact: true }));
-    await service.skein('member', 'remove', 'Globex', email);
-    await follow('Published threads');
-    await shown(heading(page, 'Sign in'));
-    await window.close();
-  });
-
-  it('as another person hides the first one’s data in another tab once it is used or focused', async () => {
-    const [fay, gus] = [
-      await signedInMember(service, 'Demo', 'fay@demo.example'),
-      await signedInMember(service, 'Demo', 'gus@demo.example'),
-    ];
-    assertDone(await fay.post(fay.at('/threads'), { prompt: 'A secret of Fay' }), 201);
-    const window = await openAs(browser, fay);
-    const uses = [
-      async ({ page }: Window) => {
-        await page.getByLabel('Your question').fill('Who am I?');
-        await page.getByRole('button', { name: 'Ask' }).click();
-      },
-      ({ page }: Window) => page.evaluate('dispatchEvent(new Event("focus"))'),
-    ];
-    const tabs = await Promise.all(uses.map(() => window.tab()));
-    for (const { page } of tabs) {
-      await page.goto('/new');
-      await shown(page.getByText('A secret of Fay'));
-      // Polls of the sidebar would remove it later.
-      await page.route('**/threads?scope=mine*', (route) => route.abort());
-    }
-    const cookies = [...gus.cookies].map(([name, value]) => ({ name, value, url: service.baseUrl }));
-    await window.page.context().addCookies(cookies);
-    for (const [index, tab] of tabs.entries()) {
-      await uses[index]!(tab);
-      await shown(tab.page.getByRole('button', { name: /^Your account: gus@/ }));
-      await gone(tab.page.getByText('A secret of Fay'));
-      tab.assertFaultless();
-    }
     await window.close();
   });
 
