@@ -96,10 +96,10 @@ export async function bringUpToDate(
   if (found === migrations.version) return;
   try {
     await client.query(begin);
-    const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS held', [migrationLock]);
+    const { rows } = await client.query(`SELECT pg_try_advisory_xact_lock(${migrationLock}) AS held`);
     if (!rows[0].held) {
       onWait?.();
-      await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
+      await client.query(`SELECT pg_advisory_xact_lock(${migrationLock})`);
     }
     const version = await schemaVersion(client);
     await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
