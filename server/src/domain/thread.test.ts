@@ -9,6 +9,53 @@ describe('A generated title', () => {
     assert.equal(titleFromPrompt('a\u2028b'), 'a');
   });
 
+  it('skips a line that opens or closes a block of code', () => {
+    for (const prompt of [
+      '```ts\nconst a = 1;\n```\nWhy?',
+      '``` ts title="a.ts"\n\n  const a = 1;',
+      '~~~\nconst a = 1;\n~~~',
+      '````\r\n```\r\nconst a = 1;',
+      '\u200b\n  ```\u2028const a = 1;',
+      '```\n```\nconst a = 1;',
+    ]) {
+      assert.equal(titleFromPrompt(prompt), 'const a = 1;', JSON.stringify(prompt));
+    }
+  });
+
+  it('has no quote marks at its start', () => {
+    for (const prompt of [
+      '> Returns take 30 days.\nReally?',
+      '>Returns take 30 days.',
+      '> > Returns take 30 days.',
+      '>\n> Returns take 30 days.',
+      '\u200b>\u200b> Returns take 30 days.',
+      '> ```text\n> Returns take 30 days.\n> ```',
+    ]) {
+      assert.equal(titleFromPrompt(prompt), 'Returns take 30 days.', JSON.stringify(prompt));
+    }
+  });
+
+  it('keeps other marks, and quote marks and fences within the line', () => {
+    for (const prompt of [
+      '# Returns',
+      '- Returns',
+      '#42 fails',
+      '`npm ci` fails',
+      '```npm ci``` fails',
+      '~~~ wow ~~~',
+      'a > b ```',
+      '``',
+      '"Returns"',
+    ]) {
+      assert.equal(titleFromPrompt(prompt), prompt);
+    }
+  });
+
+  it('falls back to a default when the prompt has nothing but fences and quote marks', () => {
+    for (const prompt of ['```', '```ts\n```', '~~~\n\n', '>', '> >\n>', '> ```\n> ```'])
+      assert.equal(titleFromPrompt(prompt), 'New thread', JSON.stringify(prompt));
+  });
+
   it('falls back to a default when the prompt has no text', () => {
     for (const prompt of [' ', '\n', ' \t\r\n\u2003']) assert.equal(titleFromPrompt(prompt), 'New thread');
   });
@@ -65,6 +112,11 @@ describe('A generated title', () => {
     ]) {
       assert.equal(titleFromPrompt(prompt), 'New thread', JSON.stringify(prompt));
     }
+  });
+
+  it('skips a limited number of fences and quote marks', () => {
+    assert.equal(titleFromPrompt(`${'~~~\n'.repeat(1000)}Refunds?`), 'Refunds?');
+    assert.equal(titleFromPrompt(`${'~~~\n'.repeat(1001)}Refunds?`), '~~~');
   });
 
   it('is the same every time', () => {

@@ -24,15 +24,29 @@ const generatedTitleUnitsMax = 500;
 const titleSourceUnitsMax = 600;
 const fallbackTitle = 'New thread';
 
+/** 25,000 fences would take 30 ms. */
+const skippedMax = 1000;
+/** At the start of a line: quote marks, or a whole line that opens or closes a block of code. */
+const quoteOrFence = /(?:>[>\s]*|`{3,}[^`\n\r\u2028\u2029]*$|~{3,}[^~\n\r\u2028\u2029]*$)/my;
+
 /**
- * The first visible line of the prompt, without invisible characters. A long one is cut at a word within 80 graphemes and
- * ends with an ellipsis. Deterministic, so that a repeated create with the same idempotency key shows the same title.
+ * The first line of the prompt that says something, without quote marks and invisible characters. A long one is cut at a word
+ * within 80 graphemes and ends with an ellipsis. Deterministic, so that a repeated create with the same idempotency key shows
+ * the same title.
  */
 export function titleFromPrompt(prompt: string): string {
-  const start = prompt.search(visibleCharacter);
-  if (start === -1) return fallbackTitle;
+  const start = titleStart(prompt);
   const line = /^.*/.exec(prompt.slice(start, start + titleSourceUnitsMax))![0];
   return cutAtWord(withoutInvisible(line).trimEnd()) || fallbackTitle;
+}
+
+function titleStart(prompt: string): number {
+  for (let start = 0, skipped = 0; ; start = quoteOrFence.lastIndex, skipped += 1) {
+    const visible = prompt.slice(start).search(visibleCharacter);
+    if (visible === -1) return prompt.length;
+    quoteOrFence.lastIndex = start + visible;
+    if (skipped === skippedMax || !quoteOrFence.test(prompt)) return start + visible;
+  }
 }
 
 function cutAtWord(line: string): string {
