@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, it } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeUnfoldingPdf } from '../../../testing/pdf-file.ts';
 import { readDocument, readerWith } from '../../../testing/read-document.ts';
+import { programOf } from '../../../testing/reading-program.ts';
 import { type DocumentText, UnreadableDocument } from '../../domain/document.ts';
 
 const folders: string[] = [];
@@ -32,21 +34,24 @@ function fileOf(text: string): string {
 
 const megabyte = 1024 * 1024;
 
-function programOf(source: string): URL {
-  const file = join(temporaryFolder(), 'program.mjs');
-  writeFileSync(file, source);
-  return pathToFileURL(file);
-}
+/** Taken before the first file: then, no signals can be sent. */
+const signals = `
+  import { constants } from 'node:os';
+  const { SIGKILL, SIGTRAP } = constants.signals;
+  const kill = process._kill;
+  function end(signal) {
+    kill(process.pid, signal);
+    // Another thread may get the signal, and later.
+    for (;;);
+  }`;
+
+const parsing = 'return parseDocument(name, bytes, limits);';
 
 /** Reads like the real program, but blocks its thread on a file that contains `hang`, without using the processor. */
 function hangingProgram(): URL {
-  const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
-  return programOf(`import { readFileSync } from 'node:fs';
-  process.on('message', ({ path }) => {
-    if (path !== undefined && readFileSync(path, 'utf8') === 'hang')
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-  });
-  await import(${real});`);
+  return programOf(`
+    if (text === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    ${parsing}`);
 }
 
 function read(name: string, text: string): Promise<DocumentText> {
@@ -120,13 +125,25 @@ describe('reading any file', () => {
 
   it('says why a path cannot be read', async () => {
     const folder = temporaryFolder();
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
     for (const [path, message] of [
       [join(folder, 'nothing.md'), 'file not found'],
       [folder, 'is a folder'],
+      [join(folder, 'pipe'), 'is not a file'],
       ['/dev/null', 'is not a file'],
     ] as const) {
       await assert.rejects(readerWith()('org', 'a.md', path), new UnreadableDocument(message));
     }
+  });
+
+  it('reads a file that is longer than what it sends at a time', async () => {
+    const bytes = randomBytes(3 * megabyte + 1);
+    const hashing = programOf(
+      "return { title: createHash('sha256').update(bytes).digest('hex'), url: null, passages: [{ heading: '', text }] };",
+      "import { createHash } from 'node:crypto';",
+    );
+    const { title } = await readDocument('a.md', bytes, readerWith({}, hashing));
+    assert.equal(title, createHash('sha256').update(bytes).digest('hex'));
   });
 
   it('reads several files at once', async () => {
@@ -145,6 +162,15 @@ describe('reading any file', () => {
     assert.equal((await next).passages[0]?.text, 'Next.');
   });
 
+  it('gives up at the deadline if its process does not take the file', async () => {
+    const blocked = programOf('', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);');
+    const file = Buffer.alloc(2 * megabyte, 'Text. ');
+    await assert.rejects(
+      readDocument('a.md', file, readerWith({ documentReadMs: 2_000 }, blocked)),
+      new UnreadableDocument('takes longer than 2 s to read'),
+    );
+  });
+
   it('rejects a PDF that decompresses to more than the memory limit, and reads the next file', async () => {
     const bytes = makeUnfoldingPdf(1024);
     assert.ok(bytes.byteLength < 2 * megabyte);
@@ -156,7 +182,7 @@ describe('reading any file', () => {
   });
 
   it('rejects a file that fills the heap of its process, and reads the next file', async () => {
-    const greedy = "process.on('message', () => { for (let i = 0, map = new Map(); ; i++) map.set(i, i); });";
+    const greedy = 'for (let i = 0, map = new Map(); ; i++) map.set(i, i);';
     const reader = readerWith({ documentReadMb: 64 }, programOf(greedy));
     await assert.rejects(
       readDocument('a.md', Buffer.from('Text.'), reader),
@@ -166,7 +192,7 @@ describe('reading any file', () => {
   });
 
   it('rejects a file whose process gets no more memory from the system', async () => {
-    const limited = programOf("process.on('message', () => process.kill(process.pid, 'SIGTRAP'));");
+    const limited = programOf('end(SIGTRAP);', signals);
     const reader = readerWith({ documentReadMb: 64 }, limited);
     await assert.rejects(
       readDocument('a.md', Buffer.from('Text.'), reader),
@@ -175,12 +201,7 @@ describe('reading any file', () => {
   });
 
   it('does not claim that a file needs too much memory if its process is killed, and reads the next file', async () => {
-    const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
-    const program = programOf(`import { readFileSync } from 'node:fs';
-      process.on('message', ({ path }) => {
-        if (path !== undefined && readFileSync(path, 'utf8') === 'kill') process.kill(process.pid, 'SIGKILL');
-      });
-      await import(${real});`);
+    const program = programOf(`if (text === 'kill') end(SIGKILL); ${parsing}`, signals);
     const reader = readerWith({}, program);
     const message =
       'could not be read: its process was killed, probably because the machine ran out of memory. Try again';
@@ -190,9 +211,7 @@ describe('reading any file', () => {
 
   it('reads files in a service whose working folder was removed', async () => {
     const file = fileOf('Text.');
-    const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
-    // A thread of the real program also needs a folder, but may fail after the answer.
-    const reader = readerWith({}, programOf(`process.cwd(); await import(${real});`));
+    const reader = readerWith({}, programOf(parsing, 'process.cwd();'));
     const workingFolder = process.cwd();
     const removed = temporaryFolder();
     process.chdir(removed);
@@ -206,7 +225,7 @@ describe('reading any file', () => {
   });
 
   it('does not blame the file if its process exits', async () => {
-    const reader = readerWith({}, programOf("process.on('message', () => process.exit(3));"));
+    const reader = readerWith({}, programOf('process.exit(3);'));
     await assert.rejects(readDocument('a.md', Buffer.from('Text.'), reader), (error: Error) => {
       assert.ok(!(error instanceof UnreadableDocument));
       assert.match(error.message, /the process that reads files ended \(3\)/);
@@ -215,9 +234,8 @@ describe('reading any file', () => {
   });
 
   it('reads on when Ctrl-C is pressed in the terminal of the service', { timeout: 30_000 }, async () => {
-    const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
     // The terminal sends the signal to the whole group of the process that it has started.
-    const program = programOf(`process.kill(-process.ppid, 'SIGINT'); await import(${real});`);
+    const program = programOf(parsing, "process.kill(-process.ppid, 'SIGINT');");
     const script = `
       import { readerWith } from ${JSON.stringify(import.meta.resolve('../../../testing/read-document.ts'))};
       const interrupted = new Promise((resolve) => process.on('SIGINT', resolve));
@@ -232,50 +250,54 @@ describe('reading any file', () => {
     assert.equal(await text(service.stdout), 'SIGINT Text.\n');
   });
 
-  it('ends if the service is killed before its process has started', { timeout: 30_000 }, async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
-    // Starts once the service is dead, and is then busy for longer than this test waits.
-    const program = programOf(`
-      import { once } from 'node:events';
-      import { connect } from 'node:net';
-      import { setTimeout } from 'node:timers/promises';
-      const service = process.ppid;
-      await once(connect(${(server.address() as AddressInfo).port}, '127.0.0.1'), 'connect');
-      while (process.ppid === service) await setTimeout(5);
-      await import(${real});
-      process.on('message', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000));`);
+  it('ends its process if the service is killed while a parser keeps it busy', {
+    timeout: 30_000,
+  }, async () => {
     const script = `
       import { readerWith } from ${JSON.stringify(import.meta.resolve('../../../testing/read-document.ts'))};
-      const reader = readerWith({}, new URL(${JSON.stringify(program)}));
+      const reader = readerWith({}, new URL(${JSON.stringify(programOf('for (;;);'))}));
       await reader('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});`;
     const service = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'inherit' });
-    const [socket] = (await once(server, 'connection')) as [Socket];
+    const children = `/proc/${service.pid}/task/${service.pid}/children`;
+    let [reader = ''] = [] as string[];
+    while (reader === '') [reader] = readFileSync(children, 'utf8').split(' ') as [string];
+    const line = `/proc/${reader}/cmdline`;
+    while (!readFileSync(line, 'utf8').includes('reading-process')) await setImmediate();
     service.kill('SIGKILL');
-    await new Promise((resolve) =>
-      socket
-        .on('error', () => {})
-        .on('close', resolve)
-        .resume(),
-    );
-    server.close();
+    while (existsSync(line) && readFileSync(line, 'utf8') !== '') await setImmediate();
   });
 
-  it('fails one file if no file descriptor is left for its process, and reads the next file', async () => {
+  it('ends a process whose service was killed before it started', { timeout: 30_000 }, async () => {
+    const program = fileURLToPath(new URL('./reading-process.ts', import.meta.url));
+    const dead = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+    await once(dead, 'exit');
+    const words = [dead.pid, 256, 512, programOf('').href].map(String);
+    const child = spawn(process.execPath, [program, ...words], {
+      stdio: ['pipe', 'ignore', 'inherit', 'pipe'],
+    });
+    assert.deepEqual(await once(child, 'exit'), [null, 'SIGKILL']);
+  });
+
+  it('fails one file if no file descriptor is left for it or for its process, and reads the next file', async () => {
     const script = `
       import { closeSync, openSync } from 'node:fs';
       import { readerWith } from ${JSON.stringify(import.meta.resolve('../../../testing/read-document.ts'))};
+      import { readingFlags } from ${JSON.stringify(import.meta.resolve('./reading-permissions.ts'))};
+      // These are worked out once, from files.
+      readingFlags();
       const reader = readerWith();
       const read = () => reader('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});
       const opened = [];
       try {
         for (;;) opened.push(openSync('/dev/null'));
       } catch {}
-      const failed = await read().catch(({ cause }) => cause.code);
+      const failures = [await read().catch(({ code }) => code)];
+      // Enough for the file, but not for the process.
+      closeSync(opened.pop());
+      failures.push(await read().catch(({ message, cause }) => message + ': ' + cause.code));
       for (const descriptor of opened) closeSync(descriptor);
       const { passages } = await read();
-      console.log(failed, passages[0].text);`;
+      console.log(failures, passages[0].text);`;
     const limited = [
       '-c',
       'ulimit -n 60; exec "$@"',
@@ -285,7 +307,25 @@ describe('reading any file', () => {
       '--eval',
     ];
     const { stdout, stderr } = await promisify(execFile)('sh', [...limited, script]);
-    assert.deepEqual([stdout, stderr], ['EMFILE Text.\n', '']);
+    const failures = "[ 'EMFILE', 'the process that reads files failed: EMFILE' ]";
+    assert.deepEqual([stdout, stderr], [`${failures} Text.\n`, '']);
+  });
+
+  it('keeps a process for each organization that reads at the same time', async () => {
+    const program = programOf(
+      "return { title: String(process.pid), url: null, passages: [{ heading: '', text }] };",
+    );
+    const reader = readerWith({ documentReaders: 2 }, program);
+    const file = fileOf('Text.');
+    const readBoth = async () => {
+      const read = await Promise.all(
+        ['org_a', 'org_b'].map((organization) => reader(organization, 'a.md', file)),
+      );
+      return read.map(({ title }) => title).toSorted();
+    };
+    const first = await readBoth();
+    assert.equal(new Set(first).size, 2);
+    assert.deepEqual(await readBoth(), first);
   });
 
   it('reads a file of another organization while one waits for its own', async () => {
