@@ -93,6 +93,54 @@ describe('Malformed HTTP', () => {
     });
   });
 
+  it('keeps the connection after it rejects a body that has arrived, and responds to the next request', async () => {
+    const json = ['Content-Type: application/json'];
+    const chunked = ['Transfer-Encoding: chunked', '', '8', '{"a":1,}', '0', '', ''].join('\r\n');
+    const rejected = [
+      create('{"prompt":'),
+      create('{"prompt":"x","prompt":"y"}'),
+      create('{"prompt":"x"}').replace('"x"', '"\xff"'),
+      create('{}'),
+      create('{"prompt":"x"}', 'Content-Encoding: gzip'),
+      request('POST /api/v1/threads', ['Content-Type: text/plain'], '{"prompt":"x"}'),
+      request('POST /api/v1/threads', ['Content-Type: garbage'], '{"prompt":"x"}'),
+      request('POST /api/v1/threads', [`Content-Type: application/json;${' '.repeat(15_000)}x`], '{}'),
+      request('POST /api/v1/threads', json).replace(/\r\n\r\n$/, `\r\n${chunked}`),
+      create(JSON.stringify({ prompt: 'x'.repeat(500_000), a: '\x01' }).replace('\\u0001', '\x01')),
+    ];
+    await makesNothing(async () => {
+      for (const bytes of rejected) {
+        const connection = await RawConnection.open(service);
+        connection.send(bytes + list());
+        const answer = await connection.answer();
+        assert.equal(answer.status, 400, bytes.slice(0, 300));
+        assert.equal(answer.headers.get('connection'), 'keep-alive', bytes.slice(0, 300));
+        assert.equal((await connection.answer()).status, 200);
+        connection.close();
+      }
+    });
+  });
+
+  it('closes the connection after it rejects a body that has not arrived', async () => {
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`.repeat(17);
+    const head = request('POST /api/v1/threads', [
+      'Content-Type: application/json',
+      'Transfer-Encoding: chunked',
+    ]);
+    const tooLarge = request('POST /oauth2/token', [
+      'Content-Type: application/x-www-form-urlencoded',
+      'Content-Length: 20000',
+    ]);
+    for (const bytes of [head + chunk, tooLarge]) {
+      const connection = await RawConnection.open(service);
+      connection.send(bytes);
+      const answer = await connection.answer();
+      assert.equal(answer.status, 400);
+      assert.equal(answer.headers.get('connection'), 'close');
+      connection.close();
+    }
+  });
+
   it('rejects a body whose Content-Length is too large, before and while it arrives', async () => {
     const tooLarge = `Content-Length: ${1024 * 1024 + 1}`;
     const head = request('POST /api/v1/threads', ['Content-Type: application/json', tooLarge]);
@@ -114,8 +162,8 @@ describe('Malformed HTTP', () => {
     for (const size of [17_000, 5_000_000])
       await refused(request('GET /api/v1/threads', [`X: ${'h'.repeat(size)}`]), 400, /exceed/);
     const withHeaders = (count: number) => request('GET /api/v1/threads', Array(count - 2).fill('a: b'));
-    assert.equal((await exchange(withHeaders(1000)))[0]?.status, 200);
-    await refused(withHeaders(1001), 400, /or 1,000 headers/);
+    assert.equal((await exchange(withHeaders(100)))[0]?.status, 200);
+    await refused(withHeaders(101), 400, /or 100 headers/);
     await refused(request(`GET /api/v1/threads/${'a'.repeat(17_000)}`), 400, /exceed/);
   });
 
@@ -349,10 +397,11 @@ describe('Malformed HTTP', () => {
     ]) {
       const connection = await RawConnection.open(service);
       connection.send(request('GET /api/v1/threads?limit=1', lines) + list());
-      const answer = await connection.answer();
-      assert.equal(answer.status, 200);
-      // Closing is correct if it is announced, because the client then knows that the rest was not read.
-      if (answer.headers.get('connection') !== 'close') assert.equal((await connection.answer()).status, 200);
+      for (let answered = 0; answered < 2; answered += 1) {
+        const answer = await connection.answer();
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers.get('connection'), 'keep-alive');
+      }
       connection.close();
     }
   });

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type IssuedApplication, makeApplication } from './applications.ts';
 import { assertRefused } from './console/assertions.ts';
 import { ConsoleClient } from './console/console-client.ts';
+import { eventually } from './eventually.ts';
 import {
   assertRefused as assertTokenRefused,
   byBody,
@@ -51,6 +53,19 @@ describe('Attempts behind a proxy', () => {
     const peer = newAddress();
     await exhaust(peer, (attempt) => `198.51.100.${attempt}`);
     assertTokenRefused(await guess(newAddress(), '198.51.100.1'), 'invalid_client', 'from elsewhere');
+  });
+
+  it('are warned of once if a peer that is not the proxy names addresses', async () => {
+    const warnings = () => world.service.output.filter((line) => line.includes('SKEIN_TRUSTED_PROXIES'));
+    const logged = await eventually(warnings, ({ length }) => length > 0);
+    const [first, ...others] = logged.map((line) => JSON.parse(line));
+    assert.deepEqual(others, [], 'the first peer that did it was warned of');
+    assert.equal(first.level, 40);
+    assert.match(first.peer, /^127\./);
+    assert.ok(first.msg.includes(`X-Forwarded-For from ${first.peer} is ignored`), first.msg);
+    await guess(newAddress(), '198.51.100.1');
+    await guess(proxy, '203.0.113.7');
+    assert.equal(warnings().length, 1);
   });
 
   it('to sign in are counted in the same way', async () => {

@@ -18,6 +18,18 @@ describe('A request target', () => {
     assert.equal(normalizeUrl('/threads/%zz?limit=%zz'), '/threads/!zz?limit=%zz');
     assert.equal(normalizeUrl('/threads/%ff'), '/threads/!ff');
   });
+
+  it('is shortened when it is longer than any known path', () => {
+    assert.equal(normalizeUrl(`/${'a'.repeat(2000)}?limit=1`), `/${'a'.repeat(1023)}?limit=1`);
+    assert.equal(normalizeUrl(`/${'%zz'.repeat(2000)}`).length, 1024);
+  });
+
+  it('keeps one query parameter more than allowed', () => {
+    const allowed = `/a?${Array(32).fill('b=%zz').join('&')}`;
+    assert.equal(normalizeUrl(allowed), allowed);
+    assert.equal(normalizeUrl(`${allowed}&c=1`), `${allowed}&c=1`);
+    assert.equal(normalizeUrl(`${allowed}&c=1${'&a'.repeat(5000)}`), `${allowed}&c=1`);
+  });
 });
 
 const schema = { properties: { limit: { type: 'integer' }, accountId: { type: 'string' } } };
@@ -46,6 +58,15 @@ describe('A query', () => {
     assert.ok(decoded.mock.calls.every(({ error }) => error === undefined));
   });
 
+  it('rejects more than 32 parameters, known or not', () => {
+    const parameters = [...Array(31).fill('x=1'), 'limit=5'];
+    assert.deepEqual(parseQuery(parameters.join('&'), schema), { limit: 5 });
+    assert.throws(() => parseQuery(['', ...parameters].join('&'), schema), {
+      code: 'INVALID_PARAMS',
+      message: 'query: must have at most 32 parameters.',
+    });
+  });
+
   it('rejects a known parameter that is repeated or cannot be decoded', () => {
     for (const query of [
       'limit=1&limit=1',
@@ -70,13 +91,37 @@ describe('An entity tag', () => {
 
   it('matches by weak comparison, in a list, and by *', () => {
     for (const header of [tag, tag.slice(2), `"x", ${tag}`, ` ${tag} ,"y"`, '*'])
-      assert.ok(matchesEntityTag(header, tag), header);
+      assert.ok(matchesEntityTag({ 'if-none-match': header }, tag), header);
   });
 
   it('does not match anything else', () => {
     for (const header of ['', '"x"', 'W/"x"', tag.slice(0, -1), 'what it says', ',,', '"*"']) {
-      assert.ok(!matchesEntityTag(header, tag), header);
+      assert.ok(!matchesEntityTag({ 'if-none-match': header }, tag), header);
     }
+    assert.ok(!matchesEntityTag({}, tag));
+  });
+
+  it('is compared with at most 32 members', () => {
+    for (const member of ['"x"', '']) {
+      const listing = (before: number) => ({ 'if-none-match': `${`${member},`.repeat(before)}${tag}` });
+      assert.ok(matchesEntityTag(listing(31), tag));
+      assert.ok(!matchesEntityTag(listing(32), tag));
+    }
+  });
+
+  it('reads the header of a request once', () => {
+    let reads = 0;
+    const headers = {
+      get 'if-none-match'() {
+        reads += 1;
+        return '"x", "y"';
+      },
+    };
+    for (const other of [tag, entityTag('another'), '"y"']) matchesEntityTag(headers, other);
+    const before = reads;
+    assert.ok(matchesEntityTag(headers, '"x"'));
+    // Only the comparison with the whole header, not another reading of its members.
+    assert.equal(reads, before + 1);
   });
 });
 
