@@ -64,7 +64,16 @@ export async function measureNeighbors({ neighborSeconds }: Plan): Promise<void>
   await poisoned.service.end();
   timed.end();
   const ratios = operations.map((operation) => `${operation}, × idle`);
-  const headings = ['beside', 'get p99 ms', ...ratios, 'get max ms', 'MiB', 'the noisy tenant got'];
+  const headings = [
+    'beside',
+    'get p99 ms',
+    ...ratios,
+    'upload p99 ms',
+    'get max ms',
+    'waited, %',
+    'MiB',
+    'the noisy tenant got',
+  ];
   printTable('One tenant beside another', headings, rows);
 }
 
@@ -78,7 +87,9 @@ function rowOf(noise: Noise, rounds: readonly Round[]): string[] {
     noise.name,
     ms(median(rounds.map(({ beside }) => p99(beside, 'get')))),
     ...operations.map((operation) => (rounds[0]?.idle ? ratio(operation).toFixed(1) : '')),
+    ms(median(rounds.map(({ beside }) => p99(beside, 'upload')))),
     ms(Math.max(...rounds.map(({ beside }) => beside.figures.get.maxMs))),
+    rate(median(rounds.map(({ beside }) => (100 * beside.waitedSeconds) / beside.seconds))),
     rate(Math.max(...rounds.map(({ beside }) => beside.grownMb))),
     describeOutcomes(rounds.at(-1)!.beside.outcomes),
   ];

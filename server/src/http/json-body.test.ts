@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type FastifyInstance, fastify } from 'fastify';
-import { acceptJsonBodies, jsonFault } from './json-body.ts';
+import { acceptJsonBodies, jsonFault, scanJson } from './json-body.ts';
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const object = (count: number) =>
@@ -19,6 +19,25 @@ describe('The limits of a JSON body', () => {
     assert.equal(jsonFault(object(1_000)), undefined);
     for (const text of [object(1_001), `[${'{"a":1},'.repeat(1_001)}0]`]) {
       assert.match(jsonFault(text)?.message ?? '', /^body: has more than 1,000 keys\.$/);
+    }
+  });
+
+  it('reject the 10,001st comma or bracket, and count none in a text', () => {
+    const ones = (count: number) => `[${'1,'.repeat(count)}1]`;
+    assert.equal(jsonFault(ones(9_999)), undefined);
+    assert.equal(jsonFault(`["${',['.repeat(100_000)}"]`), undefined);
+    for (const text of [ones(10_000), `[${'[],'.repeat(5_000)}[]]`]) {
+      assert.match(jsonFault(text)?.message ?? '', /^body: has more than 10,000 values\.$/);
+    }
+  });
+
+  it('are checked a part of the text at a time, also within a string', () => {
+    for (const text of [
+      `["${'\\"'.repeat(500_000)}"]`,
+      `["${'\\\\\\"'.repeat(250_000)}"]`,
+      `[${' '.repeat(1_000_000)}]`,
+    ]) {
+      assert.equal([...scanJson(text)].length, 15);
     }
   });
 

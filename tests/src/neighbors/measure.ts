@@ -6,6 +6,8 @@ import type { TimedReport, TimedTenant } from './timed-tenant.ts';
 export interface Measured extends TimedReport {
   readonly grownMb: number;
   readonly cpuSeconds: number;
+  /** How long the service's event loop waited for a processor. */
+  readonly waitedSeconds: number;
   readonly seconds: number;
   /** How often the noisy tenant got each outcome. */
   readonly outcomes: Readonly<Record<string, number>>;
@@ -26,12 +28,13 @@ export async function measureBeside(
     for (const outcome of await work()) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   } while (performance.now() - began < atLeastMs);
   const seconds = (performance.now() - began) / 1000;
-  const { grownMb, cpuSeconds } = usage;
-  return { ...(await timed.stop()), grownMb, cpuSeconds, seconds, outcomes };
+  const { grownMb, cpuSeconds, waitedSeconds } = usage;
+  return { ...(await timed.stop()), grownMb, cpuSeconds, waitedSeconds, seconds, outcomes };
 }
 
 /** A summary of response times, resource use, and the outcomes of the noisy tenant. */
-export function describeMeasured({ figures, grownMb, cpuSeconds, seconds, outcomes }: Measured): string[] {
+export function describeMeasured(measured: Measured): string[] {
+  const { figures, grownMb, cpuSeconds, waitedSeconds, seconds, outcomes } = measured;
   const times = Object.entries(figures).map(
     ([operation, { count, p50Ms, p99Ms, maxMs }]) =>
       `${operation} ×${count}: p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)}, max ${maxMs.toFixed(0)} ms`,
@@ -39,6 +42,7 @@ export function describeMeasured({ figures, grownMb, cpuSeconds, seconds, outcom
   return [
     ...times,
     `${seconds.toFixed(1)} s; the service took ${cpuSeconds.toFixed(1)} s of CPU and grew by ${grownMb.toFixed(0)} MiB`,
+    `its event loop waited ${waitedSeconds.toFixed(1)} s for a processor`,
     `the noisy tenant got ${describeOutcomes(outcomes)}`,
   ];
 }

@@ -7,6 +7,7 @@ export class ProcessUsage {
   readonly #pid: number;
   readonly #residentMb: number;
   readonly #cpuSeconds: number;
+  readonly #waitedSeconds: number;
 
   constructor(pid: number) {
     this.#pid = pid;
@@ -14,6 +15,7 @@ export class ProcessUsage {
     attempt(() => writeFileSync(`/proc/${pid}/clear_refs`, '5'));
     this.#residentMb = memoryMb(pid, 'VmRSS');
     this.#cpuSeconds = cpuSeconds(pid);
+    this.#waitedSeconds = waitedSeconds(pid);
   }
 
   /** The peak memory since the start, above the memory at the start. */
@@ -23,6 +25,11 @@ export class ProcessUsage {
 
   get cpuSeconds(): number {
     return cpuSeconds(this.#pid) - this.#cpuSeconds;
+  }
+
+  /** How long the main thread was ready to run and other programs or threads had the processors. */
+  get waitedSeconds(): number {
+    return waitedSeconds(this.#pid) - this.#waitedSeconds;
   }
 }
 
@@ -36,6 +43,12 @@ function cpuSeconds(pid: number): number {
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/** The second field of schedstat, in nanoseconds. */
+function waitedSeconds(pid: number): number {
+  const schedstat = attempt(() => readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8'));
+  return Number(schedstat?.split(' ')[1] ?? Number.NaN) / 1e9;
 }
 
 function attempt<T>(read: () => T): T | undefined {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { by, newFollowUp, note, World } from '../../../testing/contract/fixture.ts';
+import { by, newFollowUp, note, operator, principalOf, World } from '../../../testing/contract/fixture.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { NewThread, Store } from '../../storage/store.ts';
@@ -36,7 +36,7 @@ describe('The ETag of a thread', () => {
       tracing: noTracing,
     } as Partial<SurfaceContext> as SurfaceContext;
     const organizationId = await world.organization();
-    ada = { organizationId, ...by(await world.member(organizationId)) };
+    ada = principalOf(organizationId, await world.member(organizationId));
     thread = await world.thread(organizationId, ada.userId);
   });
   after(async () => {
@@ -85,12 +85,12 @@ describe('The ETag of a thread', () => {
     const steps: Record<string, () => Promise<unknown>> = {
       nothing: async () => {},
       renewal: () => store.renewReplies([claim!], 2000),
-      rename: () => store.renameThread(organizationId, thread.id, by(userId), 'Renamed'),
+      rename: () => store.renameThread(organizationId, thread.id, 'Renamed', by(userId)),
       publish: () => store.setThreadPublished(organizationId, thread.id, true, note()),
       'publish again': () => store.setThreadPublished(organizationId, thread.id, true, note()),
       progress: () => store.recordReplyProgress(claim!, { status: 'in_progress', content: 'So', steps: [] }),
-      cancel: () => store.cancelReplies(organizationId, thread.id),
-      'cancel again': () => store.cancelReplies(organizationId, thread.id),
+      cancel: () => store.cancelReplies(organizationId, thread.id, operator),
+      'cancel again': () => store.cancelReplies(organizationId, thread.id, operator),
     };
     for (const [name, step] of Object.entries(steps)) {
       await step();
@@ -121,12 +121,12 @@ describe('The ETag of a thread', () => {
     const { store } = world;
     const reply = { organizationId: ada.organizationId, threadId: thread.id };
     const followUp = newFollowUp();
-    await store.addReply(ada.organizationId, thread.id, ada.userId, followUp);
+    await store.addReply(ada.organizationId, thread.id, followUp, by(ada.userId));
     const before = await get();
     const waiting = get({ 'if-none-match': before.etag, prefer: 'wait=20' });
     while (context.replySignals.watched().length === 0) await new Promise(setImmediate);
     assert.equal(loads, 0);
-    await store.cancelReplies(reply.organizationId, reply.threadId);
+    await store.cancelReplies(reply.organizationId, reply.threadId, operator);
     context.replySignals.replyEnded({ ...reply, messageId: followUp.replyId });
     const answer = await waiting;
     assert.notEqual(answer.etag, before.etag);

@@ -44,10 +44,9 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
         const wait = (until: AbortSignal) => waitForReply(call, reply, until);
         caller = { context, principal: await call.hold(waitSeconds! * 1000, wait) };
       }
-      const known = call.headers['if-none-match'];
-      if (known !== undefined) {
+      if (call.headers['if-none-match'] !== undefined) {
         const etag = etagOf(await getThreadVersion(caller, path.id));
-        if (matchesEntityTag(known, etag)) return { body: undefined, etag, ...applied };
+        if (matchesEntityTag(call.headers, etag)) return { body: undefined, etag, ...applied };
       }
       const found = await getThread(caller, path.id);
       const etag = etagOf(found.version);
@@ -58,12 +57,13 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
   });
 };
 
-async function* renderLarge(thread: ThreadJson, { parts, status }: LargeThread): AsyncGenerator<Piece> {
-  yield `{"thread":${JSON.stringify(thread)},"messages":[`;
+async function* renderLarge(json: ThreadJson, found: LargeThread): AsyncGenerator<Piece> {
+  const { thread, parts, status } = found;
+  yield `{"thread":${JSON.stringify(json)},"messages":[`;
   let separator = '';
   for await (const messages of parts) {
     yield separator;
-    yield renderMessages(messages);
+    yield await renderMessages(thread.organizationId, messages);
     separator = ',';
   }
   yield `],"status":${JSON.stringify(status)}}`;

@@ -169,7 +169,7 @@ const deleteThreadRoute = defineRoute({
   success: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }) },
   errors: { FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.' },
   async handle({ context, principal, path, traceId }) {
-    const initiator = { actor: { kind: 'user', userId: principal.userId }, traceId } as const;
+    const initiator = { authority: principal.authority, traceId };
     const id = await deleteThread({ context, principal, initiator }, path.id);
     return { body: rendered({ id, deleted: true as const }) };
   },

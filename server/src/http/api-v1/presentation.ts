@@ -7,14 +7,18 @@ import type { Thread } from '../../domain/thread.ts';
 import { iso, isoOrNull } from '../../domain/time.ts';
 import type { WholeThread } from '../../usecases/threads/get-thread.ts';
 import type { ListedThreads } from '../../usecases/threads/list-threads.ts';
+import { jsonSlices, partRenderer } from '../render-in-turns.ts';
 import { entityTag } from '../request.ts';
 import { encoded, type Rendered, rendered } from '../route.ts';
-import { nullable, object, Type } from '../schema.ts';
+import { nullable, Type } from '../schema.ts';
 
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-11-15T09:30:00.000Z'] });
 
-/** Schemas that are named in the OpenAPI document, so that generated clients use the specification's type names. */
+/**
+ * Schemas that are named in the OpenAPI document, so that generated clients use the specification's type names. They are open:
+ * a later version may send more fields, which a strict client must accept.
+ */
 export const definitions: TSchema[] = [];
 
 function define<T extends TSchema>($id: string, schema: T) {
@@ -24,7 +28,7 @@ function define<T extends TSchema>($id: string, schema: T) {
 
 export const threadSchema = define(
   'Thread',
-  object({
+  Type.Object({
     id: Type.String({ description: 'Stable thread identifier, prefixed `thr_`.' }),
     title: Type.String({ description: 'Human-readable title.' }),
     createdAt: time('Creation time (UTC).'),
@@ -41,7 +45,7 @@ export const threadSchema = define(
 
 const messageSchema = define(
   'ThreadMessage',
-  object({
+  Type.Object({
     id: Type.String({ description: 'Message identifier, prefixed `msg_`.' }),
     threadId: Type.String(),
     role: Type.Enum(['user', 'assistant']),
@@ -67,7 +71,7 @@ const messageSchema = define(
 
 const statusSchema = define(
   'ThreadStatus',
-  object({
+  Type.Object({
     state: Type.Enum([...threadStates]),
     activeMessageId: nullable(Type.String()),
     latestUpdate: nullable(Type.String()),
@@ -77,8 +81,8 @@ const statusSchema = define(
 
 export const errorSchema = define(
   'Failure',
-  object({
-    error: object({
+  Type.Object({
+    error: Type.Object({
       code: Type.Enum([...errorCodes]),
       message: Type.String(),
       trace_id: Type.String({ description: 'Unique id of the request; also in X-Request-Id.' }),
@@ -139,9 +143,8 @@ export function wholeThreadRenderer(threadUrl: (id: string) => string) {
   );
 }
 
-/** A part of a large thread, without the brackets of the array. Responses that send it at the same time share it. */
-export const renderMessages = memoized((messages: readonly Message[]) =>
-  encoded(messages.map((message) => JSON.stringify(presentMessage(message))).join()),
+export const renderMessages = partRenderer((message: Message) =>
+  jsonSlices(presentMessage(message), 'content'),
 );
 
 interface RenderedPage {

@@ -15,25 +15,34 @@ export interface LargeThread extends Omit<WholeThread, 'messages'> {
   readonly parts: AsyncIterable<readonly Message[]>;
 }
 
-/** Loading and presenting this much takes about a millisecond, during which the process serves no one else. */
-const smallBytesMax = 262_144;
+/** Loading and presenting this much takes less than half a millisecond. */
+const smallBytesMax = 16_384;
+/** The same takes up to three milliseconds, so it waits for a turn. The store keeps such a thread. */
+const wholeBytesMax = 131_072;
 
 /** Returns the object of the store as it is, unless the thread is large. */
 export async function getThread(call: PrincipalCall, threadId: string): Promise<WholeThread | LargeThread> {
   if (!isThreadId(threadId)) throw threadNotFound();
-  const { context, principal } = call;
+  const small = await findWhole(call, threadId, smallBytesMax);
+  if (small !== undefined) return small;
+  // Decides whether the principal may read the thread before its messages are loaded.
+  await getThreadVersion(call, threadId);
+  await nextTurn(call.principal.organizationId);
+  return (await findWhole(call, threadId, wholeBytesMax)) ?? getLargeThread(call, threadId);
+}
+
+/** Undefined if the thread is larger and the store does not have it in memory, or if there is none. */
+async function findWhole({ context, principal }: PrincipalCall, threadId: ThreadId, bytesMax: number) {
   const { organizationId, userId } = principal;
-  const reader = { userId, bytesMax: smallBytesMax };
-  const found = await context.store.getThread(organizationId, threadId, reader);
-  if (found === undefined) return getLargeThread(call, threadId);
-  if (!canRead(principal, found.thread)) throw threadNotFound();
+  const found = await context.store.getThread(organizationId, threadId, { userId, bytesMax });
+  if (found !== undefined && !canRead(principal, found.thread)) throw threadNotFound();
   return found;
 }
 
-async function getLargeThread(call: PrincipalCall, threadId: ThreadId): Promise<LargeThread> {
-  // Decides whether the principal may read the thread before its messages are loaded.
-  await getThreadVersion(call, threadId);
-  const { context, principal } = call;
+async function getLargeThread(
+  { context, principal }: PrincipalCall,
+  threadId: ThreadId,
+): Promise<LargeThread> {
   const { organizationId } = principal;
   const head = await context.store.getThreadHead(organizationId, threadId);
   if (head === undefined || !canRead(principal, head.thread)) throw threadNotFound();
@@ -68,18 +77,33 @@ export async function findOwnThread(call: PersonCall, threadId: string, action: 
   return thread;
 }
 
-/** Each part in a turn of its own: loading blocks the event loop on SQLite. A small thread is read at once. */
+interface PartSize {
+  readonly limit: number;
+  readonly bytesMax: number;
+}
+
+/** The messages of a thread in parts. A small thread is read at once. */
 export async function* messageParts(
   store: Context['store'],
   { organizationId, id, userId }: Thread,
-  part: { readonly limit: number; readonly bytesMax: number },
+  part: PartSize,
 ): AsyncGenerator<readonly Message[]> {
   await nextTurn(organizationId);
   const whole = await store.getThread(organizationId, id, { userId, bytesMax: part.bytesMax });
   if (whole !== undefined) return yield whole.messages;
+  yield* messagesInTurns(store, organizationId, id, part);
+}
+
+/** Each part in a turn of its own: loading blocks the event loop on SQLite. */
+export async function* messagesInTurns(
+  store: Context['store'],
+  organizationId: OrganizationId,
+  threadId: ThreadId,
+  part: PartSize,
+): AsyncGenerator<readonly Message[], void> {
   for (let skip = 0; ; ) {
     await nextTurn(organizationId);
-    const messages = await store.listMessages(organizationId, id, { ...part, skip });
+    const messages = await store.listMessages(organizationId, threadId, { ...part, skip });
     if (messages.length === 0) return;
     yield messages;
     skip += messages.length;
