@@ -17,7 +17,7 @@ import { ReplySignals } from '../src/usecases/replies/reply-signals.ts';
 import { Signals } from '../src/usecases/signals.ts';
 import { noTelemetry, noTracing } from '../src/usecases/telemetry.ts';
 import { machineTimers } from '../src/usecases/timers.ts';
-import { by, World } from './contract/fixture.ts';
+import { principalOf, World } from './contract/fixture.ts';
 import { until } from './until.ts';
 
 // The fixture of the worker's tests. `useWorkers` creates it for each test.
@@ -69,8 +69,10 @@ export function changeContext(change: Partial<Context>): void {
 export async function start(
   model: Model = scriptedModel,
   settings: Partial<WorkerSettings> = {},
+  suspects = model,
 ): Promise<ReplyWorker> {
-  const worker = await ReplyWorker.start(context, model, { ...usual, ...settings }, log);
+  const models = { usual: model, suspects };
+  const worker = await ReplyWorker.start(context, models, { ...usual, ...settings }, log);
   workers.push(worker);
   return worker;
 }
@@ -80,7 +82,7 @@ export async function ask(prompt: string, change: Partial<NewThread> = {}, known
   const thread = await world.thread(organization, await world.member(organization), { prompt, ...change });
   const reply = async () =>
     (await world.store.getThread(organization, thread.id))?.messages[1] as AssistantMessage;
-  const principal = { organizationId: organization, ...by(thread.userId) };
+  const principal = principalOf(organization, thread.userId);
   return { organization, thread, reply, principal };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { retryDelayMs, shareSlots } from './reply.ts';
+import { retryDelayMs, shareSlots, takeTurns } from './reply.ts';
 
 describe('The delay before the next attempt', () => {
   const failed = { attempts: 1, retryAfterMs: undefined, remainingMs: 600_000 };
@@ -78,5 +78,18 @@ describe('The slots of a worker', () => {
       shareSlots(0, ['a'], () => 0),
       [],
     );
+  });
+});
+
+describe('The slots for suspects', () => {
+  const limitsOf = (free: number, organizations: string[]) =>
+    takeTurns(free, organizations).map(({ organizationId, limit }) => `${organizationId} ${limit}`);
+
+  it('all go to an organization that is alone, and otherwise to each in turn', () => {
+    assert.deepEqual(limitsOf(2, ['a']), ['a 2']);
+    assert.deepEqual(limitsOf(2, ['a', 'b', 'c']), ['a 1', 'b 1']);
+    assert.deepEqual(limitsOf(3, ['a', 'b']), ['a 2', 'b 1']);
+    assert.deepEqual(limitsOf(0, ['a']), []);
+    assert.deepEqual(limitsOf(2, []), []);
   });
 });

@@ -15,8 +15,16 @@ export const failedReplyContent = 'The reply could not be generated. Please try 
 /** Why a reply that no worker will finish fails. */
 export const failureReasons = {
   overdue: 'The reply did not end by its deadline.',
-  abandoned: 'In every attempt, the process that wrote the reply died or lost its connection to the store.',
 };
+
+/**
+ * From this crash on a reply is a *suspect*: it may be what ends the processes that write it, so it is written in a process
+ * of its own. The index `message_suspect` has the same number.
+ */
+export const crashesOfSuspect = 2;
+
+/** Suspects that one process writes at once. */
+export const suspectSlots = 2;
 
 const firstRetryMs = 1000;
 const retryMsMax = 30_000;
@@ -60,6 +68,19 @@ export function shareSlots<Id>(
     left -= limit;
   });
   return shares;
+}
+
+/** Organizations take turns at the slots for suspects. There are few, so one that is alone gets all of them. */
+export function takeTurns<Id>(
+  free: number,
+  organizations: readonly Id[],
+): { organizationId: Id; limit: number }[] {
+  let left = free;
+  return organizations.slice(0, free).map((organizationId, index, sharers) => {
+    const limit = Math.ceil(left / (sharers.length - index));
+    left -= limit;
+    return { organizationId, limit };
+  });
 }
 
 /** The language model that the operator has configured, without its key. */

@@ -1,3 +1,4 @@
+import type { OwnAuthority } from '../domain/authority.ts';
 import type { Source, Step, Verdict } from '../domain/message.ts';
 import { failedReplyContent, type RunningStatus } from '../domain/reply.ts';
 import type { AuditNote, ClaimedReply } from '../storage/store.ts';
@@ -57,7 +58,7 @@ export function replyWriter(
     /** Resolves to false if another worker had taken the reply or it had ended. */
     complete: () => store.settleReply(reply, { status: 'completed', content, steps, ...result, model }),
 
-    fail(failure: string, note: AuditNote) {
+    fail(failure: string, note: AuditNote<OwnAuthority>) {
       const failed = { status: 'failed', content: failedReplyContent, sources: null } as const;
       return store.settleReply(reply, { ...failed, steps, model, failure, note });
     },

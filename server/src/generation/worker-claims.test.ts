@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { by, newFollowUp, note } from '../../testing/contract/fixture.ts';
+import { Accounting } from '../../testing/contract/account-fixture.ts';
+import { by, granted, newFollowUp, note, noteBy } from '../../testing/contract/fixture.ts';
 import { until } from '../../testing/until.ts';
 import {
   ask,
@@ -9,12 +10,14 @@ import {
   ended,
   logged,
   start,
+  untilReleased,
   useWorkers,
   watched,
   world,
 } from '../../testing/worker-fixture.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
+import { crashesOfSuspect, suspectSlots } from '../domain/reply.ts';
 import type { NewThread } from '../storage/store.ts';
 import { cancelReply } from '../usecases/replies/replies.ts';
 import { tendReplies } from '../usecases/replies/tend-replies.ts';
@@ -108,7 +111,8 @@ describe('The claims of the reply worker', () => {
   for (const [how, stop] of [
     [
       'deleted',
-      ({ principal, thread }: Asked) => deleteThread({ context, principal, initiator: note() }, thread.id),
+      ({ principal, thread }: Asked) =>
+        deleteThread({ context, principal, initiator: noteBy(principal.userId) }, thread.id),
     ],
     ['stopped', ({ principal, thread }: Asked) => cancelReply({ context, principal }, thread.id)],
   ] as const) {
@@ -134,9 +138,13 @@ describe('The claims of the reply worker', () => {
     await start();
     await until(asked.reply, ({ content }) => content === 'Half');
     const { organization, principal, thread } = asked;
+    const people = new Accounting(world);
+    const authority = await people.enter(organization, principal.userId);
     const { email } = (await world.store.findMemberById(organization, principal.userId))!;
+    await people.add(await world.organization(), email);
     await world.store.removeMember(organization, email, false, note());
-    await assert.rejects(cancelReply({ context, principal }, thread.id), { code: 'NOT_FOUND' });
+    const call = { context, principal: { ...principal, authority } };
+    await assert.rejects(cancelReply(call, thread.id), { code: 'NOT_FOUND' });
     assert.equal((await asked.reply()).status, 'in_progress');
   });
 
@@ -146,7 +154,7 @@ describe('The claims of the reply worker', () => {
     await start(model);
     await until(async () => seen.begun, Boolean);
     const elsewhere = await world.node();
-    await elsewhere.deleteThread(asked.organization, asked.thread.id, by(asked.thread.userId), note());
+    await elsewhere.deleteThread(asked.organization, asked.thread.id, noteBy(asked.thread.userId));
     await tendReplies(context, 0);
     assert.equal(seen.aborted, 1);
   });
@@ -215,7 +223,7 @@ describe('The claims of the reply worker', () => {
     // The worker may renew its lease between the two calls.
     const stolen = await until(async () => {
       world.clock.pass(100);
-      await world.store.sweepReplies({ attemptsMax: 3, leases: true });
+      await world.store.sweepReplies({ leases: true });
       return (await world.claim(60_000))[0]!;
     }, Boolean);
     await until(async () => seen.aborted, Boolean);
@@ -245,7 +253,7 @@ describe('The claims of the reply worker', () => {
       const { ids, store } = context;
       const prompt = content === null ? null : { messageId: ids.message(), content };
       const asked = newFollowUp({ prompt, replyId: ids.message() });
-      const added = await store.addReply(organization, thread.id, thread.userId, asked);
+      const added = granted(await store.addReply(organization, thread.id, asked, by(thread.userId)));
       assert.equal(added.outcome, 'added');
       worker.wake();
       await until(
@@ -266,5 +274,80 @@ describe('The claims of the reply worker', () => {
     assert.equal(handedBack.status, 'in_progress');
     await start();
     assert.equal((await until(reply, ended)).content, 'HalfHalf');
+  });
+
+  describe('with suspects', () => {
+    /** A reply whose worker has crashed twice. */
+    async function askSuspect(prompt: string) {
+      const asked = await ask(prompt);
+      for (let crashes = 0; crashes < crashesOfSuspect; crashes += 1) {
+        const [claim] = await world.claim(60_000);
+        await world.store.releaseReply(claim!, 'crash');
+      }
+      return asked;
+    }
+
+    it('lets the model for suspects write them, two at once', async () => {
+      const hanging = [];
+      for (let place = 0; place < 3; place += 1) hanging.push(await askSuspect('#hang'));
+      const { seen, model } = watched((request) => scriptedModel.reply(request));
+      const usual: Model = { name: 'usual', reply: () => assert.fail('no suspect is written here') };
+      const worker = await start(usual, {}, model);
+      await until(
+        async () => seen.begun,
+        (count) => count === suspectSlots,
+      );
+      worker.wake();
+      const stopped = hanging[0]!;
+      await cancelReply({ context, principal: stopped.principal }, stopped.thread.id);
+      await until(
+        async () => seen.begun,
+        (count) => count === suspectSlots + 1,
+      );
+    });
+
+    it('does not let other replies wait for them', async () => {
+      for (let place = 0; place < 2 * suspectSlots; place += 1) await askSuspect('#hang');
+      const worker = await start(scriptedModel, { concurrency: 2 });
+      for (let others = 0; others < 3; others += 1) {
+        const other = await ask('Promptly');
+        worker.wake();
+        assert.equal((await until(other.reply, ended)).status, 'completed');
+      }
+    });
+
+    it('counts an attempt of a suspect only when its process has ended and this one has not', async () => {
+      const { reply } = await askSuspect('x');
+      let begun = 0;
+      const dying: Model = {
+        name: 'dying',
+        reply() {
+          begun += 1;
+          throw new ModelError('The process ended.', { transient: true });
+        },
+      };
+      changeContext({ limits: { ...context.limits, replyAttempts: 2 } });
+      const worker = await start(scriptedModel, {}, dying);
+      await untilReleased();
+      await until(async () => logged.length, Boolean);
+      await untilReleased();
+      world.clock.pass(30_000);
+      worker.wake();
+      assert.equal((await until(reply, ended)).status, 'failed');
+      assert.deepEqual([begun, logged], [2, ['reply will be tried again', 'reply failed']]);
+    });
+  });
+
+  it('makes suspects of its replies when it stops twice because of an uncaught error', async () => {
+    const { thread } = await ask('#hang');
+    for (let errors = 0; errors < crashesOfSuspect; errors += 1) {
+      const { seen, model } = watched((request) => scriptedModel.reply(request));
+      const worker = await start(model);
+      await until(async () => seen.begun, Boolean);
+      await worker.stop(true);
+    }
+    assert.deepEqual(await world.claim(1000), []);
+    const [claim] = await world.claim(1000, 1, world.store, 'suspects');
+    assert.deepEqual([claim?.messageId, claim?.attempts], [thread.replyId, 0]);
   });
 });

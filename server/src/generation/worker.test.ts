@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { newThread } from '../../testing/contract/fixture.ts';
+import { by, newThread } from '../../testing/contract/fixture.ts';
 import { until } from '../../testing/until.ts';
 import {
   ask,
@@ -44,7 +44,7 @@ describe('The reply worker', () => {
     for (let round = 0; round < 20; round += 1) {
       const thread = newThread(userId);
       worker.wake();
-      await world.store.createThread(organization, thread).then(() => worker.wake());
+      await world.store.createThread(organization, thread, by(thread.userId)).then(() => worker.wake());
       const reply = async () =>
         (await world.store.getThread(organization, thread.id))?.messages[1] as AssistantMessage;
       assert.equal((await until(reply, ended)).status, 'completed');
@@ -264,7 +264,7 @@ describe('The reply worker', () => {
     setUnavailable(false);
     assert.equal((await reply()).status, 'in_progress');
     world.clock.pass(1500);
-    assert.equal((await tendReplies(context, 0)).length, 1);
+    assert.equal((await tendReplies(context, 0)).failed.length, 1);
   });
 
   it('aborts the model of a reply that is past its deadline', async () => {

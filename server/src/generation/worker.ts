@@ -1,13 +1,16 @@
 import { type ConversationTurn, conversationBefore } from '../domain/conversation.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import { timerMsMax } from '../domain/limits.ts';
-import { retryDelayMs, shareSlots } from '../domain/reply.ts';
+import type { Message } from '../domain/message.ts';
+import { retryDelayMs, shareSlots, suspectSlots, takeTurns } from '../domain/reply.ts';
 import type { ClaimedReply, ReplyClaim } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
 import type { ReplyTaker, ReservedSlot } from '../usecases/replies/reply-signals.ts';
 import { releaseOrphanedReplies, replyFailedNote, replyForLog } from '../usecases/replies/tend-replies.ts';
 import type { AttemptOutcome, Log } from '../usecases/telemetry.ts';
+import { messagesInTurns } from '../usecases/threads/get-thread.ts';
 import { type Model, ModelError, untilAborted } from './model.ts';
+import { ReplySlots } from './reply-slots.ts';
 import { type ReplyWriter, replyWriter } from './reply-writer.ts';
 import { retryStore } from './retry-store.ts';
 
@@ -16,8 +19,15 @@ export interface WorkerSettings {
   readonly leaseMs: number;
 }
 
+export interface Models {
+  readonly usual: Model;
+  /** Writes each suspect in a process of its own. */
+  readonly suspects: Model;
+}
+
 interface Running {
   readonly reply: ClaimedReply;
+  readonly model: Model;
   /** The only message so far. Undefined if the conversation has to be read. */
   readonly prompt: string | undefined;
   readonly abort: AbortController;
@@ -27,6 +37,7 @@ interface Running {
 /** Why a reply was aborted. Only the first reason counts: a cancelled reply is not released. */
 const lost = new Error('The reply was cancelled or taken over.');
 const stopping = new Error('The worker is stopping.');
+const crashing = new Error('The process is in an unknown state and ends.');
 
 /** Shown for unexpected errors. Their own messages may contain anything, so they only go to the log. */
 const unexpectedFailure =
@@ -38,125 +49,111 @@ const releaseWithinMs = 5_000;
 /** Tokens of created replies are random below this, so that another claim of the same reply gets a different one. */
 const tokenMax = 2 ** 47;
 
+/** Loaded at once for the conversation of a reply. */
+const partOfThread = { limit: 64, bytesMax: 131_072 };
+
 /** Leases renewed per commit: ten thousand in one would block other writes. */
 const renewedAtOnce = 500;
 
 /**
  * Generates replies: claims them from the store, asks the model and stores its progress. While the model works, only the
- * claim is held, and it expires if this process dies. The worker does not poll: the signals of this process and
- * `tendReplies` wake it.
+ * claim is held, and it expires if this process dies. Suspects have slots and a model of their own: no other reply waits for
+ * them. The worker does not poll: the signals of this process and `tendReplies` wake it.
  */
 export class ReplyWorker implements ReplyTaker {
   readonly #context: Context;
-  readonly #model: Model;
+  readonly #models: Models;
   readonly #settings: WorkerSettings;
   readonly #log: Log;
   readonly #running = new Map<ReplyClaim, Running & { readonly done: Promise<void> }>();
-  /** Slots for running replies and for those that are being created, by organization. */
-  readonly #occupied = new Map<OrganizationId, number>();
-  /** Slots that are neither occupied nor about to be filled by a claim. */
-  #free: number;
+  readonly #usual: ReplySlots;
+  readonly #suspects: ReplySlots;
   readonly #stopHeartbeat: () => void;
-  #lastServed: OrganizationId | undefined;
-  #claiming: Promise<void> | undefined;
-  #woken = false;
-  /** Whether replies were still waiting after the last claim. */
-  #moreWaiting = false;
-  #stopping = false;
   #renewedMs: number;
   #isRenewalFailing = false;
 
-  private constructor(context: Context, model: Model, settings: WorkerSettings, log: Log) {
+  private constructor(context: Context, models: Models, settings: WorkerSettings, log: Log) {
+    const { concurrency, leaseMs } = settings;
     this.#context = context;
-    this.#model = model;
+    this.#models = models;
     this.#settings = settings;
     this.#log = log;
-    this.#free = settings.concurrency;
+    const shared = {
+      store: context.store,
+      leaseMs,
+      failed: (error: unknown) =>
+        log.error({ err: error }, 'replies could not be claimed; the next wake-up tries again'),
+    };
+    this.#usual = new ReplySlots({
+      ...shared,
+      queue: 'usual',
+      slots: concurrency,
+      share: shareSlots,
+      begin: (reply) => this.#begin(reply, this.#usual, models.usual),
+    });
+    this.#suspects = new ReplySlots({
+      ...shared,
+      queue: 'suspects',
+      slots: suspectSlots,
+      share: takeTurns,
+      begin: (reply) => this.#begin(reply, this.#suspects, models.suspects),
+    });
     this.#renewedMs = context.timers.steadyMs();
-    this.#stopHeartbeat = context.timers.every(settings.leaseMs / 3, () => void this.#renew());
+    this.#stopHeartbeat = context.timers.every(leaseMs / 3, () => void this.#renew());
   }
 
   /** First releases the replies of a worker that has died, if the store can tell that no other one is running. */
-  static async start(context: Context, model: Model, settings: WorkerSettings, log: Log) {
+  static async start(context: Context, models: Models, settings: WorkerSettings, log: Log) {
     await releaseOrphanedReplies(context, log);
-    const worker = new ReplyWorker(context, model, settings, log);
+    const worker = new ReplyWorker(context, models, settings, log);
     context.replySignals.taker = worker;
     worker.wake();
     return worker;
   }
 
   wake(): void {
-    this.#woken = true;
-    if (!this.#stopping) this.#claiming ??= this.#claimAll();
+    this.#usual.wake();
+    this.#suspects.wake();
   }
 
   reserve(organization: OrganizationId): ReservedSlot | undefined {
-    if (this.#stopping || this.#moreWaiting) return undefined;
-    if (shareSlots(this.#free, [organization], this.#countOf).length === 0) return undefined;
-    const leave = this.#occupy(organization);
+    if (!this.#usual.isFreeFor(organization)) return undefined;
+    const leave = this.#usual.occupy(organization);
     const token = 1 + Math.floor(this.#context.timers.random() * tokenMax);
     return {
       claim: { token, leaseMs: this.#settings.leaseMs },
       take: (created) => {
         leave();
-        if (created) this.#begin(created.reply, created.prompt);
+        if (created) this.#begin(created.reply, this.#usual, this.#models.usual, created.prompt);
       },
       abandon: (reply) => {
         leave();
         // Once the lease has expired there is nothing left to release.
-        this.#release(reply, this.#settings.leaseMs).catch(() => {});
+        this.#release(reply, undefined, this.#settings.leaseMs).catch(() => {});
       },
     };
   }
 
-  /** Releases unfinished replies without counting an attempt. Another process, or the next start, generates them again. */
-  async stop(): Promise<void> {
-    this.#stopping = true;
-    await this.#claiming;
-    for (const { abort } of this.#running.values()) abort.abort(stopping);
+  /**
+   * Releases unfinished replies without counting an attempt; `isCrash` counts one, as if the process had died. Another
+   * process, or the next start, generates them again.
+   */
+  async stop(isCrash = false): Promise<void> {
+    await Promise.all([this.#usual.stop(), this.#suspects.stop()]);
+    for (const { abort } of this.#running.values()) abort.abort(isCrash ? crashing : stopping);
     await Promise.all([...this.#running.values()].map(({ done }) => done));
     this.#stopHeartbeat();
-    await this.#model.close?.();
+    await Promise.all([this.#models.usual.close?.(), this.#models.suspects.close?.()]);
   }
 
-  async #claimAll(): Promise<void> {
-    while (this.#woken && !this.#stopping) {
-      this.#woken = false;
-      await this.#claimSome().catch((error: unknown) => {
-        this.#log.error({ err: error }, 'replies could not be claimed; the next wake-up tries again');
-      });
-    }
-    this.#claiming = undefined;
-  }
-
-  async #claimSome(): Promise<void> {
-    const { store } = this.#context;
-    // Organizations that already hold their share are listed too, and must not hide the others.
-    const listed = this.#free + this.#occupied.size;
-    const waiting = await store.organizationsWaiting(this.#lastServed, listed);
-    this.#moreWaiting = waiting.length > 0;
-    if (this.#stopping) return;
-    // Counted after the wait, because creates may have reserved slots in the meantime.
-    const free = this.#free;
-    const shares = shareSlots(free, waiting, this.#countOf);
-    if (shares.length === 0) return;
-    this.#free = 0;
-    const claimed = await store.claimReplies(shares, this.#settings.leaseMs).finally(() => {
-      this.#free += free;
-    });
-    this.#lastServed = shares.at(-1)?.organizationId;
-    for (const reply of claimed) this.#begin(reply);
-    // There may be more.
-    if (claimed.length > 0) this.#woken = true;
-  }
-
-  #begin(reply: ClaimedReply, prompt?: string): void {
+  #begin(reply: ClaimedReply, slots: ReplySlots, model: Model, prompt?: string): void {
     const { tracing, telemetry, timers } = this.#context;
-    const running: Running = { reply, prompt, abort: new AbortController(), beganMs: timers.steadyMs() };
-    const leave = this.#occupy(reply.organizationId);
+    const abort = new AbortController();
+    const running: Running = { reply, model, prompt, abort, beganMs: timers.steadyMs() };
+    const leave = slots.occupy(reply.organizationId);
     telemetry.replyBegan();
     const done = tracing
-      .afterRequest(reply.traceId, 'reply', { 'skein.model': this.#model.name }, () => this.#write(running))
+      .afterRequest(reply.traceId, 'reply', { 'skein.model': model.name }, () => this.#write(running))
       .catch((error: unknown): AttemptOutcome => {
         // No retry here: the lease expires and the reply is claimed again.
         this.#log.error({ err: error, ...replyForLog(reply) }, 'reply could not be stored');
@@ -170,25 +167,8 @@ export class ReplyWorker implements ReplyTaker {
     this.#running.set(reply, { ...running, done });
   }
 
-  /** Takes a slot for a reply of the organization. Returns a function that frees it. */
-  #occupy(organization: OrganizationId): () => void {
-    const change = (by: 1 | -1) => {
-      this.#free -= by;
-      const count = this.#countOf(organization) + by;
-      if (count === 0) this.#occupied.delete(organization);
-      else this.#occupied.set(organization, count);
-    };
-    change(1);
-    return () => {
-      change(-1);
-      if (this.#moreWaiting) this.wake();
-    };
-  }
-
-  readonly #countOf = (organization: OrganizationId) => this.#occupied.get(organization) ?? 0;
-
   async #write(running: Running): Promise<AttemptOutcome> {
-    const { reply, abort } = running;
+    const { reply, model, abort } = running;
     const { replySignals, timers } = this.#context;
     const lose = () => abort.abort(lost);
     const unwatch = replySignals.watch(reply, lose);
@@ -196,7 +176,7 @@ export class ReplyWorker implements ReplyTaker {
     const cancelDeadline = timers.after(Math.min(reply.remainingMs, timerMsMax), lose);
     // Less often with thousands of running replies, to limit the writes.
     const writeEveryMs = Math.max(200, this.#running.size / 5);
-    const writer = replyWriter(this.#context, reply, this.#model.name, writeEveryMs, lose);
+    const writer = replyWriter(this.#context, reply, model.name, writeEveryMs, lose);
     const written = this.#generate(running, writer).finally(() => {
       unwatch();
       writer.close();
@@ -209,6 +189,7 @@ export class ReplyWorker implements ReplyTaker {
     } catch (error) {
       if (!abort.signal.aborted) throw error;
       if (abort.signal.reason === stopping) await this.#release(reply);
+      if (abort.signal.reason === crashing) await this.#release(reply, 'crash');
       return 'stopped';
     } finally {
       cancelDeadline();
@@ -217,11 +198,12 @@ export class ReplyWorker implements ReplyTaker {
 
   async #generate(running: Running, writer: ReplyWriter): Promise<void> {
     const { organizationId, accountId, attempts } = running.reply;
-    const { signal } = running.abort;
+    const { model, abort } = running;
+    const { signal } = abort;
     const conversation = await this.#persist(running, () => this.#conversationOf(running));
     const request = { organizationId, accountId, conversation, attempt: attempts + 1, signal };
     await this.#context.tracing.span('model', {}, async () => {
-      for await (const event of untilAborted(this.#model.reply(request), signal)) writer.take(event);
+      for await (const event of untilAborted(model.reply(request), signal)) writer.take(event);
     });
   }
 
@@ -241,11 +223,13 @@ export class ReplyWorker implements ReplyTaker {
     return retryStore(call, abort.signal, onFailure, this.#context.timers);
   }
 
-  async #release(reply: ReplyClaim, withinMs = releaseWithinMs): Promise<void> {
+  async #release(reply: ReplyClaim, why?: 'crash', withinMs = releaseWithinMs): Promise<void> {
     const { store, timers } = this.#context;
     const tooLate = new AbortController();
     const cancelTimer = timers.after(withinMs, () => tooLate.abort());
-    await retryStore(() => store.releaseReply(reply), tooLate.signal, undefined, timers).finally(cancelTimer);
+    await retryStore(() => store.releaseReply(reply, why), tooLate.signal, undefined, timers).finally(
+      cancelTimer,
+    );
   }
 
   async #giveUp(running: Running, writer: ReplyWriter, error: unknown): Promise<AttemptOutcome> {
@@ -274,9 +258,14 @@ export class ReplyWorker implements ReplyTaker {
 
   async #conversationOf({ reply, prompt }: Running): Promise<readonly ConversationTurn[]> {
     const { store, timers } = this.#context;
+    const { organizationId, threadId, messageId } = reply;
     if (prompt === undefined) {
-      const thread = await store.getThread(reply.organizationId, reply.threadId);
-      return conversationBefore(thread?.messages ?? [], reply.messageId);
+      const messages: Message[] = [];
+      for await (const part of messagesInTurns(store, organizationId, threadId, partOfThread)) {
+        messages.push(...part);
+        if (part.some(({ id }) => id === messageId)) break;
+      }
+      return conversationBefore(messages, messageId);
     }
     // The create is answered first: a model can block the process, or end it.
     await new Promise<void>((resolve) => timers.after(0, resolve));

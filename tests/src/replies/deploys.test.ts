@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sendMany } from '../load.ts';
+import { crashesOf } from './crashes.ts';
 import { askForPieces, Observations } from './observations.ts';
 import { SharedStore } from './shared-store.ts';
 
@@ -11,7 +12,7 @@ const pieceMs = 3000;
 describe('A service that is stopped and started again in the middle of replies', {
   concurrency: true,
 }, () => {
-  it('hands them to the next process, which starts at once, and uses up no attempt', {
+  it('hands them to the next process, which starts at once, and counts no attempt and no crash', {
     timeout: 60_000,
   }, async () => {
     // They have one attempt, and no lease expires.
@@ -34,6 +35,7 @@ describe('A service that is stopped and started again in the middle of replies',
       assert.ok(seen.ended.size < asked.length, 'some replies are under way at each stop');
       assert.equal(await service.end(), 0);
       service = await store.start();
+      assert.deepEqual(crashesOf(service), []);
     }
     await seen.untilAllEnded(store.as('ada', service), asked);
     assert.deepEqual(seen.statuses(), ['completed']);

@@ -12,7 +12,7 @@ const command = /^#(step|say|corroborate|source|wait|hang|fail|retry|crash)\b ?(
  *     #step Reading the contract      #say Thirty days.      #corroborate
  *     #source Refund policy           #wait 500              #hang
  *     #fail                           #retry 3 (fails temporarily before the third attempt)
- *     #crash                          #crash 3 (kills the process before the third attempt)
+ *     #crash                          #crash 3 (kills its process before the third attempt)
  */
 export const scriptedModel: Model = {
   name: 'scripted',

@@ -27,7 +27,7 @@ const neverAborted = new AbortController().signal;
 
 const removedNote = {
   id: 'evt_removed',
-  actor: { kind: 'operator' },
+  authority: { kind: 'operator' },
   traceId: 'threads',
   action: 'document.removed',
   subject: 'doc_Returns',

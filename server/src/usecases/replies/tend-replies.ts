@@ -1,4 +1,5 @@
-import type { AuditNote, FailedReply, ReplyName, ReplyNotice } from '../../storage/store.ts';
+import type { OwnAuthority } from '../../domain/authority.ts';
+import type { AuditNote, FailedReply, ReplyName, ReplyNotice, SweptReplies } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import type { Log } from '../telemetry.ts';
@@ -12,24 +13,21 @@ const reasonLengthMax = 500;
 
 /**
  * Handles what no signal of this process reports: deadlines, leases of dead workers, and replies that other processes
- * ended. `leases`: whether to end expired leases (see `leaseWatch`). Returns the replies that it failed.
+ * ended. `leases`: whether to end expired leases (see `leaseWatch`).
  */
-export async function tendReplies(context: Context, round: number, leases = true): Promise<FailedReply[]> {
-  const { store, replySignals, limits } = context;
-  const failed = await store.sweepReplies({ attemptsMax: limits.replyAttempts, leases });
-  await reportFailed(context, failed);
+export async function tendReplies(context: Context, round: number, leases = true): Promise<SweptReplies> {
+  const { store, replySignals } = context;
+  const swept = await store.sweepReplies({ leases });
+  await reportFailed(context, swept.failed);
   const checked = partOf(replySignals.watched(), round);
   const ended = checked.length === 0 ? [] : await store.endedReplies(checked);
   replySignals.receive({ waiting: true, ended });
-  return failed;
+  return swept;
 }
 
 /** A worker calls this before its first claim. */
 export async function releaseOrphanedReplies(context: Context, log: Log): Promise<void> {
-  const { store, limits } = context;
-  const failed = await store.releaseOrphanedReplies(limits.replyAttempts);
-  await reportFailed(context, failed);
-  logFailed(log, failed);
+  reportCrashed(context, log, await context.store.releaseOrphanedReplies());
 }
 
 /** Writes audit notes one by one: there are rarely many. If a write fails, the caller's log still has the failure. */
@@ -58,9 +56,9 @@ export function replyFailedNote(
   context: Pick<Context, 'ids'>,
   { threadId, messageId, traceId }: Pick<FailedReply, 'threadId' | 'messageId' | 'traceId'>,
   failure: string,
-): AuditNote {
+): AuditNote<OwnAuthority> {
   const reason = failure.slice(0, reasonLengthMax).toWellFormed();
-  const initiator = { actor: { kind: 'skein' }, traceId } as const;
+  const initiator = { authority: { kind: 'skein' }, traceId } as const;
   return auditNote({ context, initiator }, 'reply.failed', threadId, { reason, message: messageId });
 }
 
@@ -69,7 +67,7 @@ const gapMsMin = 2_000;
 
 /**
  * Decides when an expired lease belongs to a dead worker. While the store is unavailable no worker can renew its leases,
- * and that must not cost replies an attempt. So leases are ended only after the store has answered this process for one
+ * and that is no crash. So leases are ended only after the store has answered this process for one
  * lease period without interruption: by then every live worker has renewed.
  */
 export function leaseWatch(leaseMs: number, clock: () => number) {
@@ -108,6 +106,16 @@ function logFailed(log: Log, failed: readonly FailedReply[]): void {
   for (const reply of failed) log.warn({ failure: reply.failure, ...replyForLog(reply) }, 'reply failed');
 }
 
+/** In one line: a process may write hundreds of replies. */
+function reportCrashed({ telemetry }: Pick<Context, 'telemetry'>, log: Log, crashed: readonly ReplyName[]) {
+  if (crashed.length === 0) return;
+  telemetry.repliesCrashed(crashed.length);
+  log.warn(
+    { replies: crashed.length },
+    'the process that wrote these replies ended or stalled; they start over',
+  );
+}
+
 interface Tending {
   readonly worker: { renewIfLate(): Promise<void> } | undefined;
   readonly leaseMs: number;
@@ -123,7 +131,9 @@ export function keepTending(context: Context, { worker, leaseMs, log }: Tending)
   const tendOnce = async () => {
     try {
       await worker?.renewIfLate();
-      logFailed(log, await tendReplies(context, round, leases.mayEndLeases()));
+      const { failed, crashed } = await tendReplies(context, round, leases.mayEndLeases());
+      logFailed(log, failed);
+      reportCrashed(context, log, crashed);
       if (failing) log.info({}, 'the store answers again');
       failing = false;
       leases.roundEnded(true);

@@ -1,0 +1,101 @@
+import type { OrganizationId } from '../domain/id.ts';
+import type { ClaimedReply, Replies, ReplyQueue, ReplyShare } from '../storage/store.ts';
+
+interface Parts {
+  readonly store: Pick<Replies, 'organizationsWaiting' | 'claimReplies'>;
+  readonly queue: ReplyQueue;
+  readonly slots: number;
+  readonly leaseMs: number;
+  /** How organizations with waiting replies share the free slots. */
+  share(
+    free: number,
+    organizations: readonly OrganizationId[],
+    countOf: (organization: OrganizationId) => number,
+  ): readonly ReplyShare[];
+  /** Must occupy a slot for the reply in the same turn. */
+  begin(reply: ClaimedReply): void;
+  failed(error: unknown): void;
+}
+
+/** The slots of a worker for replies from one queue, which it fills with claims. */
+export class ReplySlots {
+  readonly #parts: Parts;
+  /** Slots for running replies and for those that are being created, by organization. */
+  readonly #occupied = new Map<OrganizationId, number>();
+  /** Slots that are neither occupied nor about to be filled by a claim. */
+  #free: number;
+  #lastServed: OrganizationId | undefined;
+  #claiming: Promise<void> | undefined;
+  #woken = false;
+  /** Whether replies were still waiting after the last claim. */
+  #moreWaiting = false;
+  #stopping = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#free = parts.slots;
+  }
+
+  wake(): void {
+    this.#woken = true;
+    if (!this.#stopping) this.#claiming ??= this.#claimAll();
+  }
+
+  /** Claims nothing from now on. Resolves when the last claim has begun. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#claiming;
+  }
+
+  /** Whether the organization may take a slot now, ahead of no waiting reply. */
+  isFreeFor(organization: OrganizationId): boolean {
+    if (this.#stopping || this.#moreWaiting) return false;
+    return this.#parts.share(this.#free, [organization], this.#countOf).length > 0;
+  }
+
+  /** Takes a slot for a reply of the organization. Returns a function that frees it. */
+  occupy(organization: OrganizationId): () => void {
+    const change = (by: 1 | -1) => {
+      this.#free -= by;
+      const count = this.#countOf(organization) + by;
+      if (count === 0) this.#occupied.delete(organization);
+      else this.#occupied.set(organization, count);
+    };
+    change(1);
+    return () => {
+      change(-1);
+      if (this.#moreWaiting) this.wake();
+    };
+  }
+
+  async #claimAll(): Promise<void> {
+    while (this.#woken && !this.#stopping) {
+      this.#woken = false;
+      await this.#claimSome().catch(this.#parts.failed);
+    }
+    this.#claiming = undefined;
+  }
+
+  async #claimSome(): Promise<void> {
+    const { store, queue, leaseMs, share, begin } = this.#parts;
+    // Organizations that already hold their share are listed too, and must not hide the others.
+    const listed = this.#free + this.#occupied.size;
+    const waiting = await store.organizationsWaiting(this.#lastServed, listed, queue);
+    this.#moreWaiting = waiting.length > 0;
+    if (this.#stopping) return;
+    // Counted after the wait, because creates may have reserved slots in the meantime.
+    const free = this.#free;
+    const shares = share(free, waiting, this.#countOf);
+    if (shares.length === 0) return;
+    this.#free = 0;
+    const claimed = await store.claimReplies(shares, leaseMs, queue).finally(() => {
+      this.#free += free;
+    });
+    this.#lastServed = shares.at(-1)?.organizationId;
+    for (const reply of claimed) begin(reply);
+    // There may be more.
+    if (claimed.length > 0) this.#woken = true;
+  }
+
+  readonly #countOf = (organization: OrganizationId) => this.#occupied.get(organization) ?? 0;
+}
