@@ -14,6 +14,7 @@ export interface Walk {
   /** The store's own mark of the moment when the walk started. */
   readonly start: string;
   readonly walked: number;
+  /** Whether the listing was longer than the pagination window when the walk started. */
   readonly truncated: boolean;
 }
 

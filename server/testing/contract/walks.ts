@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { ThreadId, UserId } from '../../src/domain/id.ts';
 import { limits } from '../../src/domain/limits.ts';
 import type { Listing } from '../../src/storage/store.ts';
-import { by, idsOf, newFollowUp, newRetry, note, type World } from './fixture.ts';
+import { by, granted, idsOf, newFollowUp, newRetry, note, noteBy, operator, type World } from './fixture.ts';
 
 export function describeWalks(world: () => World): void {
   describe('walks', () => {
@@ -109,13 +109,13 @@ export function describeWalks(world: () => World): void {
       await store.setThreadPublished(organization, second.id, true, note());
       assert.deepEqual(await sizes(), [2, 2, 2, 2, 2, 2]);
       await store.setThreadPublished(organization, second.id, false, note());
-      await store.deleteThread(organization, first.id, by(userId), note());
+      await store.deleteThread(organization, first.id, noteBy(userId));
       assert.deepEqual(await sizes(), [1, 0, 1, 1, 0, 1]);
-      await store.deleteThread(organization, second.id, by(userId), note());
+      await store.deleteThread(organization, second.id, noteBy(userId));
       assert.deepEqual(await sizes(), [0, 0, 0, 0, 0, 0]);
-      assert.equal(await store.restoreThread(organization, second.id, userId, 1000, note()), 'restored');
+      assert.equal(await store.restoreThread(organization, second.id, 1000, noteBy(userId)), 'restored');
       assert.deepEqual(await sizes(), [1, 0, 1, 1, 0, 1]);
-      assert.equal(await store.restoreThread(organization, first.id, userId, 1000, note()), 'restored');
+      assert.equal(await store.restoreThread(organization, first.id, 1000, noteBy(userId)), 'restored');
       assert.deepEqual(await sizes(), [2, 1, 2, 2, 1, 2]);
     });
 
@@ -125,7 +125,7 @@ export function describeWalks(world: () => World): void {
       const made = [];
       for (let index = 0; index < 4; index += 1) made.push((await world().thread(organization, userId)).id);
       for (const id of made) {
-        await world().store.renameThread(organization, id, by(userId), 'Top');
+        await world().store.renameThread(organization, id, 'Top', by(userId));
         assert.equal((await world().walk(organization, { userId }))[0], id);
       }
       const newest = (await world().thread(organization, userId)).id;
@@ -140,7 +140,7 @@ export function describeWalks(world: () => World): void {
       const second = await world().thread(organization, userId);
       clock.ms -= 3_600_000;
       const third = await world().thread(organization, userId);
-      await store.renameThread(organization, first.id, by(userId), 'Top');
+      await store.renameThread(organization, first.id, 'Top', by(userId));
       const late = await world().thread(organization, userId);
       assert.deepEqual(await world().walk(organization, { userId }), [
         late.id,
@@ -161,14 +161,42 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual(idsOf(first.rows), made.slice(0, 3));
 
       await world().thread(organization, userId);
-      await store.renameThread(organization, made[1]!, by(userId), 'Shown before');
-      await store.renameThread(organization, made[5]!, by(userId), 'Once');
+      await store.renameThread(organization, made[1]!, 'Shown before', by(userId));
+      await store.renameThread(organization, made[5]!, 'Once', by(userId));
       clock.ms += 10;
-      await store.renameThread(organization, made[5]!, by(userId), 'Twice');
-      await store.renameThread(organization, made[8]!, by(userId), 'The last');
-      await store.deleteThread(organization, made[7]!, by(userId), note());
+      await store.renameThread(organization, made[5]!, 'Twice', by(userId));
+      await store.renameThread(organization, made[8]!, 'The last', by(userId));
+      await store.deleteThread(organization, made[7]!, noteBy(userId));
       const rest = await world().restOfWalk(organization, { userId }, 3, first);
       assert.deepEqual(rest, [made[3], made[4], made[5], made[6], made[8]]);
+    });
+
+    it('include older threads that are published meanwhile and are still ahead, and end although others keep publishing', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization);
+      const made: ThreadId[] = [];
+      for (let index = 0; index < 8; index += 1)
+        made.unshift((await world().thread(organization, userId)).id);
+      const publish = (id: ThreadId) => store.setThreadPublished(organization, id, true, note());
+      for (const place of [2, 4, 7]) await publish(made[place]!);
+      const everyone: Listing = { userId: null };
+      const { rows, size, start } = await store.beginWalk(organization, everyone, 1);
+      assert.equal(size, 3);
+      const shown = idsOf(rows);
+      assert.deepEqual(shown, [made[2]]);
+
+      let after = rows[0]!.position;
+      for (const place of [3, 0, 5, 6, 1]) {
+        await publish(made[place]!);
+        await publish((await world().thread(organization, userId)).id);
+        const page = await store.continueWalk(organization, everyone, 1, { start, after });
+        assert.ok(page !== 'expired');
+        shown.push(...idsOf(page.rows));
+        assert.equal(page.more, shown.length < 6);
+        after = page.rows.at(-1)!.position;
+      }
+      assert.deepEqual(shown, made.slice(2));
     });
 
     it('handle renames by the start of each walk, even if walks are concurrent', async () => {
@@ -179,9 +207,9 @@ export function describeWalks(world: () => World): void {
       for (let index = 0; index < 6; index += 1)
         made.unshift((await world().thread(organization, userId)).id);
       const before = await store.beginWalk(organization, { userId }, 1);
-      await store.renameThread(organization, made[4]!, by(userId), 'Moved');
+      await store.renameThread(organization, made[4]!, 'Moved', by(userId));
       const between = await store.beginWalk(organization, { userId }, 1);
-      await store.renameThread(organization, made[5]!, by(userId), 'Moved');
+      await store.renameThread(organization, made[5]!, 'Moved', by(userId));
       const rest = (walk: typeof before) => world().restOfWalk(organization, { userId }, 2, walk);
       const expected = [made.slice(1), [made[0], made[1], made[2], made[3], made[5]]];
       assert.deepEqual([await rest(before), await rest(between)], expected);
@@ -198,7 +226,7 @@ export function describeWalks(world: () => World): void {
         const owner = chance(3) === 0 ? bob : ada;
         const { id } = await world().thread(organization, owner, { accountId: index % 2 === 0 ? 'a' : null });
         owners.set(id, owner);
-        await store.cancelReplies(organization, id);
+        await store.cancelReplies(organization, id, operator);
         if (owner === bob || chance(2) === 0) await store.setThreadPublished(organization, id, true, note());
       }
       const pick = () => [...owners][chance(owners.size)]!;
@@ -210,17 +238,17 @@ export function describeWalks(world: () => World): void {
         if (change === 0) {
           await world().thread(organization, owner, { accountId: 'a' });
         } else if (change === 1) {
-          await store.renameThread(organization, id, by(owner), 'Moved');
+          await store.renameThread(organization, id, 'Moved', by(owner));
         } else if (change === 2) {
-          await store.deleteThread(organization, id, by(owner), note());
+          await store.deleteThread(organization, id, noteBy(owner));
           deleted.add(id);
         } else if (change === 3) {
-          await store.addReply(organization, id, owner, newRetry());
+          await store.addReply(organization, id, newRetry(), by(owner));
         } else {
-          const { outcome } = await store.addReply(organization, id, owner, newFollowUp());
+          const { outcome } = granted(await store.addReply(organization, id, newFollowUp(), by(owner)));
           if (outcome === 'added') followed += 1;
         }
-        await store.cancelReplies(organization, id);
+        await store.cancelReplies(organization, id, operator);
         clock.ms += chance(2);
       }
 
@@ -252,7 +280,7 @@ export function describeWalks(world: () => World): void {
           }
           for (const id of deleted)
             assert.equal(
-              await store.restoreThread(organization, id, owners.get(id)!, 60_000, note()),
+              await store.restoreThread(organization, id, 60_000, noteBy(owners.get(id)!)),
               'restored',
             );
         }
@@ -273,12 +301,12 @@ export function describeWalks(world: () => World): void {
       const after = rows[0]!.position;
       const proceed = () => store.continueWalk(organization, { userId }, 10, { start, after });
       clock.pass(1);
-      await store.renameThread(organization, made[3]!, by(userId), 'Moved');
+      await store.renameThread(organization, made[3]!, 'Moved', by(userId));
       // Each rename is a millisecond after the last, so the store's time is a little ahead of the clock.
       clock.pass(dayMs - 10);
       // These would remove old moves.
       for (let times = 0; times < 3; times += 1)
-        await store.renameThread(organization, made[0]!, by(userId), 'Moved');
+        await store.renameThread(organization, made[0]!, 'Moved', by(userId));
       const last = await proceed();
       assert.ok(last !== 'expired');
       assert.deepEqual(idsOf(last.rows), made.slice(1));
@@ -305,7 +333,7 @@ export function describeWalks(world: () => World): void {
         { userId: bob, accountId: 'a' },
       ] satisfies Listing[]) {
         const first = await store.beginWalk(organization, listing, 1);
-        for (const id of made.slice(1)) await store.renameThread(organization, id, by(ada), 'Moved');
+        for (const id of made.slice(1)) await store.renameThread(organization, id, 'Moved', by(ada));
         await store.setThreadPublished(organization, made[2]!, false, note());
         const order = idsOf(first.rows);
         const rest = await world().restOfWalk(organization, listing, 1, first);

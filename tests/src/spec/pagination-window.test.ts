@@ -105,6 +105,34 @@ describe('The pagination window of GET /threads', () => {
     assert.equal(rest.nextCursor, null);
   });
 
+  it('skips no thread of a listing that fitted, although others are published during the walk', async () => {
+    const accountId = 'acc_fitted';
+    const ids = await createMany(world.ada, window + 3, accountId);
+    const [atStart, meanwhile] = [ids.toSpliced(3, 3), ids.slice(3, 6)];
+    await world.publish(...atStart);
+    const first = (await world.ben.list({ accountId, limit: 2 })).body;
+    assert.equal(first.truncated, false);
+    await world.publish(...meanwhile);
+    const second = (await world.ben.list({ accountId, limit: 4, cursor: first.nextCursor })).body;
+    const third = (await world.ben.list({ accountId, limit: 100, cursor: second.nextCursor })).body;
+    const shown = [first, second, third].flatMap((page) => page.threads.map(({ id }: any) => id));
+    assert.deepEqual(shown, ids);
+    assert.deepEqual([second.truncated, third.truncated, third.nextCursor], [false, false, null]);
+  });
+
+  it('cuts a walk whose listing was longer, although it shrinks during the walk', async () => {
+    const accountId = 'acc_longer';
+    const ids = await createMany(world.ada, window + 2, accountId);
+    const first = (await world.ada.list({ accountId, limit: 2 })).body;
+    for (const id of ids.slice(0, 2)) await world.ada.delete(id);
+    const rest = (await world.ada.list({ accountId, limit: 100, cursor: first.nextCursor })).body;
+    assert.deepEqual(
+      rest.threads.map(({ id }: any) => id),
+      ids.slice(2, window),
+    );
+    assert.deepEqual([rest.truncated, rest.nextCursor], [true, null]);
+  });
+
   it('rejects a cursor that is more than a day old, and accepts a newer one', async () => {
     await createMany(world.ada, 3, 'acc_old');
     const query = { accountId: 'acc_old', limit: 1 };

@@ -30,15 +30,15 @@ export async function listThreads(
   const walkOf = ['threads', organizationId, listing, selection.scope];
   const done = openCursor<Walk>(seal, walkOf, cursor);
   const walkedBefore = done?.walked ?? 0;
-  const count = Math.min(limit, Math.max(0, paginationWindow - walkedBefore));
-  const { page, start, isLonger } = await readPage(context, organizationId, listing, count, done);
+  // A walk whose listing fitted the window is not cut: threads published since would displace the last ones.
+  const left = done?.truncated === false ? limit : Math.max(0, paginationWindow - walkedBefore);
+  const count = Math.min(limit, left);
+  const { page, start, truncated } = await readPage(context, organizationId, listing, count, done);
   const { rows, more } = page;
   const walked = walkedBefore + rows.length;
-  const atWindow = walked >= paginationWindow;
-  // Threads published during the walk use up part of the window: report that they displaced others.
-  const truncated = isLonger || (more && atWindow);
+  const isCut = truncated && walked >= paginationWindow;
   const last = rows.at(-1);
-  const next = more && !atWindow && last ? { after: last.position, start, walked, truncated } : undefined;
+  const next = more && !isCut && last ? { after: last.position, start, walked, truncated } : undefined;
   return {
     get nextCursor() {
       return next === undefined ? null : sealCursor(seal, walkOf, next);
@@ -49,21 +49,21 @@ export async function listThreads(
   };
 }
 
-/** `isLonger`: whether the listing was longer than the pagination window, which is decided once for the whole walk. */
+/** `truncated` is decided once for the whole walk. */
 async function readPage(
   { store, limits }: Context,
   organizationId: OrganizationId,
   listing: Listing,
   count: number,
   done: Walk | undefined,
-): Promise<{ page: ThreadPage; start: string; isLonger: boolean }> {
+): Promise<{ page: ThreadPage; start: string; truncated: boolean }> {
   if (done === undefined) {
     const page = await store.beginWalk(organizationId, listing, count);
-    return { page, start: page.start, isLonger: page.size > limits.paginationWindow };
+    return { page, start: page.start, truncated: page.size > limits.paginationWindow };
   }
   const page = await store.continueWalk(organizationId, listing, count, done);
   if (page === 'expired') throw invalid('cursor: is more than a day old: start again without it.');
-  return { page, start: done.start, isLonger: done.truncated };
+  return { page, start: done.start, truncated: done.truncated };
 }
 
 export function listAccounts({ context, principal }: PersonCall, prefix: string): Promise<string[]> {
