@@ -256,6 +256,50 @@ describe('skein copy', () => {
     assert.doesNotMatch(wrong.join(''), /hunter2/);
     assert.ok(!existsSync(join(folder, 'nowhere.db')));
   });
+  it('reads the URLs of both stores from variables and files', async () => {
+    writeFileSync(join(folder, 'target.url'), `${await testDatabase()}\n`);
+    const toDatabase = await runCommand(
+      folder,
+      ['copy', '--from', 'env:SOURCE_URL', '--to', '@target.url', '--json'],
+      { SOURCE_URL: 'sqlite:./back.db' },
+    );
+    assert.equal(toDatabase.exitCode, 0, toDatabase.stderr);
+    writeFileSync(join(folder, 'back.url'), 'sqlite:./from-file.db');
+    const back = ['copy', '--from', '@target.url', '--to', '@back.url', '--json'];
+    const toFile = await runCommand(folder, back);
+    assert.equal(toFile.exitCode, 0, toFile.stderr);
+    assert.ok(existsSync(join(folder, 'from-file.db')));
+    const threadsIn = ({ stdout }: { stdout: string }) => rowsOf(JSON.parse(stdout).tables, 'thread');
+    assert.ok(threadsIn(toDatabase) > 0);
+    assert.equal(threadsIn(toFile), threadsIn(toDatabase));
+  });
+
+  it('explains in one sentence what is wrong with a variable or a file, and never shows what they hold', async () => {
+    writeFileSync(join(folder, 'wrong.url'), 'mysql://root:hunter2@localhost/x\n');
+    writeFileSync(join(folder, 'two.url'), 'postgres://u:hunter2@a/x\npostgres://u:hunter2@b/x\n');
+    const environment = { WRONG_URL: 'mysql://root:hunter2@localhost/x', EMPTY_URL: '' };
+    const sentences: Record<string, RegExp> = {
+      'env:NO_URL': /The variable of --to is not set: export it/,
+      'env:EMPTY_URL': /The variable of --to is not set: export it/,
+      'env:WRONG_URL': /The variable of --to must be sqlite: followed by a file/,
+      'env:postgres://u:hunter2@h/x': /--to must be sqlite: followed by a file/,
+      '@no.url': /The file of --to cannot be read \(ENOENT\): @ is followed by its path/,
+      '@.': /The file of --to cannot be read \(EISDIR\)/,
+      '@': /The file of --to cannot be read \(ENOENT\)/,
+      '@wrong.url': /The file of --to must be sqlite: followed by a file/,
+      '@two.url': /The file of --to must be a single line/,
+      '@postgres://u:hunter2@h/x': /The file of --to cannot be read \(ENOENT\)/,
+    };
+    for (const [to, sentence] of Object.entries(sentences)) {
+      const words = ['copy', '--from', 'sqlite:./back.db', '--to', to];
+      const { exitCode, stdout, stderr } = await runCommand(folder, words, environment);
+      assert.equal(exitCode, 1, to);
+      assert.equal(stdout, '');
+      assert.match(stderr, /^skein: [^\n]+\.\n$/, 'one line');
+      assert.match(stderr, sentence);
+      assert.doesNotMatch(stderr, /hunter2/);
+    }
+  });
 });
 
 /** Writes the rows that the service would write, in two statements. */

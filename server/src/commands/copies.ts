@@ -13,27 +13,33 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Option } from 'commander';
-import { type InvalidValue, type StoreChoice, storeUrl } from '../config/parsers.ts';
+import type { StoreChoice } from '../config/parsers.ts';
 import { invalid, ServiceError } from '../domain/errors.ts';
 import { orUndefined } from '../domain/or-undefined.ts';
 import { explainFault } from '../domain/store-fault.ts';
 import { counted } from '../domain/text.ts';
 import type { CopiedTable } from '../storage/copy-store.ts';
-import { type Arguments, type BareCommand, UsageError } from './command.ts';
+import type { Arguments, BareCommand } from './command.ts';
 import { clearStatus, showProgress } from './output.ts';
+import { storeAt } from './store-address.ts';
+
+const elsewhere = '; env:NAME or @FILE read its URL from a variable or a file';
 
 const copy: BareCommand = {
   name: 'copy',
   options: [
-    new Option('--from <URL>', 'The store to copy').makeOptionMandatory(),
-    new Option('--to <URL>', 'The empty store to copy into').makeOptionMandatory(),
+    new Option('--from <URL>', `The store to copy${elsewhere}`).makeOptionMandatory(),
+    new Option('--to <URL>', `The empty store to copy into${elsewhere}`).makeOptionMandatory(),
   ],
   summary:
     'Copy a store into an empty one and compare them. Neither may be in use. After an interruption, run the command again.',
-  examples: ['copy --from sqlite:./data/skein.db --to postgres://skein:PASSWORD@db.example/skein'],
-  async runAlone({ options }: Arguments<{ from: string; to: string }>) {
-    const from = storeIn('--from', options.from);
-    const to = storeIn('--to', options.to);
+  examples: [
+    'copy --from sqlite:./data/skein.db --to @target.url',
+    'copy --from env:SKEIN_DATABASE_URL --to sqlite:./copy.db',
+  ],
+  async runAlone({ options }: Arguments<{ from: string; to: string }>, _config, environment) {
+    const from = storeAt('--from', options.from, environment);
+    const to = storeAt('--to', options.to, environment);
     if (isDeepStrictEqual(from, to)) throw invalid('--from and --to name the same store.');
     if (from.engine === 'sqlite' && !stored(from.file)) {
       throw invalid(`--from names ${from.file}, which does not exist.`);
@@ -61,14 +67,6 @@ async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTa
     }
   } finally {
     await source.close();
-  }
-}
-
-function storeIn(option: string, url: string): StoreChoice {
-  try {
-    return storeUrl(url);
-  } catch (error) {
-    throw new UsageError(`${option} ${(error as InvalidValue).message}.`);
   }
 }
 
